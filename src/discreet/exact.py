@@ -1,0 +1,196 @@
+"""Exact numbers: rationals for parameters, balls (certified intervals) for everything transcendental.
+
+A float a person types means its shortest decimal, so 0.1 is 1/10. Where a number must be rounded, the name says which way. Balls
+are python-flint's Arb: each holds its true value whatever the working precision, which only decides how small the ball is.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+from typing import Any, TypeAlias
+
+import attrs
+from flint import arb, ctx, fmpq, fmpz
+
+from discreet.errors import Invalid
+
+Ball: TypeAlias = Any  # flint.arb, which ships without types
+Number: TypeAlias = "int | float | str | Fraction | Decimal"
+
+
+def rational(value: Number, name: str = "value") -> Fraction:
+    """Read a number exactly; a float counts as the decimal it prints as.
+
+    >>> rational(0.1), rational("1e-9"), rational(3)
+    (Fraction(1, 10), Fraction(1, 1000000000), Fraction(3, 1))
+    """
+    if type(value) is Fraction:
+        return value
+    if type(value) is int:
+        return Fraction(value)
+    if isinstance(value, bool) or value is None:
+        raise Invalid(f"{name} must be a number")
+    try:
+        if isinstance(value, Rational):
+            return Fraction(int(value.numerator), int(value.denominator))
+        if isinstance(value, Decimal | str):
+            return Fraction(value)
+        return Fraction(repr(float(value)))
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+        raise Invalid(f"{name} must be a finite number") from None
+
+
+def positive(value: Number, name: str = "value") -> Fraction:
+    """Read a number that must be above zero."""
+    exact = rational(value, name)
+    if exact.numerator <= 0:
+        raise Invalid(f"{name} must be positive")
+    return exact
+
+
+def non_negative(value: Number, name: str = "value") -> Fraction:
+    """Read a number that must not be below zero."""
+    exact = rational(value, name)
+    if exact.numerator < 0:
+        raise Invalid(f"{name} must not be negative")
+    return exact
+
+
+def probability(value: Number, name: str = "value") -> Fraction:
+    """Read a number in [0, 1)."""
+    exact = rational(value, name)
+    if not 0 <= exact < 1:
+        raise Invalid(f"{name} must be at least 0 and below 1")
+    return exact
+
+
+def confidence_level(value: Number, name: str = "confidence") -> Fraction:
+    """Read a number in (0, 1)."""
+    exact = rational(value, name)
+    if not 0 < exact < 1:
+        raise Invalid(f"{name} must lie strictly between 0 and 1, for example 0.95")
+    return exact
+
+
+def whole(value: int, name: str = "value", least: int = 1) -> int:
+    """Read a whole number of at least `least`."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < least:
+        raise Invalid(f"{name} must be a whole number, at least {least}")
+    return int(value)
+
+
+def parameter(read: Callable[..., Any], **options: Any) -> Any:
+    """Make an attrs field that is read by one of the readers above and named in their errors."""
+
+    def convert(value: Any, _: Any, field: Any) -> Any:
+        return read(value, field.name)
+
+    return attrs.field(converter=attrs.Converter(convert, takes_self=True, takes_field=True), **options)
+
+
+# ── directed rounding ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def float_up(value: Fraction | int) -> float:
+    """The least float that is not below the value."""
+    nearest = float(value)
+    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+
+
+def float_down(value: Fraction | int) -> float:
+    """The greatest float that is not above the value."""
+    nearest = float(value)
+    return nearest if nearest <= value else math.nextafter(nearest, -math.inf)
+
+
+# ── balls ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_lock = threading.RLock()  # the working precision belongs to the whole process
+
+
+def _fresh_lock() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_fresh_lock)
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Work with balls of about this many bits inside the block."""
+    with _lock:
+        before = ctx.prec
+        ctx.prec = bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
+
+
+def ball(value: Fraction | int) -> Ball:
+    """The smallest ball around a rational at the working precision."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def cell(index: int, bits: int) -> Ball:
+    """The ball [index, index + 1] / 2^bits: all that is known of a uniform whose first bits are `index`."""
+    half = fmpz(2) ** (bits + 1)
+    return arb(fmpq(2 * index + 1, half), fmpq(1, half))
+
+
+def floor(value: Ball) -> int | None:
+    """The common floor of all numbers in a ball, or None when there is none."""
+    unique = value.floor().unique_fmpz()
+    return None if unique is None else int(unique)
+
+
+def pi() -> Ball:
+    """π at the working precision."""
+    return arb.pi()
+
+
+def _fraction(point: Ball) -> Fraction:
+    mantissa, exponent = point.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def upper(value: Ball) -> Fraction:
+    """A rational that no number in the ball exceeds."""
+    return _fraction(value.upper())
+
+
+def lower(value: Ball) -> Fraction:
+    """A rational that every number in the ball reaches."""
+    return _fraction(value.lower())
+
+
+def bounds(function: Callable[[], Ball], bits: int = 128) -> tuple[float, float]:
+    """Evaluate in balls and give the enclosing floats."""
+    with precision(bits):
+        value = function()
+        return float_down(lower(value)), float_up(upper(value))
+
+
+def rational_up(function: Callable[[], Ball], bits: int = 64) -> Fraction:
+    """Evaluate in balls and round up to a short rational."""
+    with precision(bits):
+        return upper(function())
+
+
+def rational_down(function: Callable[[], Ball], bits: int = 64) -> Fraction:
+    """Evaluate in balls and round down to a short rational."""
+    with precision(bits):
+        return lower(function())
+
+
+def normal_cdf(x: Ball) -> Ball:
+    """Φ(x), by the form without cancellation on either side."""
+    return (-x / arb(2).sqrt()).erfc() / 2

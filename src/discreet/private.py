@@ -1,0 +1,56 @@
+"""Private[T]: a value that may be computed with but not looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, NoReturn, TypeVar, final
+
+from discreet.errors import Error
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+def _closed(self: object, *_: object, **__: object) -> NoReturn:
+    raise Error("this value is private: pass it to a mechanism's release(), or transform it with .map()")
+
+
+@final
+class Private(Generic[T]):
+    """Hold a value that only a mechanism may open.
+
+    It guards against accident, not against a hostile process: printing, comparing, iterating, converting or pickling it fails.
+
+    >>> salaries = Private([1200, 3100, 2050])
+    >>> salaries
+    Private(…)
+    >>> salaries.map(len)
+    Private(…)
+    >>> salaries.map(sum) > 10
+    Traceback (most recent call last):
+    discreet.errors.Error: this value is private: pass it to a mechanism's release(), or transform it with .map()
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: T) -> None:
+        self._value = value
+
+    def map(self, function: Callable[[T], S]) -> Private[S]:
+        """Apply a function inside; the result is private too."""
+        return Private(function(self._value))
+
+    def __repr__(self) -> str:
+        return "Private(…)"
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _closed  # type: ignore[assignment]
+    __bool__ = __len__ = __iter__ = __getitem__ = __contains__ = _closed
+    __int__ = __float__ = __index__ = __complex__ = __format__ = __array__ = _closed  # type: ignore[assignment]
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _closed
+    __reduce_ex__ = _closed  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
+
+
+def reveal(value: Private[T] | T) -> T:
+    """Open a private value. Only `mechanisms/` may call this; the architecture test sees to it."""
+    return value._value if isinstance(value, Private) else value
