@@ -86,13 +86,9 @@ def whole(value: int, name: str = "value", least: int = 1) -> int:
     return int(value)
 
 
-def parameter(read: Callable[..., Any], **options: Any) -> Any:
+def parameter(read: Callable[..., Any], name: str = "value", **options: Any) -> Any:
     """Make an attrs field that is read by one of the readers above and named in their errors."""
-
-    def convert(value: Any, _: Any, field: Any) -> Any:
-        return read(value, field.name)
-
-    return attrs.field(converter=attrs.Converter(convert, takes_self=True, takes_field=True), **options)
+    return attrs.field(converter=lambda value: read(value, name), **options)
 
 
 # ── directed rounding ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -194,3 +190,13 @@ def rational_down(function: Callable[[], Ball], bits: int = 64) -> Fraction:
 def normal_cdf(x: Ball) -> Ball:
     """Φ(x), by the form without cancellation on either side."""
     return (-x / arb(2).sqrt()).erfc() / 2
+
+
+def working_precision() -> int:
+    """How many bits balls have now."""
+    return int(ctx.prec)
+
+
+def between_zero_and(value: Ball) -> Ball:
+    """A ball that holds every number from 0 to the value."""
+    return value / 2 + arb(0, value.upper() / 2)

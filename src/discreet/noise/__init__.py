@@ -1,0 +1,1 @@
+"""Exact randomness: the only room with coins, and the laws drawn from them."""

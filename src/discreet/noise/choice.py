@@ -1,0 +1,129 @@
+"""Exact selection: the k best of scores plus exponential, Gumbel or Laplace noise, decided by refining.
+
+Candidate i has the value  v = rate·(sᵢ − max s) + ln wᵢ + Zᵢ  with Z = E = −ln U (exponential), −ln E (Gumbel) or ±E (Laplace). Real
+noise has no ties, so the order of the ideal values is what is released.
+
+The slack. A word with a = w >> 1 ≥ 2²⁴ gives E within 2⁻²⁴ + 2⁻⁵³ + 2⁻⁵⁰E < 2⁻²³·⁹ (the unseen bits, conversion, logarithm; E ≤ 44).
+For Gumbel noise let also E ≥ 2⁻²⁸; then E is *relatively* within 2⁻²⁴·⁴: near 0, where U is near 1, E's error is at most 2⁻⁵³ + 2⁻⁶²
+against E ≥ 2⁻²⁸, and for larger E it is 2⁻⁶³/U ≤ 2⁻²⁴ against E ≥ 1 where U is small; and the second logarithm of a number between
+2⁻²⁸ and 44 adds 2⁻⁴⁵. Differences of scores are exact for integers (modulo 2⁶⁴) up to one rounding, correctly rounded for floats;
+times the rounded rate this is relative 3·2⁻⁵³, and matters only for candidates that can win at all: those within 2000 of the best, so
+less than 2⁻⁴⁰. ln w, of a positive 64-bit weight, is within 2⁻⁴⁴. So each float value is within 2⁻²² of the truth, or the word is
+*doubtful* (of probability below 2⁻²⁷). Whoever is doubtful, or within 2⁻²⁰ of the k-th best float value of the others, is a contender;
+all others are surely not among the k best. More than k contenders, or k > 1, and the contenders are ordered in ball arithmetic.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet import exact
+from discreet.exact import Ball
+from discreet.noise import refine
+from discreet.noise.bits import Bits, Words
+from discreet.noise.refine import BLOCK, Floats, Integers
+
+Noise = Literal["exponential", "gumbel", "laplace"]
+Scores = NDArray[np.int64] | NDArray[np.float64]
+
+_SLACK = 2.0**-20
+_FAINT = np.uint64(1 << 25)  # words below this have fewer than 24 significant bits of U
+_NEAR_ONE = 2.0**-28
+
+
+def best(
+    scores: Scores, rate: Fraction, noise: Noise, bits: Bits, *, count: int = 1, weights: NDArray[np.int64] | None = None
+) -> list[int]:
+    """The positions of the `count` largest noisy values, best first.
+
+    Weights are non-negative whole numbers, at least one of them positive; a weight of 0 takes the candidate out.
+    """
+    size = len(scores)
+    words = bits.words(size)
+    values: Floats = np.empty(size)
+    doubtful: list[int] = []
+    living = scores if weights is None else scores[weights > 0]
+    top = living.max()
+    halve = scores.dtype == np.float64 and not np.isfinite(float(top) - float(living.min()))
+    factor = float(rate) * (2.0 if halve else 1.0)
+    for start in range(0, size, BLOCK):
+        block, word = values[start : start + BLOCK], words[start : start + BLOCK]
+        doubtful += _noise(word, noise, block, start)
+        block -= factor * _behind(top, scores[start : start + BLOCK], halve)
+    if weights is not None:
+        with np.errstate(divide="ignore"):
+            values += np.log(weights)
+    alive = [i for i in doubtful if weights is None or weights[i] > 0]
+    sure = values.copy() if alive else values
+    sure[alive] = -np.inf
+    bar = sure.max() if count == 1 else np.partition(sure, size - count)[size - count]
+    contenders = sorted({*np.flatnonzero(sure >= bar - _SLACK).tolist(), *alive})
+    if len(contenders) == 1:
+        return contenders
+    return _order(contenders, words, scores, top, rate, noise, weights, count, bits)
+
+
+def _noise(words: Words, noise: Noise, out: Floats, start: int) -> list[int]:
+    """Write the float noise; give the positions of the doubtful words."""
+    refine.log_uniform(words, out)
+    np.negative(out, out=out)
+    doubtful = (np.flatnonzero(words < _FAINT) + start).tolist() if words.min() < _FAINT else []
+    if noise == "gumbel":
+        if out.min() < _NEAR_ONE:
+            doubtful += (np.flatnonzero(out < _NEAR_ONE) + start).tolist()
+        with np.errstate(divide="ignore"):
+            np.log(out, out=out)
+        np.negative(out, out=out)
+    elif noise == "laplace":
+        bits = out.view(np.uint64)
+        np.bitwise_xor(bits, words << np.uint64(63), out=bits)
+    return doubtful
+
+
+def _behind(top: np.int64 | np.float64, scores: Scores, halve: bool) -> Floats:
+    """How far each score is behind the top one; halved where the difference would overflow."""
+    if scores.dtype == np.int64:
+        with np.errstate(over="ignore"):
+            return (top.astype(np.uint64) - scores.astype(np.uint64)).astype(np.float64)
+    return top / 2 - scores / 2 if halve else top - scores
+
+
+def _order(
+    contenders: list[int],
+    words: Words,
+    scores: Scores,
+    top: np.int64 | np.float64,
+    rate: Fraction,
+    noise: Noise,
+    weights: Integers | None,
+    count: int,
+    bits: Bits,
+) -> list[int]:
+    """The first `count` contenders by exact value."""
+    lead = {i: rate * (Fraction(scores[i].item()) - Fraction(top.item())) for i in contenders}
+    known = {i: (int(words[i]) >> 1, 63) for i in contenders}
+    while True:
+        if all(index for index, _ in known.values()):
+            with exact.precision(known[contenders[0]][1] + 128):
+                values = {
+                    i: _value(exact.cell(*known[i]), lead[i], noise, int(words[i]) & 1, 1 if weights is None else int(weights[i]))
+                    for i in contenders
+                }
+                ranking = sorted(contenders, key=lambda i: -float(values[i].mid()))
+                sure = all(
+                    all(values[ahead] > values[other] for other in ranking[place + 1 :])
+                    for place, ahead in enumerate(ranking[:count])
+                )
+            if sure:
+                return ranking[:count]
+        known = {i: (index << 64 | bits.word(), size + 64) for i, (index, size) in known.items()}
+
+
+def _value(u: Ball, lead: Fraction, noise: Noise, sign: int, weight: int) -> Ball:
+    e = -u.log()
+    z = -e.log() if noise == "gumbel" else -e if noise == "laplace" and sign else e
+    return z + exact.ball(lead) + exact.ball(weight).log()

@@ -1,0 +1,53 @@
+"""What every integer law knows: its probabilities as certified bounds, its tail, its quantile, and how to draw from it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+
+from discreet import exact
+from discreet.exact import Ball
+from discreet.noise.bits import Bits
+from discreet.noise.refine import Integers
+
+
+class Law(ABC):
+    """A law on the integers, sampled exactly."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def mass(self, k: int) -> Ball:
+        """P[X = k] as a ball at the working precision."""
+
+    @abstractmethod
+    def beyond(self, k: int) -> Ball:
+        """P[|X| ≥ k] as a ball at the working precision."""
+
+    @abstractmethod
+    def sample(self, size: int, bits: Bits) -> Integers:
+        """Draw independent samples."""
+
+    def pmf(self, k: int) -> tuple[float, float]:
+        """Floats that enclose P[X = k]."""
+        return exact.bounds(lambda: self.mass(k))
+
+    def tail(self, k: int) -> tuple[float, float]:
+        """Floats that enclose P[|X| ≥ k]."""
+        return exact.bounds(lambda: self.beyond(k))
+
+    def quantile(self, confidence: Fraction, size: int = 1) -> int:
+        """The least k such that `size` independent samples all lie in [−k, k] with this confidence."""
+
+        def covers(k: int) -> bool:
+            with exact.precision(160):
+                return bool((1 - self.beyond(k + 1)) ** size >= exact.ball(confidence))
+
+        high = 1
+        while not covers(high):
+            high *= 2
+        low = -1  # no sample lies in an empty interval
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if covers(middle) else (middle, high)
+        return high
