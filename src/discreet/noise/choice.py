@@ -61,7 +61,8 @@ def best(
     sure = values.copy() if alive else values
     sure[alive] = -np.inf
     bar = sure.max() if count == 1 else np.partition(sure, size - count)[size - count]
-    contenders = sorted({*np.flatnonzero(sure >= bar - _SLACK).tolist(), *alive})
+    near = sure >= bar - _SLACK
+    contenders = sorted({*np.flatnonzero(near if weights is None else near & (weights > 0)).tolist(), *alive})
     if len(contenders) == 1:
         return contenders
     return _order(contenders, words, scores, top, rate, noise, weights, count, bits)
@@ -115,8 +116,7 @@ def _order(
                 }
                 ranking = sorted(contenders, key=lambda i: -float(values[i].mid()))
                 sure = all(
-                    all(values[ahead] > values[other] for other in ranking[place + 1 :])
-                    for place, ahead in enumerate(ranking[:count])
+                    all(values[ahead] > values[other] for other in ranking[place + 1 :]) for place, ahead in enumerate(ranking[:count])
                 )
             if sure:
                 return ranking[:count]

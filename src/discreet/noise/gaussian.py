@@ -68,9 +68,7 @@ class RoundedGaussian(Law):
     def sample(self, size: int, bits: Bits) -> Integers:
         return self.around(None, lambda _: Fraction(0), bits, size)
 
-    def around(
-        self, offsets: Floats | None, offset: Callable[[int], Fraction], bits: Bits, size: int | None = None
-    ) -> Integers:
+    def around(self, offsets: Floats | None, offset: Callable[[int], Fraction], bits: Bits, size: int | None = None) -> Integers:
         """Draw round(f + Z) for each f in [0, 1]; `offsets` are floats within 2⁻⁵² of the exact `offset(i)`, None for zeros."""
         if self.scale > _WIDEST:
             raise Invalid("the noise is wider than 64-bit numbers can hold: use a coarser unit for the answers")
@@ -116,7 +114,8 @@ class RoundedGaussian(Law):
         np.add(cosines, 1.0, out=cosines)  # cos 2φ
         for part, wave, side in ((first, cosines, 0), (second, sines, 1)):
             k = len(part)
-            value = np.multiply(radii[:k], wave[:k], out=values[:k])
+            with np.errstate(invalid="ignore"):  # a word of zeros: ∞·0, settled below like every far word
+                value = np.multiply(radii[:k], wave[:k], out=values[:k])
             sign = workspace.integers[:k].view(np.uint64)
             np.left_shift(angle[:k], np.uint64(63 - side), out=sign)
             np.bitwise_and(sign, np.uint64(1 << 63), out=sign)

@@ -119,4 +119,3 @@ def check_log(log: Callable[[Any], Any] = np.log) -> None:
                 if exact.upper(abs(truth - exact.ball(Fraction(value)))) > 2 * Fraction(math.ulp(value)):
                     raise Error("this machine's logarithm is not accurate enough for exact noise; nothing was released")
     _trusted = True
-

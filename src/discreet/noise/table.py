@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -41,11 +42,11 @@ class Table:
     def of(cls, cdf: Callable[[int], Ball], centre: int) -> Table:
         """Tabulate F around a centre, outwards until the thresholds reach 0 and 2⁶⁴ − 1."""
         up, k = [], centre
-        while (t := threshold(lambda: cdf(k))) < 2**64 - 1:
+        while (t := threshold(partial(cdf, k))) < 2**64 - 1:
             up.append(t)
             k += 1
         down, k = [], centre - 1
-        while (t := threshold(lambda: cdf(k))) > 0:
+        while (t := threshold(partial(cdf, k))) > 0:
             down.append(t)
             k -= 1
         thresholds: Words = np.array(down[::-1] + up, np.uint64)

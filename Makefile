@@ -1,0 +1,33 @@
+# Everything runs in .venv, which is built on first use and again when pyproject.toml changes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-slow check bench clean
+
+demo: $(VENV)/ready
+	@$(BIN)/python -m discreet
+
+test: check
+	@$(BIN)/python -m pytest -m "not slow"
+
+test-slow: check
+	@$(BIN)/python -m pytest -m "slow"
+
+check: $(VENV)/ready
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/python -m pytest -q tests/architecture
+
+bench: $(VENV)/ready
+	@$(BIN)/python benchmarks/run.py
+
+$(VENV)/ready: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV) (once)…"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,170 @@
+"""The exponential mechanism, over finite sets and over intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from discreet import exact
+from discreet.errors import Invalid
+from discreet.exact import Number
+from discreet.loss import leaves
+from discreet.loss.loss import Loss
+from discreet.mechanisms import answer as answers
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.noise import choice
+from discreet.noise.bits import Bits
+from discreet.noise.choice import Scores
+from discreet.noise.uniform import uniform
+
+
+def selection_rate(epsilon: Fraction, sensitivity: Fraction, monotone: bool) -> Fraction:
+    """ε/R, where R is how far two scores can move apart: 2Δ, or Δ when all scores move in the same direction."""
+    rate = epsilon / (sensitivity if monotone else 2 * sensitivity)
+    if not Fraction(1, 2**500) <= rate <= 2**500:
+        raise Invalid("epsilon/sensitivity is outside what selection can use: choose another unit for the scores")
+    return rate
+
+
+def exponential_error(rate: Fraction, confidence: Fraction, size: int) -> float:
+    """How far the chosen score may be below the best of `size`: the t at which (d−1)e^(−x)/(1+(d−1)e^(−x)) = β, x = rate·t."""
+    if size == 1:
+        return 0.0
+    level = float(confidence)
+    return max(0.0, (math.log(size - 1) + math.log(level / (1 - level))) / float(rate))
+
+
+@final
+@frozen(kw_only=True)
+class Exponential(Mechanism[int]):
+    """Choose one of finitely many candidates, better ones with larger probability; give its position.
+
+    In `Private` scores NaN and −∞ count as the lowest float, +∞ as the highest.
+
+    Theorem (McSherry & Talwar 2007; Durfee & Rogers 2019).
+        Let every score move by at most Δ between neighbours, and R = 2Δ (R = Δ if all move in the same direction). Choosing r with
+        probability ∝ e^(ε·u(r)/R) is ε-DP, and its log-ratios have range at most ε (bounded range), which composes better.
+
+    Accuracy.
+        With d candidates P[u(chosen) ≤ max u − t] ≤ (d−1)e^(−x)/(1 + (d−1)e^(−x)), x = εt/R, attained when all others are t behind;
+        `error(confidence, size=d)` is the t at which it is reached.
+
+    >>> price = Exponential(epsilon=0.2, sensitivity=2)   # selling pumpkins: prices up to $2, so one bidder moves revenue by $2
+    >>> price.probabilities([3, 2]).round(2).tolist()         # two bid $1 and one $2: $3 at price $1, $2 at price $2
+    [0.51, 0.49]
+    >>> price.probabilities([100, 20]).round(3).tolist()      # 90 bid $1 and 10 bid $2
+    [0.982, 0.018]
+    >>> Exponential(epsilon=1).release([0, 500, 3])
+    1
+    """
+
+    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
+    sensitivity: Fraction = exact.parameter(exact.positive, "sensitivity", default=1)
+    monotone: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        selection_rate(self.epsilon, self.sensitivity, self.monotone)
+
+    @property
+    def loss(self) -> Loss:
+        return leaves.BoundedRange(self.epsilon)
+
+    def error(self, confidence: Number = 0.95, size: int = 1) -> float:
+        rate = selection_rate(self.epsilon, self.sensitivity, self.monotone)
+        return exponential_error(rate, exact.confidence_level(confidence), exact.whole(size, "size"))
+
+    def probabilities(self, scores: Any) -> NDArray[np.float64]:
+        """The chance of each candidate, to float accuracy. It tells the scores: for public or made-up ones only."""
+        values = answers.scores(scores)
+        rate = selection_rate(self.epsilon, self.sensitivity, self.monotone)
+        if values.dtype == np.int64:
+            behind = [float(rate * (int(v) - int(values.max()))) for v in values]
+        else:
+            top = Fraction(float(values.max()))
+            behind = [max(float(max(rate * (Fraction(float(v)) - top), Fraction(-(10**6)))), -1e6) for v in values]
+        weights = np.exp(behind)
+        return np.asarray(weights / weights.sum(), np.float64)
+
+    def check(self, answer: Any) -> None:
+        check_scores(answer)
+
+    def sample(self, answer: Any, bits: Bits) -> int:
+        rate = selection_rate(self.epsilon, self.sensitivity, self.monotone)
+        return choice.best(answers.scores(answer), rate, "gumbel", bits)[0]
+
+
+def check_scores(answer: Any) -> Scores:
+    """Report plain scores that are not finite numbers, one for each candidate."""
+    answers.check_numbers(answer, "the scores")
+    return answers.scores(answer)
+
+
+@final
+@frozen(kw_only=True)
+class IntervalExponential(Mechanism[Fraction]):
+    """Choose a point of an interval by a score that is constant on each of finitely many pieces.
+
+    The interval is a grid of equal steps from `lower`, its base measure the number of grid points; a piece is given by where it
+    begins, in steps from `lower`. The pieces may depend on the data; the grid may not.
+
+    Theorem (McSherry & Talwar 2007).
+        The exponential mechanism over the grid points: a piece is chosen with probability ∝ (its number of points)·e^(ε·u/R), then a
+        point of it uniformly. Cost and proof are those of `Exponential`.
+
+    Accuracy.
+        `error` is that of `Exponential` with all grid points as candidates: how far the score may be below the best.
+
+    >>> price = IntervalExponential(epsilon=5, sensitivity=1, lower=0, upper=10, step="0.01")
+    >>> revenue = [-100, 100, -100]                          # best between $3 and $4
+    >>> 3 <= price.release(([0, 300, 400], revenue)) < 4
+    True
+    """
+
+    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
+    sensitivity: Fraction = exact.parameter(exact.positive, "sensitivity", default=1)
+    lower: Fraction = exact.parameter(exact.rational, "lower")
+    upper: Fraction = exact.parameter(exact.rational, "upper")
+    step: Fraction = exact.parameter(exact.positive, "step")
+    monotone: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        selection_rate(self.epsilon, self.sensitivity, self.monotone)
+        if not self.lower < self.upper:
+            raise Invalid("lower must be below upper")
+        if self.points > 2**62:
+            raise Invalid("the grid has more than 2^62 points: choose a larger step")
+
+    @property
+    def points(self) -> int:
+        """How many grid points there are, both ends included."""
+        return (self.upper - self.lower) // self.step + 1
+
+    @property
+    def loss(self) -> Loss:
+        return leaves.BoundedRange(self.epsilon)
+
+    def error(self, confidence: Number = 0.95, size: int = 1) -> float:
+        rate = selection_rate(self.epsilon, self.sensitivity, self.monotone)
+        return exponential_error(rate, exact.confidence_level(confidence), self.points)
+
+    def check(self, answer: Any) -> None:
+        starts, scores = answer
+        if len(starts) != len(check_scores(scores)):
+            raise Invalid("give one score for each piece")
+
+    def sample(self, answer: tuple[Sequence[int] | NDArray[np.int64], Any], bits: Bits) -> Fraction:
+        starts = np.asarray(answer[0], np.int64)
+        scores = answers.scores(answer[1])
+        ends = np.append(starts[1:], self.points)
+        if len(starts) != len(scores) or starts[0] != 0 or (ends < starts).any():
+            raise Invalid("pieces must begin at 0, in ascending order, inside the grid, with one score each")
+        rate = selection_rate(self.epsilon, self.sensitivity, self.monotone)
+        piece = choice.best(scores, rate, "gumbel", bits, weights=ends - starts)[0]
+        point = int(starts[piece]) + uniform(int(ends[piece] - starts[piece]), bits)
+        return self.lower + self.step * point

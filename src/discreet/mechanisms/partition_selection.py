@@ -1,0 +1,268 @@
+"""Which groups may be shown at all, when the list of groups is itself private.
+
+A unit is in at most `partitions` groups, once in each. Only groups that occur in the data are candidates, so an empty group never
+shows. Neighbours differ by adding or removing one unit.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from discreet import exact
+from discreet.errors import Invalid
+from discreet.exact import Ball, Number
+from discreet.loss import calibrate, leaves
+from discreet.loss.loss import Loss
+from discreet.mechanisms import answer as answers
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.truncated_geometric import TruncatedGeometric
+from discreet.noise.bernoulli import below, threshold
+from discreet.noise.bits import Bits
+from discreet.noise.gaussian import RoundedGaussian
+from discreet.noise.refine import Integers
+
+_BITS = 256  # working precision of the curve: 64-bit thresholds stay certified over its whole length
+
+
+def _delta(value: Number, name: str = "delta") -> Fraction:
+    if not 0 < (read := exact.rational(value, name)) < 1:
+        raise Invalid(f"{name} must lie strictly between 0 and 1: groups cannot be discovered with delta 0")
+    return read
+
+
+def _sizes(answer: Any) -> Integers:
+    """Sizes of the groups found, totally; their number is private and may be 0."""
+    array, _ = answers.vector(answer, "the group sizes", empty=True)
+    return np.maximum(np.nan_to_num(array), 0).astype(np.int64)
+
+
+def _check_sizes(answer: Any) -> None:
+    array, _ = answers.vector(answer, "the group sizes", empty=True)
+    if (array.dtype != np.int64 and array.size) or (array < 0).any():
+        raise Invalid("the group sizes must be whole numbers, not negative")
+
+
+@final
+@frozen(kw_only=True)
+class PartitionSelection(Mechanism[NDArray[np.bool_]]):
+    """Decide which groups to show, each with the largest probability its size allows.
+
+    Theorem (Desfontaines, Voss, Gipson & Mandayam 2022).
+        For one group per unit, showing a group of n with probability πₙ, π₀ = 0, πₙ = min(e^ε πₙ₋₁ + δ, 1 − e^(−ε)(1 − πₙ₋₁ − δ), 1),
+        is (ε, δ)-DP, and no (ε, δ)-DP rule shows any group with larger probability. With up to `partitions` groups per unit each is
+        decided at ε/partitions and 1 − (1 − δ)^(1/partitions).
+
+    Accuracy.
+        `error(confidence)` is the size from which on a group is shown with at least this confidence; `chance(n)` is πₙ.
+
+    >>> shown = PartitionSelection(epsilon=1, delta=1e-5)
+    >>> shown.chance(0), shown.chance(1), shown.chance(40), shown.error(0.5)
+    (0.0, 1e-05, 1.0, 12.0)
+    """
+
+    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
+    delta: Fraction = exact.parameter(_delta, "delta")
+    partitions: int = exact.parameter(exact.whole, "partitions", default=1)
+
+    @property
+    def loss(self) -> Loss:
+        return leaves.Approx(self.epsilon, self.delta)
+
+    @property
+    def _curve(self) -> list[Ball]:
+        return _curve(self.epsilon / self.partitions, _each(self.delta, self.partitions))
+
+    def chance(self, size: int) -> float:
+        """The probability that a group of this size is shown."""
+        curve = self._curve
+        return float(exact.lower(curve[min(exact.whole(size, "size", least=0), len(curve) - 1)]))
+
+    def error(self, confidence: Number = 0.95, size: int = 1) -> float:
+        level = exact.confidence_level(confidence)
+        return float(next(n for n, p in enumerate(self._curve) if exact.lower(p) >= level))
+
+    def check(self, answer: Any) -> None:
+        _check_sizes(answer)
+
+    def sample(self, answer: Any, bits: Bits) -> NDArray[np.bool_]:
+        sizes, curve = _sizes(answer), self._curve
+        thresholds = _thresholds(self.epsilon / self.partitions, _each(self.delta, self.partitions))
+        at = np.minimum(sizes, len(curve) - 1)
+        shown = below(bits.words(len(sizes)), thresholds[at], lambda i: curve[int(at[i])], bits)
+        return shown | (at == len(curve) - 1)
+
+
+@lru_cache(maxsize=256)
+def _each(delta: Fraction, partitions: int) -> Fraction:
+    """1 − (1 − δ)^(1/partitions), rounded down."""
+    if partitions == 1:
+        return delta
+    return exact.rational_down(lambda: -((exact.ball(1 - delta).log() / partitions).expm1()), 128)
+
+
+@lru_cache(maxsize=64)
+def _curve(epsilon: Fraction, delta: Fraction) -> list[Ball]:
+    """π₀, π₁, … up to the first that is 1; both branches of the recursion are increasing, so balls stay small."""
+    with exact.precision(_BITS):
+        grow, d = exact.ball(epsilon).exp(), exact.ball(delta)
+        curve = [exact.ball(0)]
+        while len(curve) < 2**22:
+            rising, falling = grow * curve[-1] + d, 1 - (1 - curve[-1] - d) / grow
+            following = rising if rising < falling else falling
+            if not following < 1:
+                return [*curve, exact.ball(1)]
+            curve.append(following)
+    raise Invalid("epsilon is too small for groups to be discovered: give more, or declare the groups")
+
+
+@lru_cache(maxsize=64)
+def _thresholds(epsilon: Fraction, delta: Fraction) -> NDArray[np.uint64]:
+    curve = _curve(epsilon, delta)
+    with exact.precision(_BITS):
+        return np.array([min(threshold(lambda p=p: p), 2**64 - 1) for p in curve], np.uint64)  # type: ignore[misc]
+
+
+class Shown(NamedTuple):
+    """Which groups are shown, and the noisy sizes (0 where not)."""
+
+    shown: NDArray[np.bool_]
+    sizes: Integers
+
+
+@final
+@frozen(kw_only=True)
+class ThresholdedCounts(Mechanism[Shown]):
+    """Decide which groups to show and tell their sizes, for one price.
+
+    Theorem (after Korolova et al. 2009; noise as in `TruncatedGeometric`).
+        Add truncated geometric noise with bound k, and show what exceeds k. A group of size 1 is shown with probability δ at most, and
+        one of size 0 never, so a group that only one neighbour has is within the noise's own δ: one group costs (ε, δ), not two of them.
+        With up to `partitions` groups per unit each has its share of ε and δ.
+
+    Accuracy.
+        A shown size is off by at most `noise.bound`, usually by `noise.error()`; `error(confidence)` is the size from which on a group is
+        shown with at least this confidence.
+
+    >>> found = ThresholdedCounts(epsilon=1, delta=1e-5)
+    >>> found.noise.bound, found.error(0.5)
+    (12, 13.0)
+    """
+
+    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
+    delta: Fraction = exact.parameter(_delta, "delta")
+    partitions: int = exact.parameter(exact.whole, "partitions", default=1)
+
+    @property
+    def noise(self) -> TruncatedGeometric:
+        """The noise on each group's size."""
+        return TruncatedGeometric(epsilon=self.epsilon / self.partitions, delta=self.delta / self.partitions)
+
+    @property
+    def loss(self) -> Loss:
+        return self.partitions * self.noise.loss
+
+    def error(self, confidence: Number = 0.95, size: int = 1) -> float:
+        # n + Z > k fails when Z ≤ k − n, by symmetry as often as Z ≥ n − k
+        level, bound = exact.confidence_level(confidence), self.noise.bound
+        if level <= Fraction(1, 2):
+            return float(bound + 1)
+        return bound + 1 + self.noise.error(2 * level - 1)
+
+    def check(self, answer: Any) -> None:
+        _check_sizes(answer)
+
+    def sample(self, answer: Any, bits: Bits) -> Shown:
+        sizes, noise = _sizes(answer), self.noise
+        noisy = sizes + noise.noise(len(sizes), bits)
+        shown = (noisy > noise.bound) & (sizes > 0)
+        return Shown(shown, np.where(shown, noisy, 0))
+
+
+@final
+@frozen(kw_only=True)
+class WeightedGaussianSelection(Mechanism[Shown]):
+    """Decide which groups to show when a unit may be in many: each spreads a weight of Euclidean length 1 over its groups.
+
+    A unit in t ≤ `partitions` groups gives each of them `weight(t)`, a whole number of 1/`unit`; the answer is the total of each group.
+
+    Theorem (Gopi, Gulhane, Kulkarni, Shen, Shokouhi & Yekhanin 2020).
+        Weights t^(−½) have ℓ₂-sensitivity 1. Adding N(0, σ²), with σ for (ε, δ/2), and showing what exceeds
+        max over t of t^(−½) + σΦ⁻¹((1 − δ/2)^(1/t)) is (ε, δ)-DP: the groups that one unit alone has show with probability at most δ/2.
+
+    Accuracy.
+        `error(confidence)` is the number of units, each in this one group only, from which on it is shown.
+
+    >>> many = WeightedGaussianSelection(epsilon=1, delta=1e-5, partitions=10)
+    >>> many.weight(1) == many.unit, many.weight(4) * 2 == many.unit
+    (True, True)
+    """
+
+    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
+    delta: Fraction = exact.parameter(_delta, "delta")
+    partitions: int = exact.parameter(exact.whole, "partitions")
+
+    unit: int = 2**20
+
+    @property
+    def scale(self) -> Fraction:
+        """σ, for weights of length 1."""
+        return calibrate.gaussian_scale(self.epsilon, self.delta / 2, Fraction(1))
+
+    @property
+    def loss(self) -> Loss:
+        return leaves.Gaussian(1 / self.scale**2) + leaves.Approx(Fraction(0), self.delta / 2)
+
+    def weight(self, groups: int) -> int:
+        """What a unit in so many groups gives to each: ⌊unit/√groups⌋, so that the length never exceeds 1."""
+        return math.isqrt(self.unit**2 // exact.whole(groups, "groups"))
+
+    @property
+    def threshold(self) -> int:
+        """In weights of 1/unit, rounded up."""
+        return _gaussian_threshold(self.scale, self.delta / 2, self.partitions, self.unit)
+
+    def error(self, confidence: Number = 0.95, size: int = 1) -> float:
+        level = exact.confidence_level(confidence)
+        spread = RoundedGaussian(self.scale * self.unit).quantile(abs(2 * level - 1)) if 2 * level != 1 else 0
+        needed = self.threshold + (spread if 2 * level >= 1 else -spread) + 1
+        return float(max(1, math.ceil(needed / self.unit)))
+
+    def check(self, answer: Any) -> None:
+        _check_sizes(answer)
+
+    def sample(self, answer: Any, bits: Bits) -> Shown:
+        totals = _sizes(answer)
+        noisy = totals + RoundedGaussian(self.scale * self.unit).sample(len(totals), bits)
+        shown = (noisy > self.threshold) & (totals > 0)
+        return Shown(shown, np.where(shown, noisy, 0))
+
+
+@lru_cache(maxsize=256)
+def _gaussian_threshold(scale: Fraction, delta: Fraction, partitions: int, unit: int) -> int:
+    """The least whole w (in 1/unit) such that Φ((w − t^(−½))/σ)^t ≥ 1 − δ for every t, certified."""
+
+    def safe(w: int) -> bool:
+        with exact.precision(192):
+            return all(
+                bool(
+                    exact.normal_cdf((exact.ball(Fraction(w, unit)) - 1 / exact.ball(t).sqrt()) / exact.ball(scale)) ** t
+                    >= exact.ball(1 - delta)
+                )
+                for t in range(1, partitions + 1)
+            )
+
+    high = unit
+    while not safe(high):
+        high *= 2
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if safe(middle) else (middle, high)
+    return high

@@ -1,0 +1,236 @@
+"""Private quantiles, one or many."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+from attrs import field, frozen
+
+from discreet import exact
+from discreet.errors import Invalid
+from discreet.exact import Number
+from discreet.loss import leaves
+from discreet.loss.loss import Loss
+from discreet.mechanisms import answer as answers
+from discreet.mechanisms.exponential import exponential_error
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.sensitivity import Adjacency, interval, is_replacement
+from discreet.noise import choice
+from discreet.noise.bits import Bits
+from discreet.noise.refine import Integers
+from discreet.noise.uniform import uniform
+
+_POINTS = 20  # the default grid has between 2²⁰ and 2²¹ points
+
+
+_FINEST = 10**6  # keeps scores of 10¹² records within 64 bits
+
+
+def _level(value: Number, name: str) -> Fraction:
+    q = exact.confidence_level(value, name)
+    if q.denominator > _FINEST:
+        raise Invalid(f"{name} must have at most six decimals")
+    return q
+
+
+@final
+@frozen
+class Grid:
+    """Equal steps from lower to upper, fixed in advance; the default step is a power of two."""
+
+    lower: Fraction
+    upper: Fraction
+    step: Fraction
+
+    @classmethod
+    def of(cls, lower: Number, upper: Number, step: Number | None) -> Grid:
+        """Read the bounds and the step."""
+        low, high = interval(lower, upper)
+        if step is None:
+            width = high - low
+            size = Fraction(2) ** (width.numerator.bit_length() - width.denominator.bit_length() - _POINTS)
+            return cls(low, high, size)
+        return cls(low, high, exact.positive(step, "step"))
+
+    @property
+    def points(self) -> int:
+        """How many points there are."""
+        return (self.upper - self.lower) // self.step + 1
+
+    def place(self, values: Any) -> Integers:
+        """The grid point at or below each value, clamped to the bounds; NaN counts as the lower bound."""
+        array, _ = answers.vector(values, "the values", empty=True)
+        low, high = float(self.lower), float(self.upper)
+        clean = np.clip(np.nan_to_num(array.astype(np.float64), nan=low, posinf=high, neginf=low), low, high)
+        # a float division: each value goes to one point by a fixed rule, which is all that privacy asks of it
+        return np.clip(np.floor((clean - low) / float(self.step)), 0, self.points - 1).astype(np.int64)
+
+
+@final
+@frozen(kw_only=True, init=False)
+class Quantile(Mechanism[float]):
+    """Give a point below which about a share `q` of the values lie.
+
+    Values are clamped to [lower, upper] and placed on a fixed grid; NaN counts as the lower bound. The answer is a grid point, not a
+    value. One value for each unit.
+
+    Theorem (Smith 2011; Asi & Duchi 2020).
+        The exponential mechanism with the score u(z) = −|(1 − q)·#{x < z} − q·#{x > z}|. One record more or less moves u by at most
+        max(q, 1 − q), so R = 2·max(q, 1 − q), for the median R = 1; replacing one moves it by at most 1, so R = 2. It is ε-DP with range
+        at most ε.
+
+    Accuracy.
+        `error` is in ranks: with this confidence, u(answer) ≥ max u − error, whatever the data (all grid points as candidates).
+
+    >>> median = Quantile(epsilon=1, q=0.5, lower=0, upper=100)
+    >>> 45 < median.release(list(range(101)) * 10) < 55
+    True
+    >>> round(median.error(0.95), 1)
+    17.2
+    """
+
+    epsilon: Fraction
+    q: Fraction
+    grid: Grid
+    adjacency: Adjacency
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        q: Number = 0.5,
+        lower: Number,
+        upper: Number,
+        step: Number | None = None,
+        adjacency: Adjacency = "add/remove",
+    ) -> None:
+        is_replacement(adjacency)
+        self.__attrs_init__(  # type: ignore[attr-defined]
+            epsilon=exact.positive(epsilon, "epsilon"),
+            q=_level(q, "q"),
+            grid=Grid.of(lower, upper, step),
+            adjacency=adjacency,
+        )
+
+    @property
+    def rate(self) -> Fraction:
+        """ε/R per unit of score."""
+        return self.epsilon / (2 if is_replacement(self.adjacency) else 2 * max(self.q, 1 - self.q))
+
+    @property
+    def loss(self) -> Loss:
+        return leaves.BoundedRange(self.epsilon)
+
+    def error(self, confidence: Number = 0.95, size: int = 1) -> float:
+        return exponential_error(self.rate, exact.confidence_level(confidence), self.grid.points)
+
+    def check(self, answer: Any) -> None:
+        answers.check_numbers(answer, "the values")
+
+    def sample(self, answer: Any, bits: Bits) -> float:
+        points = np.sort(self.grid.place(answer))
+        return float(self.grid.lower + self.grid.step * _choose(points, 0, self.grid.points, self.q, self.rate, bits))
+
+
+def _choose(points: Integers, start: int, stop: int, q: Fraction, rate: Fraction, bits: Bits) -> int:
+    """The exponential mechanism over the grid points start … stop − 1, for sorted points among them."""
+    places, counts = np.unique(points, return_counts=True)
+    less = np.concatenate([[0], np.cumsum(counts)])  # records before the gap that precedes each occupied place
+    # pieces: gap, place, gap, place, …, gap; a gap's score counts all records on both sides, a place's leaves its own out
+    edges = np.empty(2 * len(places) + 2, np.int64)
+    edges[0], edges[-1] = start, stop
+    edges[1:-1:2], edges[2:-1:2] = places, places + 1
+    below = np.empty(2 * len(places) + 1, np.int64)
+    below[0::2], below[1::2] = less, less[:-1]
+    above = np.empty_like(below)
+    above[0::2], above[1::2] = less[-1] - less, less[-1] - less[1:]
+    scores = -np.abs((q.denominator - q.numerator) * below - q.numerator * above)
+    piece = choice.best(scores, rate / q.denominator, "gumbel", bits, weights=np.diff(edges))[0]
+    return int(edges[piece]) + uniform(int(edges[piece + 1] - edges[piece]), bits)
+
+
+def _levels(qs: Any) -> tuple[Fraction, ...]:
+    read = tuple(_level(q, "each q") for q in qs)
+    if not read or sorted(set(read)) != list(read):
+        raise Invalid("give the quantiles in ascending order, at least one, none twice")
+    return read
+
+
+@final
+@frozen(kw_only=True, init=False)
+class Quantiles(Mechanism[list[float]]):
+    """Give several quantiles at once: the middle one first, then each side from the records on that side.
+
+    Theorem (Kaplan, Schnapp & Stemmer 2022).
+        Splitting m quantiles in halves takes ⌈log₂(m + 1)⌉ levels. The nodes of a level see disjoint records, so one record takes part in
+        one exponential mechanism a level: with ε/levels each, the whole is ε-DP. Replacing a record is a removal in one node and an
+        addition in one node of each level: twice the price.
+
+    Accuracy.
+        `error` is in ranks and covers all quantiles together: a rank may be off by the errors of all levels above it.
+
+    >>> quartiles = Quantiles(epsilon=4, qs=[0.25, 0.5, 0.75], lower=0, upper=100)
+    >>> [round(z, -1) for z in quartiles.release(list(range(101)) * 20)]
+    [20.0, 50.0, 80.0]
+    """
+
+    epsilon: Fraction
+    qs: tuple[Fraction, ...] = field(converter=_levels)
+    grid: Grid
+    adjacency: Adjacency
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        qs: Any,
+        lower: Number,
+        upper: Number,
+        step: Number | None = None,
+        adjacency: Adjacency = "add/remove",
+    ) -> None:
+        is_replacement(adjacency)
+        self.__attrs_init__(  # type: ignore[attr-defined]
+            epsilon=exact.positive(epsilon, "epsilon"), qs=qs, grid=Grid.of(lower, upper, step), adjacency=adjacency
+        )
+
+    @property
+    def levels(self) -> int:
+        """How many exponential mechanisms one record may take part in, one after the other."""
+        return len(self.qs).bit_length()
+
+    @property
+    def each(self) -> Fraction:
+        """What one exponential mechanism may cost."""
+        return self.epsilon / (self.levels * (2 if is_replacement(self.adjacency) else 1))
+
+    @property
+    def loss(self) -> Loss:
+        touched = 2 if is_replacement(self.adjacency) else 1
+        return (self.levels * touched) * leaves.BoundedRange(self.each)
+
+    def error(self, confidence: Number = 0.95, size: int = 1) -> float:
+        level = 1 - (1 - exact.confidence_level(confidence)) / len(self.qs)
+        return self.levels * exponential_error(self.each / 2, level, self.grid.points)
+
+    def check(self, answer: Any) -> None:
+        answers.check_numbers(answer, "the values")
+
+    def sample(self, answer: Any, bits: Bits) -> list[float]:
+        points = np.sort(self.grid.place(answer))
+        found = self._split(points, 0, self.grid.points, list(self.qs), Fraction(0), Fraction(1), bits)
+        return [float(self.grid.lower + self.grid.step * z) for z in found]
+
+    def _split(self, points: Integers, start: int, stop: int, qs: list[Fraction], low: Fraction, high: Fraction, bits: Bits) -> list[int]:
+        if not qs:
+            return []
+        middle = len(qs) // 2
+        share = ((qs[middle] - low) / (high - low)).limit_denominator(_FINEST)
+        share = min(max(share, Fraction(1, _FINEST)), 1 - Fraction(1, _FINEST))
+        z = _choose(points, start, stop, share, self.each / (2 * max(share, 1 - share)), bits)
+        cut = int(np.searchsorted(points, z, side="right"))
+        left = self._split(points[:cut], start, z + 1, qs[:middle], low, qs[middle], bits)
+        right = self._split(points[cut:], min(z + 1, stop - 1), stop, qs[middle + 1 :], qs[middle], high, bits)
+        return [*left, z, *right]

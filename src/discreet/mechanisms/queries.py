@@ -1,0 +1,110 @@
+"""The textbook's queries over a list of records, one record for each unit, as thin uses of the mechanisms.
+
+Each function gives a mechanism and the exact answer it is to release, so that the price can be seen first:
+
+>>> from discreet.private import Private
+>>> ages = Private([34, 51, 29, 62, 45])
+>>> mechanism, answer = counting(ages, lambda age: age > 40, epsilon=100)
+>>> mechanism.loss.epsilon_at(0), mechanism.release(answer)
+(100.0, 3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+
+from discreet.errors import Invalid
+from discreet.exact import Number
+from discreet.mechanisms import sensitivity
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.mechanisms.sensitivity import Adjacency, is_replacement
+from discreet.private import Private
+
+Records = Private[Any] | Iterable[Any]
+Label = TypeVar("Label", bound=Hashable)
+
+
+def _map(records: Records, function: Callable[[Iterable[Any]], Any]) -> Private[Any]:
+    return (records if isinstance(records, Private) else Private(list(records))).map(function)
+
+
+def counting(
+    records: Records, predicate: Callable[[Any], bool], *, epsilon: Number, adjacency: Adjacency = "add/remove"
+) -> tuple[Laplace, Private[int]]:
+    """How many records satisfy a predicate."""
+    moved = sensitivity.counting(adjacency).l1
+    return Laplace(epsilon=epsilon, sensitivity=moved), _map(records, lambda rows: sum(bool(predicate(r)) for r in rows))
+
+
+def averaging(
+    records: Records, function: Callable[[Any], float], *, size: int, epsilon: Number, lower: Number = 0, upper: Number = 1
+) -> tuple[Laplace, Private[float]]:
+    """The mean of a function with values in [lower, upper], over a public number of records; neighbours replace one record.
+
+    Values are clamped, and NaN counts as `lower`. Each is put on a grid and summed in whole numbers, so the order does not matter.
+
+    >>> mechanism, answer = averaging([0.5, -1, 1, 0.25], lambda x: x, size=4, lower=-1, upper=1, epsilon=1000)
+    >>> mechanism.sensitivity, round(mechanism.release(answer), 1)
+    (Fraction(1, 2), 0.2)
+    """
+    moved = sensitivity.mean(lower, upper, size).l1
+    low, high = sensitivity.interval(lower, upper)
+    return Laplace(epsilon=epsilon, sensitivity=moved), _map(records, lambda rows: _mean(rows, function, low, high, size))
+
+
+def _mean(rows: Iterable[Any], function: Callable[[Any], float], low: Fraction, high: Fraction, size: int) -> float:
+    step = (high - low) / 2**40
+    values = np.array([function(r) for r in rows], np.float64)
+    share = np.clip(np.nan_to_num((values - float(low)) / float(high - low), nan=0.0, posinf=1.0, neginf=0.0), 0, 1)
+    whole = sum(np.rint(share * 2**40).astype(np.int64).tolist())
+    return float(low + step * whole / size)
+
+
+def histogram(
+    records: Records, cells: Sequence[Label], *, epsilon: Number, adjacency: Adjacency = "add/remove"
+) -> tuple[Mechanism[dict[Label, int]], Private[list[int]]]:
+    """Counts of a public list of cells; records of no cell are left out, empty cells are in.
+
+    >>> grades, counts = histogram("ABBCAABD", cells="ABCDF", epsilon=100)
+    >>> grades.release(counts)
+    {'A': 3, 'B': 3, 'C': 1, 'D': 1, 'F': 0}
+    """
+    labels = _labels(cells)
+    noise = Laplace(epsilon=epsilon, sensitivity=sensitivity.histogram(adjacency).l1)
+    named = noise.then(lambda noisy: dict(zip(labels, noisy.tolist(), strict=True)))
+    return named, _map(records, lambda rows: _count(rows, labels))
+
+
+def most_popular(
+    records: Records, cells: Sequence[Label], *, epsilon: Number, adjacency: Adjacency = "add/remove"
+) -> tuple[Mechanism[Label], Private[list[int]]]:
+    """The item of a public list that most records have, with high probability; of equals the first is as likely as any.
+
+    >>> fruit, counts = most_popular(["apple"] * 30 + ["pear"] * 5, cells=["apple", "pear", "plum"], epsilon=10)
+    >>> fruit.release(counts)
+    'apple'
+    """
+    labels = _labels(cells)
+    winner = NoisyMax(epsilon=epsilon, sensitivity=1, monotone=not is_replacement(adjacency))
+    return winner.then(lambda i: labels[i]), _map(records, lambda rows: _count(rows, labels))
+
+
+def _labels(cells: Sequence[Label]) -> list[Label]:
+    labels = list(cells)
+    if not labels or len(set(labels)) < len(labels):
+        raise Invalid("cells must be a list of different labels, at least one")
+    return labels
+
+
+def _count(rows: Iterable[Any], labels: list[Label]) -> list[int]:
+    counts = dict.fromkeys(labels, 0)
+    for row in rows:
+        if isinstance(row, Hashable) and row in counts:
+            counts[row] += 1
+    return list(counts.values())

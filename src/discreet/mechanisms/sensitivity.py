@@ -1,0 +1,112 @@
+"""How far a query can move when one protected unit changes, under both notions of neighbours.
+
+add/remove: one unit's record comes or goes. replace-one: one unit's record becomes another; the number of units is public.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal, final
+
+from attrs import frozen
+
+from discreet import exact
+from discreet.errors import Invalid
+from discreet.exact import Number
+
+Adjacency = Literal["add/remove", "replace-one"]
+
+
+def is_replacement(adjacency: Adjacency) -> bool:
+    """Whether neighbours differ by replacing one unit."""
+    if adjacency not in ("add/remove", "replace-one"):
+        raise Invalid('adjacency must be "add/remove" or "replace-one"')
+    return adjacency == "replace-one"
+
+
+@final
+@frozen
+class Sensitivity:
+    """The largest change of a vector query in three norms; the Euclidean one is rounded up where it is irrational."""
+
+    l1: Fraction
+    l2: Fraction
+    linf: Fraction
+
+
+def _sqrt_up(value: Fraction) -> Fraction:
+    return exact.rational_up(lambda: exact.ball(value).sqrt())
+
+
+def counting(adjacency: Adjacency = "add/remove") -> Sensitivity:
+    """How many units satisfy a predicate: moves by 1 under both notions.
+
+    >>> counting().l1, counting("replace-one").l1
+    (Fraction(1, 1), Fraction(1, 1))
+    """
+    is_replacement(adjacency)
+    one = Fraction(1)
+    return Sensitivity(one, one, one)
+
+
+def histogram(adjacency: Adjacency = "add/remove") -> Sensitivity:
+    """Counts of disjoint cells, each unit in one: one cell moves by 1, or under replacement two cells do.
+
+    >>> histogram().l1, histogram("replace-one").l1
+    (Fraction(1, 1), Fraction(2, 1))
+    """
+    moved = 2 if is_replacement(adjacency) else 1
+    return Sensitivity(Fraction(moved), _sqrt_up(Fraction(moved)) if moved > 1 else Fraction(1), Fraction(1))
+
+
+def cells(groups: int, per_group: Number = 1, adjacency: Adjacency = "add/remove") -> Sensitivity:
+    """A vector of which one unit moves at most `groups` entries, each by at most `per_group`.
+
+    >>> cells(groups=4, per_group=3)
+    Sensitivity(l1=Fraction(12, 1), l2=Fraction(6, 1), linf=Fraction(3, 1))
+    """
+    moved = exact.whole(groups, "groups") * (2 if is_replacement(adjacency) else 1)
+    most = exact.positive(per_group, "per_group")
+    return Sensitivity(moved * most, _sqrt_up(moved * most**2), most)
+
+
+def total(lower: Number, upper: Number, adjacency: Adjacency = "add/remove") -> Sensitivity:
+    """A sum of one value per unit in [lower, upper]: max(|lower|, |upper|), or under replacement upper − lower.
+
+    >>> total(0, 500).l1, total(-1, 1).l1, total(-1, 1, "replace-one").l1
+    (Fraction(500, 1), Fraction(1, 1), Fraction(2, 1))
+    """
+    low, high = interval(lower, upper)
+    moved = high - low if is_replacement(adjacency) else max(abs(low), abs(high))
+    return Sensitivity(moved, moved, moved)
+
+
+def mean(lower: Number, upper: Number, size: int, adjacency: Adjacency = "replace-one") -> Sensitivity:
+    """A mean of one value per unit in [lower, upper] over `size` units: (upper − lower)/size under replacement.
+
+    Under add/remove, `size` is a public lower bound on the number of units, and the mean moves by at most (upper − lower)/(size + 1).
+    With neither known there is no bound: release a noisy sum and a noisy count instead.
+
+    >>> mean(0, 100, size=50).l1, mean(-1, 1, size=200).l1
+    (Fraction(2, 1), Fraction(1, 100))
+    """
+    low, high = interval(lower, upper)
+    moved = (high - low) / (exact.whole(size, "size") + (0 if is_replacement(adjacency) else 1))
+    return Sensitivity(moved, moved, moved)
+
+
+def averaging(size: int, adjacency: Adjacency = "replace-one") -> Sensitivity:
+    """An averaging query: the mean over `size` units of a function with values in [0, 1].
+
+    >>> averaging(100).l1
+    Fraction(1, 100)
+    """
+    return mean(0, 1, size, adjacency)
+
+
+def interval(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
+    """Read the two ends of an interval that has some length."""
+    low, high = exact.rational(lower, "lower"), exact.rational(upper, "upper")
+    if not low < high:
+        raise Invalid("lower must be below upper")
+    return low, high

@@ -1,0 +1,196 @@
+"""The house rules, read off the source with `ast`: floors, rooms, doors, coins and names."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2] / "src" / "discreet"
+
+# A floor imports only floors below it; rooms on one floor do not import each other, except where the order is written out.
+FLOORS: list[list[str]] = [
+    ["errors"],
+    ["private", "exact"],
+    ["noise"],
+    ["loss"],
+    ["mechanisms"],
+    ["__init__"],
+    ["cli"],
+    ["__main__"],
+]
+# Each outside library has its rooms.
+ROOMS = {
+    "flint": {"exact.py"},
+    "cryptography": {"noise/bits.py"},
+    "rich": {"cli/"},
+    "attrs": {""},
+    "numpy": {""},
+}
+COINS = {"urandom", "getrandom", "secrets", "random"}  # names that make or import randomness
+FORBIDDEN = {"utils", "util", "helpers", "helper", "common", "base", "core", "misc", "manager", "handler", "impl", "factory"}
+LONGEST = 320
+
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def floor_of(module: str) -> int:
+    """The floor of a dotted module below `discreet`."""
+    top = module.split(".")[0]
+    return next(i for i, rooms in enumerate(FLOORS) if top in rooms)
+
+
+def imports(node: ast.AST) -> list[tuple[str, ast.AST]]:
+    """All modules imported anywhere below a node; `from a import b` counts as a.b where that is a module of ours."""
+    found: list[tuple[str, ast.AST]] = []
+    for child in ast.walk(node):
+        if isinstance(child, ast.Import):
+            found += [(alias.name, child) for alias in child.names]
+        elif isinstance(child, ast.ImportFrom):
+            assert child.level == 0, "relative import"
+            for alias in child.names:
+                inner = f"{child.module}.{alias.name}"
+                is_module = (ROOT.parent / (inner.replace(".", "/") + ".py")).exists() or (ROOT.parent / inner.replace(".", "/")).is_dir()
+                found.append((inner if is_module else str(child.module), child))
+    return found
+
+
+def own_module(path: Path) -> str:
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    if parts[-1] == "__init__" and len(parts) > 1:
+        parts.pop()
+    return ".".join(parts)
+
+
+def violations(path: Path, source: ast.Module) -> list[str]:
+    """Every house rule that a file breaks."""
+    here, name, broken = own_module(path), room(path), []
+    for module, node in imports(source):
+        top = module.split(".")[0]
+        if top == "discreet":
+            inner = module.removeprefix("discreet").removeprefix(".")
+            if not inner:
+                if floor_of(here) < floor_of("cli"):
+                    broken.append(f"{name}: imports the package root")
+            elif inner.split(".")[0] != here.split(".")[0] and floor_of(inner) >= floor_of(here):
+                broken.append(f"{name}: imports {module} from its own floor or above")
+        elif top not in sys.stdlib_module_names:
+            if not any(name.startswith(place) for place in ROOMS.get(top, set())):
+                broken.append(f"{name}: {top} has no room here")
+        if top in COINS and name != "noise/bits.py":
+            broken.append(f"{name}: imports randomness")
+    for node in ast.walk(source):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and imports(node):
+            broken.append(f"{name}: imports inside a function")
+        spelled = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        if spelled in COINS and name != "noise/bits.py":
+            broken.append(f"{name}: touches {spelled}")
+        if spelled == "reveal" and not name.startswith("mechanisms/"):
+            broken.append(f"{name}: opens a private value")
+        if isinstance(node, ast.ImportFrom) and any(a.name == "reveal" for a in node.names) and not name.startswith("mechanisms/"):
+            broken.append(f"{name}: imports reveal")
+    if "_value" in {n.attr for n in ast.walk(source) if isinstance(n, ast.Attribute)} and name != "private.py":
+        broken.append(f"{name}: reaches into Private")
+    if FORBIDDEN & set(Path(name).with_suffix("").parts):
+        broken.append(f"{name}: a name that says nothing")
+    return broken
+
+
+@pytest.mark.parametrize("path", FILES, ids=room)
+def test_rules(path: Path) -> None:
+    assert violations(path, tree(path)) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=room)
+def test_one_idea_per_file(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+def test_no_import_cycle() -> None:
+    graph = {
+        own_module(path): {
+            m.removeprefix("discreet.") for m, _ in imports(tree(path)) if m.startswith("discreet.") and m != f"discreet.{own_module(path)}"
+        }
+        for path in FILES
+    }
+    done: set[str] = set()
+
+    def visit(module: str, trail: tuple[str, ...]) -> None:
+        assert module not in trail, f"cycle: {' → '.join((*trail, module))}"
+        if module not in done:
+            for below in graph.get(module, ()):
+                visit(below, (*trail, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+def classes() -> list[tuple[str, ast.ClassDef]]:
+    return [(room(p), n) for p in FILES for n in tree(p).body if isinstance(n, ast.ClassDef)]
+
+
+def test_abstract_or_final() -> None:
+    """Every class is abstract, a protocol, a named tuple, an error, or final; values are frozen."""
+    for name, node in classes():
+        bases = {ast.unparse(b).split("[")[0] for b in node.bases}
+        decorators = {ast.unparse(d).split("(")[0] for d in node.decorator_list}
+        if bases & {"ABC", "Protocol", "NamedTuple", "threading.local", "TypedDict"} or name == "errors.py":
+            continue
+        assert "final" in decorators, f"{name}: {node.name} is neither abstract nor final"
+
+
+def mechanism_classes() -> list[tuple[str, ast.ClassDef]]:
+    return [
+        (name, node)
+        for name, node in classes()
+        if name.startswith("mechanisms/") and any(ast.unparse(b).startswith("Mechanism[") for b in node.bases)
+    ]
+
+
+def test_mechanisms_state_their_theorem() -> None:
+    found = mechanism_classes()
+    assert len(found) >= 12
+    for name, node in found:
+        text = ast.get_docstring(node) or ""
+        assert "Theorem (" in text, f"{name}: {node.name} states no theorem"
+        assert "Accuracy." in text, f"{name}: {node.name} states no accuracy"
+        decorators = [ast.unparse(d) for d in node.decorator_list]
+        assert any(d.startswith("frozen") for d in decorators), f"{name}: {node.name} is not frozen"
+
+
+# ── the rules themselves can fail ────────────────────────────────────────────────────────────────────────────────────
+
+BAD = {
+    "noise/bad.py": {
+        "import discreet.loss.loss": "own floor or above",
+        "import scipy": "no room",
+        "import random": "randomness",
+        "import os\nx = os.urandom(3)": "urandom",
+        "import numpy\nx = numpy.random.default_rng()": "random",
+        "def f():\n    import math": "inside a function",
+        "import discreet": "package root",
+    },
+    "loss/bad.py": {
+        "from discreet.private import reveal": "reveal",
+        "import discreet.private\nx = discreet.private.reveal(y)": "opens",
+        "x = p._value": "reaches",
+        "import cryptography": "no room",
+    },
+    "noise/utils.py": {"x = 1": "says nothing"},
+}
+
+
+@pytest.mark.parametrize(("where", "source", "why"), [(w, s, y) for w, cases in BAD.items() for s, y in cases.items()])
+def test_a_broken_rule_is_seen(where: str, source: str, why: str) -> None:
+    assert any(why in v for v in violations(ROOT / where, ast.parse(source)))
