@@ -53,7 +53,8 @@ def best(
     for start in range(0, size, BLOCK):
         block, word = values[start : start + BLOCK], words[start : start + BLOCK]
         doubtful += _noise(word, noise, block, start)
-        block -= factor * _behind(top, scores[start : start + BLOCK], halve)
+        with np.errstate(over="ignore"):
+            block -= factor * _behind(top, scores[start : start + BLOCK], halve)
     if weights is not None:
         with np.errstate(divide="ignore"):
             values += np.log(weights)
@@ -108,18 +109,16 @@ def _order(
     lead = {i: rate * (Fraction(scores[i].item()) - Fraction(top.item())) for i in contenders}
     known = {i: (int(words[i]) >> 1, 63) for i in contenders}
     while True:
-        if all(index for index, _ in known.values()):
-            with exact.precision(known[contenders[0]][1] + 128):
-                values = {
-                    i: _value(exact.cell(*known[i]), lead[i], noise, int(words[i]) & 1, 1 if weights is None else int(weights[i]))
-                    for i in contenders
-                }
-                ranking = sorted(contenders, key=lambda i: -float(values[i].mid()))
-                sure = all(
-                    all(values[ahead] > values[other] for other in ranking[place + 1 :]) for place, ahead in enumerate(ranking[:count])
-                )
-            if sure:
-                return ranking[:count]
+        with exact.precision(known[contenders[0]][1] + 128):
+            values = {
+                i: _value(exact.cell(*known[i]), lead[i], noise, int(words[i]) & 1, 1 if weights is None else int(weights[i]))
+                for i in contenders
+            }
+            if all(value.is_finite() for value in values.values()):  # the noise of a cell that touches 0 or 1 is not yet known
+                ranking = sorted(contenders, key=lambda i: exact.lower(values[i]), reverse=True)
+                chosen = ranking[:count]
+                if all(values[a] > values[b] for place, a in enumerate(chosen) for b in ranking[place + 1 :]):
+                    return chosen
         known = {i: (index << 64 | bits.word(), size + 64) for i, (index, size) in known.items()}
 
 

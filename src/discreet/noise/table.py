@@ -20,6 +20,7 @@ from discreet.noise.law import Law
 from discreet.noise.refine import Integers
 
 _CELL = 48  # the guide is indexed by the upper 16 of 64 bits
+_LAST = np.uint64(2**64 - 1)
 _ASK = np.int32(-(2**31))  # guide entry of a cell that a threshold cuts
 
 
@@ -29,8 +30,8 @@ class Table:
     """Inversion of a distribution function F on the integers: the least k with U < F(k).
 
     The thresholds ⌊2⁶⁴F(k)⌋ are certified. A 16-bit word picks a cell of width 2⁻¹⁶; if no threshold cuts the cell the answer is
-    known, otherwise 48 more bits are compared with the thresholds, and only a tie or a word outside the tabled range (together of
-    probability about 2⁻⁶⁴ per threshold) is settled with balls.
+    known, otherwise 48 more bits are compared with the thresholds, and only a tie, the first or the last of all words (each of
+    probability 2⁻⁶⁴) is settled with balls: the table ends where ⌊2⁶⁴F⌋ is 0 and 2⁶⁴ − 1, so no other word lies beyond it.
     """
 
     low: int
@@ -56,7 +57,8 @@ class Table:
         first = np.searchsorted(thresholds, starts, side="left")
         last = np.searchsorted(thresholds, starts | np.uint64(2**_CELL - 1), side="right")
         guide = (first + (centre - len(down))).astype(np.int32)
-        guide[(first != last) | (first == 0) | (first == len(thresholds))] = _ASK
+        guide[first != last] = _ASK
+        guide[[0, -1]] = _ASK  # the words of all zeros and all ones may lie beyond the table
         return cls(centre - len(down), thresholds, guide, cdf)
 
     def sample(self, size: int, bits: Bits) -> Integers:
@@ -70,7 +72,7 @@ class Table:
             found = np.searchsorted(self.thresholds, words, side="right")
             ties = found != np.searchsorted(self.thresholds, words, side="left")
             out[asked] = found + self.low
-            for i in np.flatnonzero(ties | (found == 0) | (found == len(self.thresholds))).tolist():
+            for i in np.flatnonzero(ties | (words == 0) | (words == _LAST)).tolist():
                 out[asked[i]] = self._settle(int(words[i]), bits)
         return out
 
