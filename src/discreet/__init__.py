@@ -1,0 +1,64 @@
+"""Differential privacy with exact noise: mechanisms as values, losses as terms, and the error known before you spend.
+
+>>> import discreet
+>>> count = discreet.Laplace(epsilon=0.5)            # one person moves a count by at most 1
+>>> count.error(confidence=0.95)                     # known before anything is spent
+6.0
+>>> total = 10 * count.loss + discreet.Gaussian(rho=0.1).loss
+>>> round(total.epsilon_at(1e-6), 2)                 # what all of it costs, by the best theorem that applies
+6.0...
+"""
+
+from discreet.errors import BudgetExceeded, Error, Invalid, RandomnessFailed
+from discreet.loss.filter import Filter
+from discreet.loss.loss import Loss, parallel
+from discreet.loss.notions import Approx, Gdp, Pure, Zcdp
+from discreet.mechanisms.exponential import Exponential, IntervalExponential
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.noisy_max import NoisyMax, TopK
+from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
+from discreet.mechanisms.quantile import Quantile, Quantiles
+from discreet.mechanisms.queries import averaging, counting, histogram, most_popular
+from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.mechanisms.sparse_vector import SparseVector
+from discreet.mechanisms.truncated_geometric import TruncatedGeometric
+from discreet.private import Private
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Approx",
+    "BudgetExceeded",
+    "Error",
+    "Exponential",
+    "Filter",
+    "Gaussian",
+    "Gdp",
+    "IntervalExponential",
+    "Invalid",
+    "Laplace",
+    "Loss",
+    "Mechanism",
+    "NoisyMax",
+    "PartitionSelection",
+    "Private",
+    "Pure",
+    "Quantile",
+    "Quantiles",
+    "RandomizedResponse",
+    "RandomnessFailed",
+    "SparseVector",
+    "ThresholdedCounts",
+    "TopK",
+    "TruncatedGeometric",
+    "WeightedGaussianSelection",
+    "Zcdp",
+    "__version__",
+    "averaging",
+    "counting",
+    "histogram",
+    "most_popular",
+    "parallel",
+]

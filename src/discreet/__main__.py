@@ -1,0 +1,5 @@
+"""`python -m discreet`: the demonstration."""
+
+from discreet.cli.demo import main
+
+main()
