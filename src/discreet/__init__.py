@@ -6,7 +6,7 @@
 6.0
 >>> total = 10 * count.loss + discreet.Gaussian(rho=0.1).loss
 >>> round(total.epsilon_at(1e-6), 2)                 # what all of it costs, by the best theorem that applies
-6.0...
+6.48
 """
 
 from discreet.errors import BudgetExceeded, Error, Invalid, RandomnessFailed

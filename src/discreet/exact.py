@@ -87,8 +87,8 @@ def whole(value: int, name: str = "value", least: int = 1) -> int:
 
 
 def parameter(read: Callable[..., Any], name: str = "value", **options: Any) -> Any:
-    """Make an attrs field that is read by one of the readers above and named in their errors."""
-    return attrs.field(converter=lambda value: read(value, name), **options)
+    """Make an attrs field that is read by one of the readers above, named in their errors, and shown as people write it."""
+    return attrs.field(converter=lambda value: read(value, name), repr=str, **options)
 
 
 # ── directed rounding ────────────────────────────────────────────────────────────────────────────────────────────────

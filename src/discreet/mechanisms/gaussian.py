@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, Literal, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
 from discreet import exact
 from discreet.errors import Invalid
@@ -40,11 +40,11 @@ class Gaussian(Mechanism[Numbers]):
     >>> Gaussian(rho=0.5).scale, Gaussian(epsilon=1, delta=1e-6).error()
     (Fraction(1, 1), 8.0)
     >>> float(Gaussian(epsilon=1, delta=1e-6, sensitivity=2).scale)
-    8.447...
+    8.449...
     """
 
-    scale: Fraction
-    sensitivity: Fraction
+    scale: Fraction = field(repr=lambda scale: f"{float(scale):.6g}")
+    sensitivity: Fraction = field(repr=str)
 
     def __init__(
         self,

@@ -49,7 +49,7 @@ class NoisyMax(Mechanism[int]):
     >>> NoisyMax(epsilon=1).release([3, 1, 400, 5])
     2
     >>> round(NoisyMax(epsilon=1).error(0.95, size=10), 2), round(NoisyMax(epsilon=1, noise="gumbel").error(0.95, size=10), 2)
-    (8.99, 10.28)
+    (8.94, 10.28)
     """
 
     epsilon: Fraction = exact.parameter(exact.positive, "epsilon")

@@ -82,7 +82,8 @@ class PartitionSelection(Mechanism[NDArray[np.bool_]]):
     def chance(self, size: int) -> float:
         """The probability that a group of this size is shown."""
         curve = self._curve
-        return float(exact.lower(curve[min(exact.whole(size, "size", least=0), len(curve) - 1)]))
+        with exact.precision(_BITS):
+            return float(exact.lower(curve[min(exact.whole(size, "size", least=0), len(curve) - 1)]))
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         level = exact.confidence_level(confidence)
@@ -152,7 +153,7 @@ class ThresholdedCounts(Mechanism[Shown]):
 
     >>> found = ThresholdedCounts(epsilon=1, delta=1e-5)
     >>> found.noise.bound, found.error(0.5)
-    (12, 13.0)
+    (11, 12.0)
     """
 
     epsilon: Fraction = exact.parameter(exact.positive, "epsilon")

@@ -88,7 +88,7 @@ class Quantile(Mechanism[float]):
     >>> 45 < median.release(list(range(101)) * 10) < 55
     True
     >>> round(median.error(0.95), 1)
-    17.2
+    17.3
     """
 
     epsilon: Fraction
@@ -172,8 +172,8 @@ class Quantiles(Mechanism[list[float]]):
         `error` is in ranks and covers all quantiles together: a rank may be off by the errors of all levels above it.
 
     >>> quartiles = Quantiles(epsilon=4, qs=[0.25, 0.5, 0.75], lower=0, upper=100)
-    >>> [round(z, -1) for z in quartiles.release(list(range(101)) * 20)]
-    [20.0, 50.0, 80.0]
+    >>> [abs(z - true) < 5 for z, true in zip(quartiles.release(list(range(101)) * 20), [25, 50, 75])]
+    [True, True, True]
     """
 
     epsilon: Fraction

@@ -58,7 +58,7 @@ class Bernoulli:
     >>> Bernoulli(Fraction(1, 3)).chance_bounds()
     (0.3333333333333333, 0.33333333333333337)
     >>> Bernoulli.exp(2).chance_bounds()
-    (0.1353352832366127, 0.13533528323661273)
+    (0.13533528323661267, 0.1353352832366127)
     """
 
     p: Fraction | None
