@@ -43,11 +43,11 @@ class Private(Generic[T]):
     def __repr__(self) -> str:
         return "Private(…)"
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _closed  # type: ignore[assignment]
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _closed
     __bool__ = __len__ = __iter__ = __getitem__ = __contains__ = _closed
-    __int__ = __float__ = __index__ = __complex__ = __format__ = __array__ = _closed  # type: ignore[assignment]
+    __int__ = __float__ = __index__ = __complex__ = __format__ = __array__ = _closed
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _closed
-    __reduce_ex__ = _closed  # type: ignore[assignment]
+    __reduce_ex__ = _closed
     __hash__ = None  # type: ignore[assignment]
 
 

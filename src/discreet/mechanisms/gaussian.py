@@ -11,7 +11,7 @@ from attrs import field, frozen
 from discreet import exact
 from discreet.errors import Invalid
 from discreet.exact import Number
-from discreet.loss import calibrate, convert, leaves
+from discreet.loss import calibrate, certify, leaves
 from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.laplace import Numbers
@@ -65,7 +65,7 @@ class Gaussian(Mechanism[Numbers]):
                 sigma = exact.positive(s, "scale")
             case _:
                 raise Invalid("give epsilon and delta, or rho, or scale")
-        self.__attrs_init__(scale=sigma, sensitivity=moved)  # type: ignore[attr-defined]
+        self.__attrs_init__(scale=sigma, sensitivity=moved)
 
     @classmethod
     def classic(cls, *, epsilon: Number, delta: Number, sensitivity: Number = 1, constant: Literal["1.25", "2"] = "1.25") -> Gaussian:
@@ -86,8 +86,8 @@ class Gaussian(Mechanism[Numbers]):
         level, count = exact.confidence_level(confidence), exact.whole(size, "size")
         if not (self.sensitivity.denominator > 1 if real is None else real):
             return float(RoundedGaussian(self.scale).quantile(level, count))
-        each = 1 - (1 - float(level) ** (1 / count)) / 2
-        return float(self.scale) * convert.normal_quantile(each) + float(lattice.step(self.scale)) / 2
+        far = certify.float_above(lambda: certify.upper_quantile(-((exact.ball(level).log() / count).expm1()) / 2))
+        return float(self.scale) * far + float(lattice.step(self.scale)) / 2
 
     def check(self, answer: Any) -> None:
         answers.check_numbers(answer)

@@ -40,7 +40,7 @@ def _delta(value: Number, name: str = "delta") -> Fraction:
 def _sizes(answer: Any) -> Integers:
     """Sizes of the groups found, totally; their number is private and may be 0."""
     array, _ = answers.vector(answer, "the group sizes", empty=True)
-    return np.maximum(np.nan_to_num(array), 0).astype(np.int64)
+    return np.asarray(np.clip(np.nan_to_num(array), 0, answers.LIMIT), np.int64)
 
 
 def _check_sizes(answer: Any) -> None:
@@ -97,7 +97,7 @@ class PartitionSelection(Mechanism[NDArray[np.bool_]]):
         thresholds = _thresholds(self.epsilon / self.partitions, _each(self.delta, self.partitions))
         at = np.minimum(sizes, len(curve) - 1)
         shown = below(bits.words(len(sizes)), thresholds[at], lambda i: curve[int(at[i])], bits)
-        return shown | (at == len(curve) - 1)
+        return np.asarray(shown | (at == len(curve) - 1), np.bool_)
 
 
 @lru_cache(maxsize=256)

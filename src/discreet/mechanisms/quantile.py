@@ -107,7 +107,7 @@ class Quantile(Mechanism[float]):
         adjacency: Adjacency = "add/remove",
     ) -> None:
         is_replacement(adjacency)
-        self.__attrs_init__(  # type: ignore[attr-defined]
+        self.__attrs_init__(
             epsilon=exact.positive(epsilon, "epsilon"),
             q=_level(q, "q"),
             grid=Grid.of(lower, upper, step),
@@ -192,7 +192,7 @@ class Quantiles(Mechanism[list[float]]):
         adjacency: Adjacency = "add/remove",
     ) -> None:
         is_replacement(adjacency)
-        self.__attrs_init__(  # type: ignore[attr-defined]
+        self.__attrs_init__(
             epsilon=exact.positive(epsilon, "epsilon"), qs=qs, grid=Grid.of(lower, upper, step), adjacency=adjacency
         )
 

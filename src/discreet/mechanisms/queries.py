@@ -77,7 +77,7 @@ def histogram(
     """
     labels = _labels(cells)
     noise = Laplace(epsilon=epsilon, sensitivity=sensitivity.histogram(adjacency).l1)
-    named = noise.then(lambda noisy: dict(zip(labels, noisy.tolist(), strict=True)))
+    named = noise.then(lambda noisy: dict(zip(labels, np.asarray(noisy).tolist(), strict=True)))
     return named, _map(records, lambda rows: _count(rows, labels))
 
 

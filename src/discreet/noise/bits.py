@@ -85,7 +85,7 @@ class SystemBits(Bits):
     def fill(self, out: NDArray[Any]) -> None:
         if self._generation != _generation:
             self._key()
-        view = memoryview(out).cast("B")
+        view = memoryview(out.data).cast("B")
         with self._lock:
             for start in range(0, len(view), _CHUNK):
                 part = view[start : start + _CHUNK]

@@ -91,7 +91,7 @@ def _behind(top: np.int64 | np.float64, scores: Scores, halve: bool) -> Floats:
     if scores.dtype == np.int64:
         with np.errstate(over="ignore"):
             return (top.astype(np.uint64) - scores.astype(np.uint64)).astype(np.float64)
-    return top / 2 - scores / 2 if halve else top - scores
+    return np.asarray(top / 2 - scores / 2 if halve else top - scores, np.float64)
 
 
 def _order(

@@ -30,7 +30,7 @@ from discreet.errors import Invalid
 from discreet.exact import Ball
 from discreet.noise import refine
 from discreet.noise.bernoulli import settle_below
-from discreet.noise.bits import Bits
+from discreet.noise.bits import Bits, Words
 from discreet.noise.law import Law
 from discreet.noise.refine import BLOCK, FAR, FAST, Floats, Integers, workspace
 from discreet.noise.table import Table
@@ -140,7 +140,7 @@ class RoundedGaussian(Law):
         return refine.settle(decide, [(uniform >> 1, 63), (angle >> 3, 61)], bits)
 
 
-def _sine(words: refine.Words, out: Floats, square: Floats, scratch: Floats) -> None:
+def _sine(words: Words, out: Floats, square: Floats, scratch: Floats) -> None:
     """sin(πr/4) for the r in [0, 1) whose first 61 bits are the words' upper bits."""
     r = scratch
     np.right_shift(words, np.uint64(3), out=r.view(np.uint64))

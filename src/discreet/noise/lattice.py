@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from discreet import exact
+from discreet.errors import Invalid
 from discreet.noise.bits import Bits
 from discreet.noise.refine import Floats, Integers
 
@@ -65,4 +65,4 @@ def noisy(values: Floats, law: Callable[[Fraction], Rounder], scale: Fraction, b
 def check_reach(scale: Fraction) -> None:
     """Refuse scales whose grid does not fit the floats."""
     if not -900 <= step_exponent(scale) <= 900:
-        raise exact.Invalid("the noise scale is outside what floats can hold: choose another unit for the answers")
+        raise Invalid("the noise scale is outside what floats can hold: choose another unit for the answers")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
 from typing import final
@@ -109,6 +109,13 @@ class Table:
         return high
 
 
+def _weights(weights: Iterable[exact.Number]) -> tuple[Fraction, ...]:
+    read = tuple(exact.non_negative(weight, "a weight") for weight in weights)
+    if not any(read):
+        raise Invalid("a law needs at least one positive weight")
+    return read
+
+
 @final
 @frozen
 class Finite(Law):
@@ -119,13 +126,8 @@ class Finite(Law):
     """
 
     low: int
-    weights: tuple[Fraction, ...] = field(converter=lambda w: tuple(exact.non_negative(x, "a weight") for x in w))
+    weights: tuple[Fraction, ...] = field(converter=_weights)
     table: Table = field(init=False, repr=False, eq=False)
-
-    @weights.validator
-    def _some(self, _: object, weights: Sequence[Fraction]) -> None:
-        if not any(weights):
-            raise Invalid("a law needs at least one positive weight")
 
     def __attrs_post_init__(self) -> None:
         total = sum(self.weights)

@@ -1,0 +1,318 @@
+"""The algebra of privacy losses: a loss is a term that says what was done, and every theorem may be asked about it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from itertools import combinations
+from typing import Literal, TypeAlias, final
+
+import numpy as np
+from attrs import field, frozen
+
+from discreet import exact
+from discreet.errors import Invalid
+from discreet.exact import Number
+from discreet.loss import convert
+from discreet.loss.certify import float_up_or_infinite
+from discreet.loss.law import Floats, Law, Laws, Normal, pure_law
+from discreet.loss.routes import epsilons, least_delta
+
+Adjacency: TypeAlias = Literal["add/remove", "replace-one"]
+ZERO = Fraction(0)
+
+
+class Loss(ABC):
+    """What one unit's presence may change about everything that was released.
+
+    A loss answers in each language of privacy: the mass `delta` that is simply revealed, and of the rest the least pure `epsilon`, zCDP
+    `rho`, Gaussian `mu_squared` (None where it has none, that is ∞), a Rényi curve, and laws that dominate its privacy loss.
+    """
+
+    __slots__ = ()
+
+    @property
+    def delta(self) -> Fraction:
+        """The mass that is revealed outright."""
+        return ZERO
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> Fraction | None:
+        """The least ε of pure privacy we can prove for the rest; None is ∞."""
+
+    @property
+    @abstractmethod
+    def rho(self) -> Fraction | None:
+        """The least ρ of zCDP we can prove for the rest; None is ∞."""
+
+    @property
+    @abstractmethod
+    def mu_squared(self) -> Fraction | None:
+        """The least μ² of Gaussian differential privacy we can prove for the rest; None is ∞."""
+
+    @property
+    @abstractmethod
+    def laws(self) -> Laws | None:
+        """Laws, with multiplicities, whose independent sum dominates the privacy loss of the rest; None if there are none."""
+
+    def renyi(self, orders: Floats) -> Floats:
+        """Upper bounds on the Rényi divergences of these orders above 1, for the rest."""
+        linear = orders * (math.inf if self.rho is None else float_up_or_infinite(self.rho)) * (1 + 2e-16)
+        return np.minimum(linear, math.inf if self.epsilon is None else float_up_or_infinite(self.epsilon))
+
+    def group(self, k: int) -> Loss:
+        """The loss when k units change together."""
+        k = exact.whole(k, "k", least=0)
+        return self if k == 1 else Group(k, self) if k else NOTHING
+
+    def covers(self, loss: Loss) -> bool:
+        """Decide whether this loss, as a budget, admits another."""
+        raise Invalid("a ceiling must be Pure, Approx, Zcdp or Gdp; this loss cannot serve as a budget")
+
+    def below(self, other: Loss) -> bool:
+        """Decide whether the other is the same mechanism with as much loss or more."""
+        return self == other
+
+    def _terms(self) -> Iterator[tuple[Loss, int]]:
+        yield self, 1
+
+    def __add__(self, other: Loss) -> Loss:
+        """Compose: both happen to the same units, the second perhaps after seeing the first."""
+        return compose((self, other)) if isinstance(other, Loss) else NotImplemented
+
+    def __radd__(self, other: int) -> Loss:
+        """Let sum() begin with its 0."""
+        return self if other == 0 else NotImplemented
+
+    def __mul__(self, k: int) -> Loss:
+        """Compose k times."""
+        k = exact.whole(k, "the number of repetitions", least=0)
+        return _sum_of(Counter({term: times * k for term, times in self._terms()}))
+
+    __rmul__ = __mul__
+
+    def __or__(self, other: Loss) -> Loss:
+        """Take alternatives: each unit took part in at most one of the two."""
+        return parallel(self, other) if isinstance(other, Loss) else NotImplemented
+
+    def routes(self, delta: Number) -> dict[str, float]:
+        """The ε at δ by each theorem; ∞ where one does not apply. Each is sound, so the least is too."""
+        steps = [(term.epsilon, k) for term, k in self._terms()]
+        return epsilons(self, steps, exact.non_negative(delta, "delta"))
+
+    def epsilon_at(self, delta: Number) -> float:
+        """The least ε at δ that we can prove, over every sound route; never too small.
+
+        >>> from discreet.loss.leaves import Pure
+        >>> (10 * Pure(0.1)).epsilon_at(0)
+        1.0
+        """
+        return min(self.routes(delta).values())
+
+    def delta_at(self, epsilon: Number) -> float:
+        """The least δ at ε that we can prove, over every sound route; never too small."""
+        return least_delta(self, exact.non_negative(epsilon, "epsilon"))
+
+    def within(self, ceiling: Loss) -> bool:
+        """Decide whether a budget, which is a loss used as a ceiling, admits this loss."""
+        return ceiling.covers(self)
+
+
+def compose(losses: Iterable[Loss]) -> Loss:
+    """Add losses; like sum(), and much faster for many."""
+    counts: Counter[Loss] = Counter()
+    for loss in losses:
+        counts.update(dict(loss._terms()))
+    return _sum_of(counts)
+
+
+def _sum_of(counts: Counter[Loss]) -> Loss:
+    terms = tuple(sorted(((term, k) for term, k in counts.items() if k), key=repr))
+    return terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else Sum(terms)
+
+
+def _known(values: Iterable[Fraction | None]) -> list[Fraction] | None:
+    listed = list(values)
+    known = [value for value in listed if value is not None]
+    return known if len(known) == len(listed) else None
+
+
+def _total(values: Iterable[tuple[Fraction | None, int]]) -> Fraction | None:
+    known = _known(None if value is None else k * value for value, k in values)
+    return None if known is None else sum(known, ZERO)
+
+
+@final
+@frozen
+class Sum(Loss):
+    """Compose losses, each some number of times; the order does not matter.
+
+    Theorem (Dwork et al. 2006; Bun & Steinke 2016; Mironov 2017; Dong, Roth & Su 2022; Zhu, Dong & Wang 2022).
+        Under adaptive composition ε, δ, ρ, μ² and Rényi divergences of each order add up, and laws that dominate each step compose
+        to the law of their independent sum, provided the parameters of every step are fixed in advance (else: see filter.py).
+
+    >>> from discreet.loss.leaves import Laplace, Pure
+    >>> Pure(1) + Laplace(1) == Laplace(1) + Pure(1)
+    True
+    """
+
+    terms: tuple[tuple[Loss, int], ...]
+
+    def _terms(self) -> Iterator[tuple[Loss, int]]:
+        return iter(self.terms)
+
+    @property
+    def delta(self) -> Fraction:
+        return min(Fraction(1), sum((k * term.delta for term, k in self.terms), ZERO))
+
+    epsilon = property(lambda self: _total((term.epsilon, k) for term, k in self.terms))
+    rho = property(lambda self: _total((term.rho, k) for term, k in self.terms))
+    mu_squared = property(lambda self: _total((term.mu_squared, k) for term, k in self.terms))
+
+    @property
+    def laws(self) -> Laws | None:
+        found = [(term.laws, k) for term, k in self.terms]
+        known = tuple((law, k * times) for laws, k in found if laws is not None for law, times in laws)
+        return None if any(laws is None for laws, _ in found) else known
+
+    def renyi(self, orders: Floats) -> Floats:
+        total = np.zeros(len(orders))
+        for term, k in self.terms:
+            total += k * term.renyi(orders)
+        return total * (1 + (len(self.terms) + 2) * 2.3e-16)
+
+    def group(self, k: int) -> Loss:
+        k = exact.whole(k, "k", least=0)
+        return compose(times * term.group(k) for term, times in self.terms)
+
+
+NOTHING: Loss = Sum(())  # the loss of doing nothing
+
+
+def parallel(*losses: Loss, adjacency: Adjacency = "add/remove") -> Loss:
+    """Release about disjoint sets of units: one unit takes part in one of them, or moves between two when it is replaced.
+
+    >>> from discreet.loss.leaves import Pure
+    >>> parallel(Pure(1), Pure(2)).epsilon_at(0), parallel(Pure(1), Pure(2), adjacency="replace-one").epsilon_at(0)
+    (2.0, 3.0)
+    """
+    touched = {"add/remove": 1, "replace-one": 2}.get(adjacency)
+    if touched is None:
+        raise Invalid('adjacency must be "add/remove" or "replace-one"')
+    parts: list[Loss] = []
+    for loss in losses:  # (a | b) | c is the same as a | (b | c)
+        parts += loss.parts if isinstance(loss, Alternatives) and loss.touched == touched == 1 else (loss,)
+    distinct = Counter(parts)
+    kept = sorted((part for part, k in distinct.items() for _ in range(min(k, touched))), key=repr)
+    return NOTHING if not kept else kept[0] if len(kept) == 1 else Alternatives(tuple(kept), touched)
+
+
+def _largest(values: Iterable[Fraction | None], touched: int) -> Fraction | None:
+    known = _known(values)
+    return None if known is None else sum(sorted(known)[-touched:], ZERO)
+
+
+@final
+@frozen
+class Alternatives(Loss):
+    """Release about disjoint sets of units, so that one unit touches only one part, or two when it is replaced.
+
+    Theorem (McSherry 2009, parallel composition).
+        If parts of the data are disjoint by unit, then under add/remove the loss is at most the largest of the parts' losses, in every
+        language at once. Under replace-one a unit may leave one part and enter another: the largest sum of two.
+
+    Assumes. Under replace-one each part's loss holds for a unit that arrives, leaves or changes within the part.
+
+    Proof of the laws. A profile that is the largest of several has no closed law here. If one part dominates all (the same mechanism with
+        the largest parameter) its law serves; else every part is μ-GDP for the largest μ, and the Gaussian law serves. Choosing the
+        worst combination after composing would be wrong: later parts may be formed after earlier answers were seen.
+    """
+
+    parts: tuple[Loss, ...]
+    touched: int = field(default=1)
+
+    def _worst(self, measure: Callable[[Loss], float]) -> float:
+        """Standing alone, one choice of parts is fixed before anything is seen, so the worst choice bounds them all."""
+        if len(self.parts) > 16:
+            return math.inf
+        return max(measure(compose(choice)) for choice in combinations(self.parts, min(self.touched, len(self.parts))))
+
+    @property
+    def delta(self) -> Fraction:
+        return min(Fraction(1), _largest((part.delta for part in self.parts), self.touched) or ZERO)
+
+    epsilon = property(lambda self: _largest((part.epsilon for part in self.parts), self.touched))
+    rho = property(lambda self: _largest((part.rho for part in self.parts), self.touched))
+    mu_squared = property(lambda self: _largest((part.mu_squared for part in self.parts), self.touched))
+
+    @property
+    def laws(self) -> Laws | None:
+        left = list(self.parts)
+        found: list[tuple[Law, int]] = []
+        for _ in range(min(self.touched, len(self.parts))):
+            top = next((part for part in left if all(other.below(part) for other in left)), None)
+            if top is None or top.laws is None:
+                return None if self.mu_squared is None else ((Normal(self.mu_squared), 1),)
+            left.remove(top)
+            found += top.laws
+        return tuple(found)
+
+    def renyi(self, orders: Floats) -> Floats:
+        curves = np.sort(np.array([part.renyi(orders) for part in self.parts]), axis=0)
+        return np.asarray(curves[-self.touched :].sum(axis=0) * (1 + 4e-16))
+
+    def epsilon_at(self, delta: Number) -> float:
+        return min(Loss.epsilon_at(self, delta), self._worst(lambda choice: choice.epsilon_at(delta)))
+
+    def delta_at(self, epsilon: Number) -> float:
+        return min(Loss.delta_at(self, epsilon), self._worst(lambda choice: choice.delta_at(epsilon)))
+
+
+@final
+@frozen
+class Group(Loss):
+    """Change k units together, for a loss that has no tighter form of its own.
+
+    Theorem (Dwork & Roth 2014, theorem 2.2; Vadhan 2017; Bun & Steinke 2016, proposition 27; Dong, Roth & Su 2022, theorem 2.14).
+        For groups of k, ε becomes kε, (ε, δ) becomes (kε, δ(e^{kε} − 1)/(e^ε − 1)), ρ becomes k²ρ and μ becomes kμ.
+        The last two are used only where nothing is revealed; else they follow from (kε, ·).
+    """
+
+    k: int
+    part: Loss
+
+    @property
+    def delta(self) -> Fraction:
+        if self.part.delta == 0 or self.part.epsilon is None:
+            return Fraction(self.part.delta > 0)
+        return convert.group_delta(self.part.epsilon, self.part.delta, self.k)
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        return None if self.part.epsilon is None else self.k * self.part.epsilon
+
+    @property
+    def rho(self) -> Fraction | None:
+        if self.part.delta == 0 and self.part.rho is not None:
+            return self.k**2 * self.part.rho
+        return None if self.epsilon is None else convert.pure_to_zcdp(self.epsilon)
+
+    @property
+    def mu_squared(self) -> Fraction | None:
+        if self.part.delta == 0 and self.part.mu_squared is not None:
+            return self.k**2 * self.part.mu_squared
+        return None if self.epsilon is None else convert.pure_to_gdp(self.epsilon)
+
+    @property
+    def laws(self) -> Laws | None:
+        if self.epsilon is not None:
+            return ((pure_law(self.epsilon), 1),)
+        return None if self.mu_squared is None else ((Normal(self.mu_squared), 1),)
+
+    def group(self, k: int) -> Loss:
+        k = exact.whole(k, "k", least=0)
+        return Group(k * self.k, self.part) if k else NOTHING

@@ -1,0 +1,107 @@
+"""Losses as plain values: exact, readable, and closed to what is not a loss."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import attrs
+
+from discreet import exact
+from discreet.errors import Invalid
+from discreet.loss.leaves import (
+    Approx,
+    BoundedRange,
+    DiscreteLaplace,
+    Gaussian,
+    Gdp,
+    Laplace,
+    Pure,
+    RandomizedResponse,
+    Revealed,
+    Zcdp,
+)
+from discreet.loss.loss import Alternatives, Group, Loss, Sum, compose, parallel
+
+_KINDS: dict[str, type[Loss]] = {
+    "pure": Pure,
+    "approx": Approx,
+    "zcdp": Zcdp,
+    "gdp": Gdp,
+    "laplace": Laplace,
+    "discrete-laplace": DiscreteLaplace,
+    "gaussian": Gaussian,
+    "bounded-range": BoundedRange,
+    "randomized-response": RandomizedResponse,
+    "revealed": Revealed,
+    "sum": Sum,
+    "alternatives": Alternatives,
+    "group": Group,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+def to_json(loss: Loss) -> dict[str, Any]:
+    """Write a loss as plain values, fractions as strings.
+
+    >>> to_json(2 * Pure(0.1))
+    {'kind': 'sum', 'terms': [[{'kind': 'pure', 'epsilon': '1/10'}, 2]]}
+    """
+    if type(loss) not in _NAMES:
+        raise Invalid(f"{type(loss).__name__} is not a loss that can be recorded")
+    values = {name: _write(getattr(loss, name)) for name in attrs.fields_dict(type(loss))}  # type: ignore[arg-type]
+    return {"kind": _NAMES[type(loss)]} | values
+
+
+def _write(value: Any) -> Any:
+    match value:
+        case Loss():
+            return to_json(value)
+        case Fraction():
+            return str(value)
+        case tuple():
+            return [_write(item) for item in value]
+        case int():
+            return value
+    raise Invalid("this loss holds something that cannot be recorded")
+
+
+def from_json(record: dict[str, Any]) -> Loss:
+    """Read back what to_json wrote; anything else is Invalid.
+
+    >>> from_json({"kind": "pure", "epsilon": "1/10"}) == Pure(0.1)
+    True
+    """
+    try:
+        kind = _KINDS[record["kind"]]
+        values = {name: _read(value) for name, value in record.items() if name != "kind"}
+        loss = kind(**values)
+        canonical = _rebuilt(loss)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise Invalid("this is not the record of a loss") from None
+    if canonical != loss or to_json(loss) != record:
+        raise Invalid("this record of a loss is not in its canonical form")
+    return loss
+
+
+def _rebuilt(loss: Loss) -> Loss:
+    """The same loss through the algebra's own doors, which admit no negative multiplicity and no empty choice."""
+    match loss:
+        case Sum(terms=terms):
+            return compose(k * term for term, k in terms)
+        case Alternatives(parts=parts, touched=touched):
+            return parallel(*parts, adjacency={1: "add/remove", 2: "replace-one"}[touched])  # type: ignore[arg-type]
+        case Group(k=k, part=part):
+            return part.group(exact.whole(k, "k", least=2))
+    return loss
+
+
+def _read(value: Any) -> Any:
+    match value:
+        case {"kind": _}:
+            return from_json(value)
+        case list():
+            return tuple(_read(item) for item in value)
+        case int() | str():
+            return value
+    raise Invalid("this is not the record of a loss")

@@ -1,0 +1,206 @@
+"""Filters: exact at their limits, sound against the best adaptive analyst, and dead once dead."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import BudgetExceeded, Invalid
+from discreet.loss.calibrate import gaussian_scale
+from discreet.loss.convert import gaussian_budget
+from discreet.loss.filter import Filter, Gate
+from discreet.loss.leaves import Approx, Gaussian, Laplace, Pure, Revealed, Zcdp
+from discreet.loss.loss import Loss
+
+NANO = Fraction(1, 10**9)
+
+
+def test_ten_tenths_fit_and_an_eleventh_does_not() -> None:
+    for delta in (0, NANO):
+        budget = Filter(1, delta)
+        for _ in range(10):
+            budget = budget.spend(Pure(0.1))
+        assert not budget.admits(Pure("1e-40"))
+        with pytest.raises(BudgetExceeded, match="Nothing was charged"):
+            budget.spend(Pure(0.1))
+
+
+def test_all_of_a_fresh_budget_is_granted_to_one_question() -> None:
+    scale = gaussian_scale(1, NANO)
+    assert Filter(1, NANO).spend(Approx("1/2", NANO)).remaining == (Fraction(1, 2), 0)
+    for loss in (Approx(1, NANO), Pure(1), Gaussian(1 / scale**2), Laplace(1)):
+        assert Filter(1, NANO).admits(loss)
+        assert not Filter(1, NANO).spend(loss).admits(Pure("1/2"))
+    assert not Filter(1, NANO).admits(Gaussian(1 / scale**2 * Fraction(1001, 1000)))
+    assert not Filter(1, NANO).admits(Approx(1, NANO * 2))
+    assert not Filter(1, NANO).admits(Revealed())
+
+
+def test_without_delta_only_basic_composition_is_open() -> None:
+    assert [gate.language for gate in Filter(1).spend(Pure("1/2")).gates] == ["basic"]
+    assert not Filter(1).admits(Gaussian("1e-9"))
+    assert not Filter(1).admits(Approx(0, "1e-30"))
+
+
+def test_many_small_questions_outlive_basic_composition() -> None:
+    budget, count = Filter(1, "1e-6"), 0
+    while budget.admits(Gaussian("1e-4")):
+        budget, count = budget.spend(Gaussian("1e-4")), count + 1
+    assert not any(gate.alive for gate in budget.gates if gate.language == "basic")
+    assert count > 0.85 * float(gaussian_budget(Fraction(1), Fraction(1, 10**6))) * 10**4
+    spent = count * Gaussian("1e-4")
+    assert spent.within(Approx(1, "1e-6"))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from([Pure("1/7"), Approx("1/9", "1e-11"), Gaussian("1/500"), Zcdp("1/999"), Laplace("1/5")]), max_size=14))
+def test_what_is_admitted_is_within_and_death_is_final(asked: list[Loss]) -> None:
+    budget, total = Filter(1, NANO), 0 * Pure(0)
+    for loss in asked:
+        before = budget
+        if budget.admits(loss):
+            budget, total = budget.spend(loss), total + loss
+            dead = [g.language for g in before.gates if not g.alive]
+            assert all(not g.alive for g in budget.gates if g.language in dead)
+        else:
+            with pytest.raises(BudgetExceeded):
+                budget.spend(loss)
+            assert budget == before
+        assert total.within(Approx(1, NANO))  # no adaptivity here, so every route may judge
+        assert Filter.from_json(json.loads(json.dumps(budget.to_json()))) == budget
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from([Pure(1), Pure("1/9"), Approx(1, NANO), Gaussian("1/40"), Approx("1/2", NANO / 2), Zcdp("1/70")]))
+def test_the_shares_of_delta_never_exceed_it(first: Loss) -> None:
+    budget = Filter(1, NANO)
+    if not budget.admits(first):
+        return
+    gates = budget.spend(first).gates
+    assert total_delta(gates, Fraction(1)) <= NANO * (1 + Fraction(1, 10**6))
+    assert all(gate.mass <= gate.mass_limit and gate.spent <= gate.limit for gate in gates if gate.alive)
+
+
+def total_delta(gates: tuple[Gate, ...], epsilon: Fraction) -> Fraction:
+    """What the gates together promise, recomputed from their limits."""
+    total = Fraction(0)
+    for gate in gates:
+        probe = {"basic": Pure(0), "zcdp": Zcdp(gate.limit), "gdp": Gaussian(gate.limit)}[gate.language]
+        total += gate.mass_limit + Fraction(probe.delta_at(epsilon))
+    return total
+
+
+# ── the best adaptive analyst, exactly ───────────────────────────────────────────────────────────────────────────────
+
+STEP = Fraction(3, 10)
+MASS = Fraction(1, 50)
+Spend = Callable[[Filter, Loss], Filter]
+
+
+def honest(budget: Filter, loss: Loss) -> Filter:
+    return budget.spend(loss)
+
+
+def best_analyst(budget: Filter, epsilon: float, spend: Spend = honest, depth: int = 40) -> float:
+    """The largest δ at ε over all adaptive analysts who ask randomised responses and coin-flip revelations.
+
+    With P/Q = e^{STEP·n} so far, the value is homogeneous in Q: stop for (e^{STEP·n} − e^ε)₊, or ask and go on with n ± 1.
+    """
+    step = float(STEP)
+    yes = math.exp(step) / (1 + math.exp(step))
+
+    @cache
+    def value(n: int, state: Filter, left: int) -> float:
+        best = max(0.0, math.exp(step * n) - math.exp(epsilon))
+        if left == 0:
+            return best
+        for loss in (Pure(STEP), Approx(0, MASS)):
+            if not state.admits(loss):
+                continue
+            after = spend(state, loss)
+            if loss.delta:
+                # with probability MASS the input is revealed, which P alone can have done
+                ask = float(MASS) * math.exp(step * n) + (1 - float(MASS)) * value(n, after, left - 1)
+            else:
+                ask = (1 - yes) * value(n + 1, after, left - 1) + yes * value(n - 1, after, left - 1)
+            best = max(best, ask)
+        return best
+
+    return value(0, budget, depth)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1/10"), ("1", "1/4"), ("2", "1/20"), ("1/2", "1/5"), ("3/5", "0.04")])
+def test_no_adaptive_analyst_exceeds_the_budget(epsilon: str, delta: str) -> None:
+    found = best_analyst(Filter(epsilon, delta), float(Fraction(epsilon)))
+    assert 0 < found <= float(Fraction(delta))
+
+
+def test_a_filter_that_forgets_the_split_is_caught() -> None:
+    epsilon, delta = Fraction(1), Fraction(1, 10)
+    greedy = Filter(epsilon, delta, (Gate("basic", epsilon, delta), Gate("gdp", gaussian_budget(epsilon, delta), delta)))
+    assert best_analyst(greedy, 1.0) > 0.1
+    assert total_delta(greedy.gates, epsilon) > delta
+
+
+def test_a_filter_that_refunds_is_caught() -> None:
+    def refunding(budget: Filter, loss: Loss) -> Filter:
+        after = budget.spend(loss)
+        return evolve(after, gates=tuple(evolve(gate, spent=gate.spent / 2) for gate in after.gates))
+
+    assert best_analyst(Filter(1, "1/10"), 1.0, refunding, depth=12) > 0.1
+
+
+def test_a_dead_gate_stays_dead() -> None:
+    budget = Filter(1, NANO).spend(Pure("1/9")).spend(Gaussian("1/999"))  # which basic composition cannot price
+    for _ in range(3):
+        basic = next(gate for gate in budget.gates if gate.language == "basic")
+        assert not basic.alive
+        assert basic.spent == Fraction(1, 9)
+        assert not basic.admits(Pure(0))
+        budget = budget.spend(Pure("1/99"))
+
+
+# ── what remains ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_remaining_is_the_largest_further_question() -> None:
+    budget = Filter(1, NANO)
+    assert budget.remaining == (1, NANO)
+    budget = budget.spend(Pure("1/3"))
+    epsilon, delta = budget.remaining
+    assert epsilon == Fraction(2, 3)
+    assert budget.admits(Approx(epsilon, delta))
+    assert not budget.admits(Pure(epsilon + Fraction(1, 10**6)))
+    assert budget.spend(Pure(epsilon)).remaining[0] == 0
+
+
+def test_most_is_admitted_and_nearly_the_most() -> None:
+    budget = Filter(1, "1e-6").spend(Gaussian("1/1000"))
+    for kind in (Pure, Gaussian, Zcdp, Laplace):
+        most = budget.most(kind)
+        assert most > 0
+        assert budget.admits(kind(most))
+        assert not budget.admits(kind(most * (1 + Fraction(1, 10**6))))
+    fresh = Filter(1, NANO).most(Gaussian)
+    assert fresh == pytest.approx(gaussian_budget(Fraction(1), NANO), rel=1e-9)
+
+
+def test_messages_say_what_remains_and_state_is_kept() -> None:
+    budget = Filter(1).spend(Pure("3/4"))
+    with pytest.raises(BudgetExceeded, match=r"ε ≤ 0\.25"):
+        budget.spend(Pure("1/2"))
+    assert budget.spend(Pure("1/4")).remaining == (0, 0)
+
+
+@pytest.mark.parametrize("state", [{}, {"epsilon": "1", "delta": "0"}, {"epsilon": "1", "delta": "0", "gates": [{"language": "pld"}]}])
+def test_a_foreign_state_is_invalid(state: dict[str, object]) -> None:
+    with pytest.raises(Invalid):
+        Filter.from_json(state)
