@@ -16,7 +16,6 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Any, TypeAlias
 
-import attrs
 from flint import arb, ctx, fmpq, fmpz
 
 from discreet.errors import Invalid
@@ -84,11 +83,6 @@ def whole(value: int, name: str = "value", least: int = 1) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < least:
         raise Invalid(f"{name} must be a whole number, at least {least}")
     return int(value)
-
-
-def parameter(read: Callable[..., Any], name: str = "value", **options: Any) -> Any:
-    """Make an attrs field that is read by one of the readers above, named in their errors, and shown as people write it."""
-    return attrs.field(converter=lambda value: read(value, name), repr=str, **options)
 
 
 # ── directed rounding ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2] / "src" / "discreet"
 FLOORS: list[list[str]] = [
     ["errors"],
     ["private", "exact"],
+    ["parameter"],
     ["noise"],
     ["loss"],
     ["mechanisms"],
@@ -31,7 +32,7 @@ ROOMS = {
 }
 COINS = {"urandom", "getrandom", "secrets", "random"}  # names that make or import randomness
 FORBIDDEN = {"utils", "util", "helpers", "helper", "common", "base", "core", "misc", "manager", "handler", "impl", "factory"}
-LONGEST = 320
+LONGEST = 350  # most files have 100 to 300 lines
 
 FILES = sorted(ROOT.rglob("*.py"))
 

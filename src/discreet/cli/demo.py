@@ -79,7 +79,8 @@ def _popular(console: Console, conditions: Private[list[str]], budget: discreet.
     mechanism, counts = discreet.most_popular(conditions, CONDITIONS, epsilon="0.1")
     console.print("[bold]2. Which is the most common?[/bold]  (noisy max: only the name leaves, not the count)")
     budget = _pay(console, budget, mechanism.loss)
-    console.print(f"  [green]{mechanism.release(counts)}[/green], within {mechanism.error(0.95, size=len(CONDITIONS)):.0f} patients of the best\n")
+    behind = mechanism.error(0.95, size=len(CONDITIONS))
+    console.print(f"  [green]{mechanism.release(counts)}[/green], within {behind:.0f} patients of the best\n")
     return budget
 
 
@@ -129,4 +130,5 @@ def _speed(console: Console) -> None:
         law.sample(size, SystemBits())
         marks.append(time.perf_counter())
     best = min(b - a for a, b in pairwise(marks))
-    console.print(f"[bold]7. Exact noise is fast[/bold]: {size / best / 1e6:.0f} million discrete Laplace samples a second, every one exact\n")
+    rate = size / best / 1e6
+    console.print(f"[bold]7. Exact noise is fast[/bold]: {rate:.0f} million discrete Laplace samples a second, every one exact\n")

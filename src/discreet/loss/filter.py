@@ -8,9 +8,8 @@ from typing import Any, Literal, TypeAlias, assert_never, final
 
 from attrs import evolve, field, frozen
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import BudgetExceeded, Invalid
-from discreet.exact import parameter
 from discreet.loss.certify import greatest
 from discreet.loss.convert import gaussian_budget, zcdp_budget
 from discreet.loss.loss import ZERO, Loss
@@ -91,8 +90,8 @@ class Filter:
     (False, (Fraction(0, 1), Fraction(0, 1)))
     """
 
-    epsilon: Fraction = parameter(exact.non_negative)
-    delta: Fraction = parameter(exact.probability, default=ZERO)
+    epsilon: Fraction = field(converter=parameter.any_epsilon, repr=str)
+    delta: Fraction = field(default=ZERO, converter=parameter.any_delta, repr=str)
     gates: tuple[Gate, ...] = field(default=())
 
     @property

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
-from discreet import exact
-from discreet.exact import Ball, ball, parameter
+from discreet import exact, parameter
+from discreet.exact import Ball, ball
 from discreet.loss import convert
 from discreet.loss.certify import float_above, float_up_or_infinite, rational_above, upper_quantile
 from discreet.loss.law import Bounded, Floats, Lattice, Law, Laws, Normal, curve, pure_law
@@ -20,14 +20,6 @@ from discreet.loss.notions import Approx, Gdp, Pure, Revealed, Zcdp
 __all__ = [
     "Approx", "BoundedRange", "DiscreteLaplace", "Gaussian", "Gdp", "Laplace", "Pure", "RandomizedResponse", "Revealed", "Zcdp",
 ]  # fmt: skip
-
-
-def _count(value: int, name: str) -> int:
-    return exact.whole(value, name, least=0)
-
-
-def _at_least_two(value: int, name: str) -> int:
-    return exact.whole(value, name, least=2)
 
 
 @final
@@ -48,7 +40,7 @@ class Laplace(Loss):
     0.36787944117144...
     """
 
-    epsilon: Fraction = parameter(exact.non_negative)
+    epsilon: Fraction = field(converter=parameter.any_epsilon, repr=str)
 
     @property
     def rho(self) -> Fraction:
@@ -109,8 +101,8 @@ class DiscreteLaplace(Loss):
     (Fraction(1, 2), True)
     """
 
-    scale: Fraction = parameter(exact.positive)
-    shift: int = parameter(_count)
+    scale: Fraction = field(converter=parameter.scale, repr=str)
+    shift: int = field(converter=parameter.shift, repr=str)
 
     @property
     def epsilon(self) -> Fraction:
@@ -165,7 +157,7 @@ class Gaussian(Loss):
     Fraction(1, 1)
     """
 
-    ratio_squared: Fraction = parameter(exact.non_negative)
+    ratio_squared: Fraction = field(converter=parameter.ratio_squared, repr=str)
 
     @property
     def epsilon(self) -> Fraction | None:
@@ -208,7 +200,7 @@ class BoundedRange(Loss):
     True
     """
 
-    epsilon: Fraction = parameter(exact.non_negative)
+    epsilon: Fraction = field(converter=parameter.any_epsilon, repr=str)
 
     @property
     def rho(self) -> Fraction:
@@ -260,8 +252,8 @@ class RandomizedResponse(Loss):
     (True, True)
     """
 
-    epsilon: Fraction = parameter(exact.non_negative)
-    choices: int = parameter(_at_least_two, default=2)
+    epsilon: Fraction = field(converter=parameter.any_epsilon, repr=str)
+    choices: int = field(default=2, converter=parameter.choices, repr=str)
 
     @property
     def _weight(self) -> Ball:

@@ -147,7 +147,7 @@ def _total(values: Iterable[tuple[Fraction | None, int]]) -> Fraction | None:
 
 
 @final
-@frozen
+@frozen(repr=False)
 class Sum(Loss):
     """Compose losses, each some number of times; the order does not matter.
 
@@ -161,6 +161,9 @@ class Sum(Loss):
     """
 
     terms: tuple[tuple[Loss, int], ...]
+
+    def __repr__(self) -> str:
+        return " + ".join(repr(term) if k == 1 else f"{k} * {term!r}" for term, k in self.terms) or "NOTHING"
 
     def _terms(self) -> Iterator[tuple[Loss, int]]:
         return iter(self.terms)
@@ -217,7 +220,7 @@ def _largest(values: Iterable[Fraction | None], touched: int) -> Fraction | None
 
 
 @final
-@frozen
+@frozen(repr=False)
 class Alternatives(Loss):
     """Release about disjoint sets of units, so that one unit touches only one part, or two when it is replaced.
 
@@ -234,6 +237,10 @@ class Alternatives(Loss):
 
     parts: tuple[Loss, ...]
     touched: int = field(default=1)
+
+    def __repr__(self) -> str:
+        inside = ", ".join(map(repr, self.parts))
+        return f"parallel({inside})" if self.touched == 1 else f'parallel({inside}, adjacency="replace-one")'
 
     def _worst(self, measure: Callable[[Loss], float]) -> float:
         """Standing alone, one choice of parts is fixed before anything is seen, so the worst choice bounds them all."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import final
 
-from attrs import frozen
+from attrs import field, frozen
 
-from discreet import exact
-from discreet.exact import parameter
+from discreet import exact, parameter
 from discreet.loss import convert
 from discreet.loss.law import Floats, Laws, Normal, curve, pure_law
 from discreet.loss.loss import NOTHING, ZERO, Loss
@@ -26,7 +25,7 @@ class Pure(Loss):
     (True, True)
     """
 
-    epsilon: Fraction = parameter(exact.non_negative)
+    epsilon: Fraction = field(converter=parameter.any_epsilon, repr=str)
 
     @property
     def rho(self) -> Fraction:
@@ -65,8 +64,8 @@ class Approx(Loss):
     3.0
     """
 
-    epsilon: Fraction = parameter(exact.non_negative)
-    delta: Fraction = parameter(exact.probability)
+    epsilon: Fraction = field(converter=parameter.any_epsilon, repr=str)
+    delta: Fraction = field(converter=parameter.any_delta, repr=str)
 
     @property
     def rho(self) -> Fraction:
@@ -114,7 +113,7 @@ class Zcdp(Loss):
     5.222
     """
 
-    rho: Fraction = parameter(exact.non_negative)
+    rho: Fraction = field(converter=parameter.rho, repr=str)
 
     @property
     def epsilon(self) -> Fraction | None:
@@ -151,7 +150,7 @@ class Gdp(Loss):
     4.886554
     """
 
-    mu: Fraction = parameter(exact.non_negative)
+    mu: Fraction = field(converter=parameter.mu, repr=str)
 
     @property
     def epsilon(self) -> Fraction | None:

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import leaves
@@ -64,8 +64,8 @@ class Exponential(Mechanism[int]):
     1
     """
 
-    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
-    sensitivity: Fraction = exact.parameter(exact.positive, "sensitivity", default=1)
+    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
     monotone: bool = False
 
     def __attrs_post_init__(self) -> None:
@@ -111,7 +111,8 @@ class IntervalExponential(Mechanism[Fraction]):
     """Choose a point of an interval by a score that is constant on each of finitely many pieces.
 
     The interval is a grid of equal steps from `lower`, its base measure the number of grid points; a piece is given by where it
-    begins, in steps from `lower`. The pieces may depend on the data; the grid may not.
+    begins, in steps from `lower`. The pieces may depend on the data; the grid may not. In a `Private` answer a piece that begins before
+    the one in front of it, or outside the grid, is empty.
 
     Theorem (McSherry & Talwar 2007).
         The exponential mechanism over the grid points: a piece is chosen with probability ∝ (its number of points)·e^(ε·u/R), then a
@@ -126,11 +127,11 @@ class IntervalExponential(Mechanism[Fraction]):
     True
     """
 
-    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
-    sensitivity: Fraction = exact.parameter(exact.positive, "sensitivity", default=1)
-    lower: Fraction = exact.parameter(exact.rational, "lower")
-    upper: Fraction = exact.parameter(exact.rational, "upper")
-    step: Fraction = exact.parameter(exact.positive, "step")
+    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
+    lower: Fraction = field(converter=parameter.lower, repr=str)
+    upper: Fraction = field(converter=parameter.upper, repr=str)
+    step: Fraction = field(converter=parameter.step, repr=str)
     monotone: bool = False
 
     def __attrs_post_init__(self) -> None:
@@ -154,16 +155,15 @@ class IntervalExponential(Mechanism[Fraction]):
         return exponential_error(rate, exact.confidence_level(confidence), self.points)
 
     def check(self, answer: Any) -> None:
-        starts, scores = answer
-        if len(starts) != len(check_scores(scores)):
-            raise Invalid("give one score for each piece")
+        starts, scores = np.asarray(answer[0], np.int64), check_scores(answer[1])
+        if len(starts) != len(scores) or starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > self.points:
+            raise Invalid("pieces must begin at 0, in ascending order, inside the grid, with one score each")
 
     def sample(self, answer: tuple[Sequence[int] | NDArray[np.int64], Any], bits: Bits) -> Fraction:
-        starts = np.asarray(answer[0], np.int64)
+        starts = np.clip(np.maximum.accumulate(np.asarray(answer[0], np.int64)), 0, self.points)
+        starts[0] = 0
         scores = answers.scores(answer[1])
         ends = np.append(starts[1:], self.points)
-        if len(starts) != len(scores) or starts[0] != 0 or (ends < starts).any():
-            raise Invalid("pieces must begin at 0, in ascending order, inside the grid, with one score each")
         rate = selection_rate(self.epsilon, self.sensitivity, self.monotone)
         piece = choice.best(scores, rate, "gumbel", bits, weights=ends - starts)[0]
         point = int(starts[piece]) + uniform(int(ends[piece] - starts[piece]), bits)

@@ -8,7 +8,7 @@ from typing import Any, Literal, final
 import numpy as np
 from attrs import field, frozen
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import calibrate, certify, leaves
@@ -55,14 +55,14 @@ class Gaussian(Mechanism[Numbers]):
         scale: Number | None = None,
         sensitivity: Number = 1,
     ) -> None:
-        moved = exact.positive(sensitivity, "sensitivity")
+        moved = parameter.sensitivity(sensitivity)
         match epsilon, delta, rho, scale:
             case (e, d, None, None) if e is not None and d is not None:
-                sigma = calibrate.gaussian_scale(exact.positive(e, "epsilon"), small(d), moved)
+                sigma = calibrate.gaussian_scale(parameter.some_epsilon(e), parameter.some_delta(d), moved)
             case (None, None, r, None) if r is not None:
                 sigma = calibrate.gaussian_scale_zcdp(exact.positive(r, "rho"), moved)
             case (None, None, None, s) if s is not None:
-                sigma = exact.positive(s, "scale")
+                sigma = parameter.scale(s)
             case _:
                 raise Invalid("give epsilon and delta, or rho, or scale")
         self.__attrs_init__(scale=sigma, sensitivity=moved)
@@ -74,8 +74,10 @@ class Gaussian(Mechanism[Numbers]):
         >>> float(Gaussian.classic(epsilon=0.5, delta=1e-5).scale)
         9.689...
         """
-        moved = exact.positive(sensitivity, "sensitivity")
-        sigma = calibrate.classic_gaussian_scale(exact.positive(epsilon, "epsilon"), small(delta), moved, exact.rational(constant))
+        moved = parameter.sensitivity(sensitivity)
+        sigma = calibrate.classic_gaussian_scale(
+            parameter.some_epsilon(epsilon), parameter.some_delta(delta), moved, exact.rational(constant)
+        )
         return cls(scale=sigma, sensitivity=moved)
 
     @property
@@ -101,10 +103,3 @@ class Gaussian(Mechanism[Numbers]):
         lattice.check_reach(self.scale)
         noisy = lattice.noisy(values, RoundedGaussian, self.scale, bits)
         return float(noisy[0]) if single else noisy
-
-
-def small(delta: Number) -> Fraction:
-    """Read a δ that must be above zero."""
-    if exact.probability(delta, "delta") == 0:
-        raise Invalid("delta must be positive here: no Gaussian noise gives delta 0; use Laplace")
-    return exact.rational(delta)

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.exact import Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
@@ -46,8 +46,8 @@ class Laplace(Mechanism[Numbers]):
     (True, True)
     """
 
-    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
-    sensitivity: Fraction = exact.parameter(exact.positive, "sensitivity", default=1)
+    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
 
     @classmethod
     def of_scale(cls, scale: Number, sensitivity: Number = 1) -> Laplace:
@@ -56,8 +56,8 @@ class Laplace(Mechanism[Numbers]):
         >>> Laplace.of_scale(2, sensitivity=3).epsilon
         Fraction(3, 2)
         """
-        moved = exact.positive(sensitivity, "sensitivity")
-        return cls(epsilon=moved / exact.positive(scale, "scale"), sensitivity=moved)
+        moved = parameter.sensitivity(sensitivity)
+        return cls(epsilon=moved / parameter.scale(scale), sensitivity=moved)
 
     @property
     def scale(self) -> Fraction:

@@ -10,7 +10,7 @@ from typing import Any, Literal, final
 import numpy as np
 from attrs import field, frozen, validators
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import leaves
@@ -52,8 +52,8 @@ class NoisyMax(Mechanism[int]):
     (8.94, 10.28)
     """
 
-    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
-    sensitivity: Fraction = exact.parameter(exact.positive, "sensitivity", default=1)
+    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
     noise: Noise = field(default="exponential", validator=validators.in_(("exponential", "laplace", "gumbel", "geometric")))
     monotone: bool = False
 
@@ -133,9 +133,9 @@ class TopK(Mechanism[list[int]]):
     [1, 3]
     """
 
-    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
-    k: int = exact.parameter(exact.whole, "k")
-    sensitivity: Fraction = exact.parameter(exact.positive, "sensitivity", default=1)
+    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    k: int = field(converter=parameter.k, repr=str)
+    sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
     monotone: bool = False
 
     def __attrs_post_init__(self) -> None:

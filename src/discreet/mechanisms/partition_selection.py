@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Ball, Number
 from discreet.loss import calibrate, leaves
@@ -29,12 +29,6 @@ from discreet.noise.gaussian import RoundedGaussian
 from discreet.noise.refine import Integers
 
 _BITS = 256  # working precision of the curve: 64-bit thresholds stay certified over its whole length
-
-
-def _delta(value: Number, name: str = "delta") -> Fraction:
-    if not 0 < (read := exact.rational(value, name)) < 1:
-        raise Invalid(f"{name} must lie strictly between 0 and 1: groups cannot be discovered with delta 0")
-    return read
 
 
 def _sizes(answer: Any) -> Integers:
@@ -67,9 +61,9 @@ class PartitionSelection(Mechanism[NDArray[np.bool_]]):
     (0.0, 1e-05, 1.0, 12.0)
     """
 
-    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
-    delta: Fraction = exact.parameter(_delta, "delta")
-    partitions: int = exact.parameter(exact.whole, "partitions", default=1)
+    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    delta: Fraction = field(converter=parameter.some_delta, repr=str)
+    partitions: int = field(default=1, converter=parameter.partitions, repr=str)
 
     @property
     def loss(self) -> Loss:
@@ -156,9 +150,9 @@ class ThresholdedCounts(Mechanism[Shown]):
     (11, 12.0)
     """
 
-    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
-    delta: Fraction = exact.parameter(_delta, "delta")
-    partitions: int = exact.parameter(exact.whole, "partitions", default=1)
+    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    delta: Fraction = field(converter=parameter.some_delta, repr=str)
+    partitions: int = field(default=1, converter=parameter.partitions, repr=str)
 
     @property
     def noise(self) -> TruncatedGeometric:
@@ -205,9 +199,9 @@ class WeightedGaussianSelection(Mechanism[Shown]):
     (True, True)
     """
 
-    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
-    delta: Fraction = exact.parameter(_delta, "delta")
-    partitions: int = exact.parameter(exact.whole, "partitions")
+    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    delta: Fraction = field(converter=parameter.some_delta, repr=str)
+    partitions: int = field(converter=parameter.partitions, repr=str)
 
     unit: int = 2**20
 

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 from attrs import field, frozen
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import leaves
@@ -40,9 +40,9 @@ def _level(value: Number, name: str) -> Fraction:
 class Grid:
     """Equal steps from lower to upper, fixed in advance; the default step is a power of two."""
 
-    lower: Fraction
-    upper: Fraction
-    step: Fraction
+    lower: Fraction = field(repr=str)
+    upper: Fraction = field(repr=str)
+    step: Fraction = field(repr=str)
 
     @classmethod
     def of(cls, lower: Number, upper: Number, step: Number | None) -> Grid:
@@ -52,7 +52,7 @@ class Grid:
             width = high - low
             size = Fraction(2) ** (width.numerator.bit_length() - width.denominator.bit_length() - _POINTS)
             return cls(low, high, size)
-        return cls(low, high, exact.positive(step, "step"))
+        return cls(low, high, parameter.step(step))
 
     @property
     def points(self) -> int:
@@ -91,8 +91,8 @@ class Quantile(Mechanism[float]):
     17.3
     """
 
-    epsilon: Fraction
-    q: Fraction
+    epsilon: Fraction = field(repr=str)
+    q: Fraction = field(repr=str)
     grid: Grid
     adjacency: Adjacency
 
@@ -108,7 +108,7 @@ class Quantile(Mechanism[float]):
     ) -> None:
         is_replacement(adjacency)
         self.__attrs_init__(
-            epsilon=exact.positive(epsilon, "epsilon"),
+            epsilon=parameter.some_epsilon(epsilon),
             q=_level(q, "q"),
             grid=Grid.of(lower, upper, step),
             adjacency=adjacency,
@@ -176,8 +176,8 @@ class Quantiles(Mechanism[list[float]]):
     [True, True, True]
     """
 
-    epsilon: Fraction
-    qs: tuple[Fraction, ...] = field(converter=_levels)
+    epsilon: Fraction = field(repr=str)
+    qs: tuple[Fraction, ...] = field(converter=_levels, repr=lambda qs: ", ".join(map(str, qs)))
     grid: Grid
     adjacency: Adjacency
 
@@ -192,9 +192,7 @@ class Quantiles(Mechanism[list[float]]):
         adjacency: Adjacency = "add/remove",
     ) -> None:
         is_replacement(adjacency)
-        self.__attrs_init__(
-            epsilon=exact.positive(epsilon, "epsilon"), qs=qs, grid=Grid.of(lower, upper, step), adjacency=adjacency
-        )
+        self.__attrs_init__(epsilon=parameter.some_epsilon(epsilon), qs=qs, grid=Grid.of(lower, upper, step), adjacency=adjacency)
 
     @property
     def levels(self) -> int:

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Ball, Number
 from discreet.loss import leaves
@@ -41,13 +41,9 @@ class RandomizedResponse(Mechanism[Any]):
     [0.72, 0.28]
     """
 
-    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
-    choices: int = exact.parameter(exact.whole, "choices", default=2)
+    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    choices: int = field(default=2, converter=parameter.choices, repr=str)
     truth: Fraction | None = None
-
-    def __attrs_post_init__(self) -> None:
-        if self.choices < 2:
-            raise Invalid("there must be at least two choices")
 
     @classmethod
     def with_truth(cls, probability: Number, choices: int = 2) -> RandomizedResponse:

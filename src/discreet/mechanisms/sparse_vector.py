@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, final
 import numpy as np
 from attrs import field, frozen, validators
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Ball, Number
 from discreet.loss import leaves
@@ -60,10 +60,10 @@ class SparseVector(Mechanism[list[Outcome]]):
     [False, False, True]
     """
 
-    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
-    threshold: Fraction = exact.parameter(exact.rational, "threshold")
-    sensitivity: Fraction = exact.parameter(exact.positive, "sensitivity", default=1)
-    hits: int = exact.parameter(exact.whole, "hits", default=1)
+    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    threshold: Fraction = field(converter=parameter.threshold, repr=str)
+    sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
+    hits: int = field(default=1, converter=parameter.hits, repr=str)
     monotone: bool = False
     extra: Extra = field(default="none", validator=validators.in_(("none", "gap", "value")))
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Ball, Number
 from discreet.loss import leaves
@@ -43,13 +43,9 @@ class TruncatedGeometric(Mechanism[Numbers]):
     (14, 3.0, 1.0)
     """
 
-    epsilon: Fraction = exact.parameter(exact.positive, "epsilon")
-    delta: Fraction = exact.parameter(exact.positive, "delta")
-    sensitivity: int = exact.parameter(exact.whole, "sensitivity", default=1)
-
-    def __attrs_post_init__(self) -> None:
-        if self.delta >= 1:
-            raise Invalid("delta must be below 1")
+    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    delta: Fraction = field(converter=parameter.some_delta, repr=str)
+    sensitivity: int = field(default=1, converter=parameter.whole_sensitivity, repr=str)
 
     @property
     def bound(self) -> int:

@@ -11,10 +11,10 @@ from functools import partial
 from typing import final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.exact import Ball
 from discreet.noise.bernoulli import below, threshold
 from discreet.noise.bits import Bits
@@ -33,7 +33,7 @@ class DigitLaplace:
         P[digit i = 1] = 1/(1 + e^(2^i/scale)). And X = 0 with probability (1 − q)/(1 + q) = tanh(1/(2·scale)), otherwise ±(1 + G).
     """
 
-    scale: Fraction = exact.parameter(exact.positive, "scale")
+    scale: Fraction = field(converter=parameter.scale, repr=str)
 
     def sample(self, size: int, bits: Bits) -> Integers:
         """Draw independent samples."""

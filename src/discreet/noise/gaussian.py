@@ -23,9 +23,9 @@ from functools import lru_cache
 from typing import final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Ball
 from discreet.noise import refine
@@ -56,7 +56,7 @@ class RoundedGaussian(Law):
         P[|round(Z)| ≥ k] = 2Φ(−(k − ½)/scale) for k ≥ 1.
     """
 
-    scale: Fraction = exact.parameter(exact.positive, "scale")
+    scale: Fraction = field(converter=parameter.scale, repr=str)
 
     def mass(self, k: int) -> Ball:
         sigma, k = exact.ball(self.scale), -abs(k)  # on the lower side the two values are small: little cancellation
@@ -169,7 +169,7 @@ class DiscreteGaussian(Law):
         than for the uniform law on [−½, ½], and the uniform law's E[cosh(xV)] = sinh(x/2)/(x/2) ≤ e^(x²/24).
     """
 
-    scale: Fraction = exact.parameter(exact.positive, "scale")
+    scale: Fraction = field(converter=parameter.scale, repr=str)
 
     def mass(self, k: int) -> Ball:
         return _weight(self.scale, k) / _total(self.scale)

@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Ball
 from discreet.noise import refine
@@ -48,7 +48,7 @@ class Geometric(Law):
         ⌊−scale · ln U⌋ has this law: P[−scale · ln U ≥ k] = P[U ≤ qᵏ] = qᵏ.
     """
 
-    scale: Fraction = exact.parameter(exact.positive, "scale")
+    scale: Fraction = field(converter=parameter.scale, repr=str)
 
     def mass(self, k: int) -> Ball:
         if k < 0:
@@ -80,7 +80,7 @@ class DiscreteLaplace(Law):
         P[|X| ≥ k] = 2qᵏ/(1 + q) for k ≥ 1.
     """
 
-    scale: Fraction = exact.parameter(exact.positive, "scale")
+    scale: Fraction = field(converter=parameter.scale, repr=str)
 
     def mass(self, k: int) -> Ball:
         rate = 1 / exact.ball(self.scale)
@@ -164,7 +164,7 @@ class RoundedLaplace(Law):
         P[|round(Z)| ≥ k] = e^(−(k − ½)/scale) for k ≥ 1.
     """
 
-    scale: Fraction = exact.parameter(exact.positive, "scale")
+    scale: Fraction = field(converter=parameter.scale, repr=str)
 
     def mass(self, k: int) -> Ball:
         rate = 1 / exact.ball(self.scale)

@@ -1,0 +1,105 @@
+"""Parameters as people type them: one reader for each name, so that errors name it and type checkers know what is accepted."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from discreet.errors import Invalid
+from discreet.exact import Number, non_negative, positive, probability, rational, whole
+
+
+def some_epsilon(value: Number) -> Fraction:
+    """ε > 0."""
+    return positive(value, "epsilon")
+
+
+def any_epsilon(value: Number) -> Fraction:
+    """ε ≥ 0."""
+    return non_negative(value, "epsilon")
+
+
+def some_delta(value: Number) -> Fraction:
+    """0 < δ < 1."""
+    if not 0 < (delta := rational(value, "delta")) < 1:
+        raise Invalid("delta must lie strictly between 0 and 1 here, for example 1e-6")
+    return delta
+
+
+def any_delta(value: Number) -> Fraction:
+    """0 ≤ δ < 1."""
+    return probability(value, "delta")
+
+
+def rho(value: Number) -> Fraction:
+    """ρ ≥ 0."""
+    return non_negative(value, "rho")
+
+
+def mu(value: Number) -> Fraction:
+    """μ ≥ 0."""
+    return non_negative(value, "mu")
+
+
+def ratio_squared(value: Number) -> Fraction:
+    """Δ²/σ² ≥ 0."""
+    return non_negative(value, "ratio_squared")
+
+
+def sensitivity(value: Number) -> Fraction:
+    """Δ > 0."""
+    return positive(value, "sensitivity")
+
+
+def whole_sensitivity(value: int) -> int:
+    """Δ = 1, 2, …"""
+    return whole(value, "sensitivity")
+
+
+def scale(value: Number) -> Fraction:
+    """A scale of noise, above 0: zero noise is infinite loss."""
+    return positive(value, "scale")
+
+
+def step(value: Number) -> Fraction:
+    """The step of a grid."""
+    return positive(value, "step")
+
+
+def lower(value: Number) -> Fraction:
+    """A lower bound."""
+    return rational(value, "lower")
+
+
+def upper(value: Number) -> Fraction:
+    """An upper bound."""
+    return rational(value, "upper")
+
+
+def threshold(value: Number) -> Fraction:
+    """A threshold."""
+    return rational(value, "threshold")
+
+
+def shift(value: int) -> int:
+    """By how much whole numbers move."""
+    return whole(value, "shift", least=0)
+
+
+def k(value: int) -> int:
+    """How many."""
+    return whole(value, "k")
+
+
+def hits(value: int) -> int:
+    """How many answers above a threshold."""
+    return whole(value, "hits")
+
+
+def partitions(value: int) -> int:
+    """In how many groups one unit may be."""
+    return whole(value, "partitions")
+
+
+def choices(value: int) -> int:
+    """How many choices, at least two."""
+    return whole(value, "choices", least=2)
