@@ -1,0 +1,90 @@
+"""Which groups are shown: sizes of every kind, stated accuracy, and what the output's shape tells."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from mechanisms.shake import Shake
+from scipy import stats
+from theorems import laws
+
+from discreet.errors import Invalid
+from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
+
+EVERY: list[Any] = [
+    PartitionSelection(epsilon=1, delta="1e-4"),
+    ThresholdedCounts(epsilon=1, delta="1e-4"),
+    WeightedGaussianSelection(epsilon=1, delta="1e-4", partitions=3),
+]
+
+
+def test_half_is_shown_from_twelve_on() -> None:
+    """(1, 10⁻⁵): 12; (0.1, 10⁻⁸): 155."""
+    assert PartitionSelection(epsilon=1, delta=1e-5).error(0.5) == 12
+    assert PartitionSelection(epsilon=0.1, delta=1e-8).error(0.5) == 155
+
+
+@pytest.mark.parametrize("confidence", [0.3, 0.5, 0.9, 0.999])
+def test_the_stated_size_is_shown_often_enough(confidence: float) -> None:
+    selection = PartitionSelection(epsilon=1, delta="1e-4")
+    n = int(selection.error(confidence))
+    assert selection.chance(n) >= confidence > selection.chance(n - 1)
+
+    counts = ThresholdedCounts(epsilon=1, delta="1e-4")
+    law = laws.truncated_geometric(1, counts.noise.bound)
+
+    def shown(n: float) -> float:
+        return math.fsum(p for z, p in law.items() if n + z > counts.noise.bound)
+
+    m = counts.error(confidence)
+    assert shown(m) >= confidence
+    assert confidence < 0.5 or shown(m - 1) < confidence
+
+    many = WeightedGaussianSelection(epsilon=1, delta="1e-4", partitions=3)
+    units = many.error(confidence)
+    assert stats.norm.sf((many.threshold + 0.5) / many.unit - units, scale=float(many.scale)) >= confidence - 1e-6
+
+
+@pytest.mark.parametrize("mechanism", EVERY, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    "sizes", [[math.nan, 3.0], [math.inf, 3.0], [1e19, 3.0], [-5, 3], [10**400, 3], [], [True, False], [None, 3]], ids=str
+)
+def test_private_sizes_are_total(mechanism: Any, sizes: list[Any]) -> None:
+    out = mechanism.sample(sizes, Shake(0))
+    shown = np.asarray(out.shown if hasattr(out, "shown") else out)
+    assert shown.shape == (len(sizes),)
+    assert shown.dtype == np.bool_
+    if sizes and sizes[0] is not None and sizes[0] > 1e6:
+        assert shown[0]
+    if sizes and (sizes[0] is None or not sizes[0] > 0):
+        assert not shown[0]
+
+
+@pytest.mark.parametrize("mechanism", EVERY, ids=lambda m: type(m).__name__)
+def test_empty_groups_are_never_shown(mechanism: Any) -> None:
+    out = mechanism.sample(np.zeros(10**5, np.int64), Shake(1))
+    assert not np.asarray(out.shown if hasattr(out, "shown") else out).any()
+
+
+@pytest.mark.parametrize("mechanism", EVERY, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("wrong", [[-1], [1.5], ["a"], [[1]]], ids=str)
+def test_wrong_plain_sizes(mechanism: Any, wrong: Any) -> None:
+    with pytest.raises(Invalid):
+        mechanism.release(wrong)
+
+
+@pytest.mark.xfail(strict=True, reason="one entry for each group found: the length tells whether a group exists, shown or not")
+@pytest.mark.parametrize("mechanism", EVERY, ids=lambda m: type(m).__name__)
+def test_the_shape_does_not_tell_how_many_groups_there_are(mechanism: Any) -> None:
+    """A neighbour may have one group more; with nothing shown the two releases must be equal."""
+    one, two = (mechanism.sample(sizes, Shake(0)) for sizes in ([1], [1, 1]))
+    assert np.shape(one[0] if isinstance(one, tuple) else one) == np.shape(two[0] if isinstance(two, tuple) else two)
+
+
+@pytest.mark.parametrize("delta", [0, 1, -0.1, 1.5, "nan"])
+def test_discovery_needs_a_delta(delta: Any) -> None:
+    with pytest.raises(Invalid):
+        PartitionSelection(epsilon=1, delta=delta)
