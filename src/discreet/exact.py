@@ -23,6 +23,8 @@ from discreet.errors import Invalid
 Ball: TypeAlias = Any  # flint.arb, which ships without types
 Number: TypeAlias = "int | float | str | Fraction | Decimal"
 
+_LONGEST = 5000  # decimal places of a parameter
+
 
 def rational(value: Number, name: str = "value") -> Fraction:
     """Read a number exactly; a float counts as the decimal it prints as.
@@ -40,9 +42,13 @@ def rational(value: Number, name: str = "value") -> Fraction:
         if isinstance(value, Rational):
             return Fraction(int(value.numerator), int(value.denominator))
         if isinstance(value, Decimal | str):
+            if "/" not in str(value) and abs(Decimal(value).adjusted()) > _LONGEST:
+                raise Invalid(f"{name} is too extreme")  # written out it might have more digits than memory holds
             return Fraction(value)
         return Fraction(repr(float(value)))
-    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+    except Invalid:
+        raise
+    except (ValueError, TypeError, OverflowError, ArithmeticError):
         raise Invalid(f"{name} must be a finite number") from None
 
 
@@ -76,6 +82,11 @@ def confidence_level(value: Number, name: str = "confidence") -> Fraction:
     if not 0 < exact < 1:
         raise Invalid(f"{name} must lie strictly between 0 and 1, for example 0.95")
     return exact
+
+
+def miss(confidence: Fraction) -> float:
+    """1 − confidence as a float that is not 0."""
+    return max(float(1 - confidence), 5e-324)
 
 
 def whole(value: int, name: str = "value", least: int = 1) -> int:

@@ -7,10 +7,20 @@ from fractions import Fraction
 from discreet.errors import Invalid
 from discreet.exact import Number, non_negative, positive, probability, rational, whole
 
+_EXTREME = 500  # powers of two: scales and rates made of such parameters are floats
+
+
+def _moderate(value: Number, name: str) -> Fraction:
+    """A positive number that floats can work with."""
+    read = positive(value, name)
+    if not Fraction(1, 2**_EXTREME) <= read <= 2**_EXTREME:
+        raise Invalid(f"{name} is too extreme: choose another unit for the answers")
+    return read
+
 
 def some_epsilon(value: Number) -> Fraction:
     """ε > 0."""
-    return positive(value, "epsilon")
+    return _moderate(value, "epsilon")
 
 
 def any_epsilon(value: Number) -> Fraction:
@@ -47,7 +57,7 @@ def ratio_squared(value: Number) -> Fraction:
 
 def sensitivity(value: Number) -> Fraction:
     """Δ > 0."""
-    return positive(value, "sensitivity")
+    return _moderate(value, "sensitivity")
 
 
 def whole_sensitivity(value: int) -> int:
@@ -57,7 +67,7 @@ def whole_sensitivity(value: int) -> int:
 
 def scale(value: Number) -> Fraction:
     """A scale of noise, above 0: zero noise is infinite loss."""
-    return positive(value, "scale")
+    return _moderate(value, "scale")
 
 
 def step(value: Number) -> Fraction:
@@ -102,4 +112,13 @@ def partitions(value: int) -> int:
 
 def choices(value: int) -> int:
     """How many choices, at least two."""
-    return whole(value, "choices", least=2)
+    if (read := whole(value, "choices", least=2)) > 2**62:
+        raise Invalid("choices must not be more than 2^62")
+    return read
+
+
+def monotone(value: bool) -> bool:
+    """Whether all scores move in the same direction; only True and False will do, for a wrong yes halves the noise."""
+    if value is not True and value is not False:
+        raise Invalid("monotone must be True or False")
+    return value

@@ -76,7 +76,7 @@ def own_module(path: Path) -> str:
 def violations(path: Path, source: ast.Module) -> list[str]:
     """Every house rule that a file breaks."""
     here, name, broken = own_module(path), room(path), []
-    for module, node in imports(source):
+    for module, _ in imports(source):
         top = module.split(".")[0]
         if top == "discreet":
             inner = module.removeprefix("discreet").removeprefix(".")
@@ -85,9 +85,8 @@ def violations(path: Path, source: ast.Module) -> list[str]:
                     broken.append(f"{name}: imports the package root")
             elif inner.split(".")[0] != here.split(".")[0] and floor_of(inner) >= floor_of(here):
                 broken.append(f"{name}: imports {module} from its own floor or above")
-        elif top not in sys.stdlib_module_names:
-            if not any(name.startswith(place) for place in ROOMS.get(top, set())):
-                broken.append(f"{name}: {top} has no room here")
+        elif top not in sys.stdlib_module_names and not any(name.startswith(place) for place in ROOMS.get(top, set())):
+            broken.append(f"{name}: {top} has no room here")
         if top in COINS and name != "noise/bits.py":
             broken.append(f"{name}: imports randomness")
     for node in ast.walk(source):

@@ -151,13 +151,11 @@ def test_private_pieces_are_total(pieces: Any) -> None:
     assert 0 <= IntervalExponential(epsilon=1, lower=0, upper=10, step=1).release(Private(pieces)) <= 10
 
 
-@pytest.mark.xfail(strict=True, reason="np.asarray(starts, np.int64) raises, and names the value it cannot read")
 @pytest.mark.parametrize("starts", [[0, math.nan], [0, "secret"]])
 def test_private_pieces_that_are_no_numbers(starts: Any) -> None:
     assert 0 <= IntervalExponential(epsilon=1, lower=0, upper=10, step=1).release(Private((starts, [1, 2]))) <= 10
 
 
-@pytest.mark.xfail(strict=True, reason="a bare TypeError")
 @pytest.mark.parametrize("wrong", [5, None])
 def test_wrong_shapes_of_pieces(wrong: Any) -> None:
     with pytest.raises(Error):

@@ -56,7 +56,6 @@ def test_the_real_error_is_the_quantile_and_half_a_step() -> None:
             assert t - 2.0**-17 <= textbook.gaussian_sup(size, 1 - confidence, 1)
 
 
-@pytest.mark.xfail(strict=True, reason="the default takes a fractional sensitivity for a real answer, but whole answers stay whole")
 def test_the_error_of_a_histogram_under_replacement() -> None:
     """√2 is not whole, yet counts stay whole: the rounded noise passes 9.8 as often as Z passes 9.5, more than 5 %."""
     mechanism = Gaussian(scale=5, sensitivity=sensitivity.histogram("replace-one").l2)

@@ -73,7 +73,6 @@ def test_the_truth_must_be_the_likeliest_and_not_certain(probability: Any) -> No
         RandomizedResponse.with_truth(probability)
 
 
-@pytest.mark.xfail(strict=True, reason="the field `truth` is open: it may contradict epsilon, and the loss believes epsilon")
 def test_the_loss_is_that_of_the_truth_told() -> None:
     try:
         mechanism = RandomizedResponse(epsilon="1/10", truth=Fraction(999, 1000))
@@ -82,13 +81,11 @@ def test_the_loss_is_that_of_the_truth_told() -> None:
     assert mechanism.loss.epsilon_at(0) >= math.log(999)
 
 
-@pytest.mark.xfail(strict=True, reason="comparison with None and with text raises, and the number of choices has no upper limit")
-@pytest.mark.parametrize(("choices", "answer"), [(2**20, [None, 1]), (2, ["a", "b"]), (2**63, [1, 2])], ids=str)
+@pytest.mark.parametrize(("choices", "answer"), [(2**20, [None, 1]), (2, ["a", "b"]), (2**62, [1, 2])], ids=str)
 def test_private_answers_never_fail_by_value(choices: int, answer: list[Any]) -> None:
     assert len(RandomizedResponse(epsilon=1, choices=choices).release(Private(answer))) == 2
 
 
-@pytest.mark.xfail(strict=True, reason="two-dimensional answers share one row of coins; they should be refused")
 def test_tables_are_refused() -> None:
     with pytest.raises(Error):
         RandomizedResponse(epsilon=1).release([[0, 1], [1, 0]])

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scripted import Scripted, Seeded
 
 from discreet import exact
 from discreet.errors import Error
 from discreet.noise.bernoulli import Bernoulli, below, settle_below, threshold
-from scripted import Scripted, Seeded
 
 COINS = [Bernoulli(Fraction(1, 3)), Bernoulli(Fraction(1, 10**30)), Bernoulli(Fraction(5, 8)), Bernoulli(1 - Fraction(1, 2**70))] + [
     Bernoulli.exp(x) for x in ("1/1000", 1, "5/2", 40, 50)

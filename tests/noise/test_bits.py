@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scripted import Seeded
 
 from discreet.errors import Invalid, RandomnessFailed
 from discreet.mechanisms.laplace import Laplace
 from discreet.noise import bits as module
 from discreet.noise.bits import SystemBits
-from scripted import Seeded
 
 DRAWS = 100_000
 

@@ -9,10 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scripted import Scripted, Seeded
 
 from discreet import exact
 from discreet.noise import choice
-from scripted import Scripted, Seeded
 
 NOISES = ("exponential", "gumbel", "laplace")
 RATES = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(3), Fraction(22, 7)]

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scripted import Scripted, Seeded
 
 from discreet import exact
 from discreet.errors import Invalid
 from discreet.noise.gaussian import DiscreteGaussian, RoundedGaussian, _table
-from scripted import Scripted, Seeded
 
 SCALES = [Fraction(1, 3), Fraction(1), Fraction(22, 7), Fraction(300), Fraction(10**6, 7)]
 

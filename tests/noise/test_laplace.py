@@ -9,12 +9,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scripted import Scripted, Seeded
 
 from discreet import exact
 from discreet.errors import Invalid
 from discreet.noise.digits import DigitLaplace
 from discreet.noise.laplace import DiscreteLaplace, Geometric, RoundedLaplace
-from scripted import Scripted, Seeded
 
 SCALES = [Fraction(1, 7), Fraction(1), Fraction(22, 7), Fraction(1000, 3), Fraction(10**6, 7), Fraction(2) ** 30]
 LAWS = {"geometric": Geometric, "discrete": DiscreteLaplace, "rounded": RoundedLaplace}

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scripted import Seeded
 
 from discreet import exact
 from discreet.errors import Error
 from discreet.noise import refine
 from discreet.noise.bits import SystemBits
-from scripted import Seeded
 
 
 def test_an_inaccurate_logarithm_is_refused() -> None:

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scripted import Scripted, Seeded
 
 from discreet import exact
 from discreet.errors import Invalid
 from discreet.noise.gaussian import DiscreteGaussian, _table
 from discreet.noise.table import Finite
-from scripted import Scripted, Seeded
 
 LAWS = [
     Finite(0, [1, 1]),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scripted import Scripted, Seeded
 
 from discreet.noise.uniform import uniform, uniforms
-from scripted import Scripted, Seeded
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 7, 8])

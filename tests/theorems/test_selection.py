@@ -213,9 +213,6 @@ def quantile_replacement_profile() -> float:
     return profile_excess(law, pairs, mechanism.loss, [0.5, 1.0, 1.5])
 
 
-@pytest.mark.xfail(
-    strict=True, reason="Quantiles.loss under replace-one: levels·2·BoundedRange(each) should be levels·BoundedRange(2·each)"
-)
 def test_quantiles_profile_replace_one() -> None:
     """Replacing a record inside one node is one mechanism of twice the range, not two mechanisms one after the other."""
     assert quantile_replacement_profile() <= TIGHT

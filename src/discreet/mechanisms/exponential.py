@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -21,6 +20,7 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.noise import choice
 from discreet.noise.bits import Bits
 from discreet.noise.choice import Scores
+from discreet.noise.refine import Integers
 from discreet.noise.uniform import uniform
 
 
@@ -36,8 +36,8 @@ def exponential_error(rate: Fraction, confidence: Fraction, size: int) -> float:
     """How far the chosen score may be below the best of `size`: the t at which (d−1)e^(−x)/(1+(d−1)e^(−x)) = β, x = rate·t."""
     if size == 1:
         return 0.0
-    level = float(confidence)
-    return max(0.0, (math.log(size - 1) + math.log(level / (1 - level))) / float(rate))
+    beta = exact.miss(confidence)
+    return max(0.0, (math.log(size - 1) + math.log1p(-beta) - math.log(beta)) / float(rate))
 
 
 @final
@@ -66,7 +66,7 @@ class Exponential(Mechanism[int]):
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
     sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
-    monotone: bool = False
+    monotone: bool = field(default=False, converter=parameter.monotone)
 
     def __attrs_post_init__(self) -> None:
         selection_rate(self.epsilon, self.sensitivity, self.monotone)
@@ -83,26 +83,17 @@ class Exponential(Mechanism[int]):
         """The chance of each candidate, to float accuracy. It tells the scores: for public or made-up ones only."""
         values = answers.scores(scores)
         rate = selection_rate(self.epsilon, self.sensitivity, self.monotone)
-        if values.dtype == np.int64:
-            behind = [float(rate * (int(v) - int(values.max()))) for v in values]
-        else:
-            top = Fraction(float(values.max()))
-            behind = [max(float(max(rate * (Fraction(float(v)) - top), Fraction(-(10**6)))), -1e6) for v in values]
+        exactly = [Fraction(v) for v in values.tolist()]
+        behind = [float(max(rate * (v - max(exactly)), Fraction(-(10**6)))) for v in exactly]
         weights = np.exp(behind)
         return np.asarray(weights / weights.sum(), np.float64)
 
     def check(self, answer: Any) -> None:
-        check_scores(answer)
+        answers.check_scores(answer)
 
     def sample(self, answer: Any, bits: Bits) -> int:
         rate = selection_rate(self.epsilon, self.sensitivity, self.monotone)
         return choice.best(answers.scores(answer), rate, "gumbel", bits)[0]
-
-
-def check_scores(answer: Any) -> Scores:
-    """Report plain scores that are not finite numbers, one for each candidate."""
-    answers.check_numbers(answer, "the scores")
-    return answers.scores(answer)
 
 
 @final
@@ -132,7 +123,7 @@ class IntervalExponential(Mechanism[Fraction]):
     lower: Fraction = field(converter=parameter.lower, repr=str)
     upper: Fraction = field(converter=parameter.upper, repr=str)
     step: Fraction = field(converter=parameter.step, repr=str)
-    monotone: bool = False
+    monotone: bool = field(default=False, converter=parameter.monotone)
 
     def __attrs_post_init__(self) -> None:
         selection_rate(self.epsilon, self.sensitivity, self.monotone)
@@ -155,16 +146,27 @@ class IntervalExponential(Mechanism[Fraction]):
         return exponential_error(rate, exact.confidence_level(confidence), self.points)
 
     def check(self, answer: Any) -> None:
-        starts, scores = np.asarray(answer[0], np.int64), check_scores(answer[1])
+        starts, scores = _pieces(answer)
+        answers.check_whole(answer[0], "the pieces")
+        answers.check_scores(answer[1])
         if len(starts) != len(scores) or starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > self.points:
             raise Invalid("pieces must begin at 0, in ascending order, inside the grid, with one score each")
 
-    def sample(self, answer: tuple[Sequence[int] | NDArray[np.int64], Any], bits: Bits) -> Fraction:
-        starts = np.clip(np.maximum.accumulate(np.asarray(answer[0], np.int64)), 0, self.points)
+    def sample(self, answer: tuple[Any, Any], bits: Bits) -> Fraction:
+        starts, scores = _pieces(answer)
+        if len(starts) != len(scores):
+            raise Invalid("give one score for each piece")
+        starts = np.clip(np.maximum.accumulate(starts), 0, self.points)
         starts[0] = 0
-        scores = answers.scores(answer[1])
         ends = np.append(starts[1:], self.points)
         rate = selection_rate(self.epsilon, self.sensitivity, self.monotone)
         piece = choice.best(scores, rate, "gumbel", bits, weights=ends - starts)[0]
         point = int(starts[piece]) + uniform(int(ends[piece] - starts[piece]), bits)
         return self.lower + self.step * point
+
+
+def _pieces(answer: Any) -> tuple[Integers, Scores]:
+    if not isinstance(answer, list | tuple) or len(answer) != 2:
+        raise Invalid("give a pair: where each piece begins, and its score")
+    begins = [x if answers.is_number(x) else 0 for x in answer[0]] if isinstance(answer[0], list | tuple) else answer[0]
+    return answers.wholes(begins, "the pieces"), answers.scores(answer[1])

@@ -28,16 +28,17 @@ class Gaussian(Mechanism[Numbers]):
 
     Give (epsilon, delta) for the least noise that is (ε, δ)-DP, or rho for ρ-zCDP, or the scale itself. Whole numbers stay whole;
     reals leave on a power-of-two grid of about scale/2¹⁶. Either way the release is the continuous mechanism, rounded exactly. In a
-    `Private` answer NaN counts as 0, and what lies beyond ±2⁶² units or 2⁶¹ grid steps counts as that edge.
+    `Private` answer what is missing counts as 0, and in a vector of whole numbers what lies beyond ±2⁶² counts as that edge.
 
     Theorem (Balle & Wang 2018; Dong, Roth & Su 2022; Bun & Steinke 2016).
         If ‖f(x) − f(x′)‖₂ ≤ Δ for all neighbours, then f(x) + N(0, σ²I) is μ-GDP with μ = Δ/σ, that is (ε, δ)-DP exactly for
         δ ≥ Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), and μ²/2-zCDP. The loss is one-dimensional, along f(x) − f(x′), in every dimension.
 
     Accuracy.
-        P[maxᵢ |Zᵢ| ≤ t] = (2Φ(t/σ) − 1)ᴷ; `error` is its exact quantile (for whole answers, that of the rounded noise).
+        P[maxᵢ |Zᵢ| ≤ t] = (2Φ(t/σ) − 1)ᴷ; `error` is its exact quantile with `real=True`, that of the rounded noise of whole answers
+        with `real=False`, else the larger.
 
-    >>> Gaussian(rho=0.5).scale, Gaussian(epsilon=1, delta=1e-6).error()
+    >>> Gaussian(rho=0.5).scale, Gaussian(epsilon=1, delta=1e-6).error(real=False)
     (Fraction(1, 1), 8.0)
     >>> float(Gaussian(epsilon=1, delta=1e-6, sensitivity=2).scale)
     8.449...
@@ -65,7 +66,7 @@ class Gaussian(Mechanism[Numbers]):
                 sigma = parameter.scale(s)
             case _:
                 raise Invalid("give epsilon and delta, or rho, or scale")
-        self.__attrs_init__(scale=sigma, sensitivity=moved)
+        self.__attrs_init__(scale=parameter.scale(sigma), sensitivity=moved)
 
     @classmethod
     def classic(cls, *, epsilon: Number, delta: Number, sensitivity: Number = 1, constant: Literal["1.25", "2"] = "1.25") -> Gaussian:
@@ -86,8 +87,9 @@ class Gaussian(Mechanism[Numbers]):
 
     def error(self, confidence: Number = 0.95, size: int = 1, *, real: bool | None = None) -> float:
         level, count = exact.confidence_level(confidence), exact.whole(size, "size")
-        if not (self.sensitivity.denominator > 1 if real is None else real):
-            return float(RoundedGaussian(self.scale).quantile(level, count))
+        if not real:
+            whole = float(RoundedGaussian(self.scale).quantile(level, count))
+            return whole if real is False else max(whole, self.error(confidence, size, real=True))
         far = certify.float_above(lambda: certify.upper_quantile(-((exact.ball(level).log() / count).expm1()) / 2))
         return float(self.scale) * far + float(lattice.step(self.scale)) / 2
 
@@ -100,6 +102,5 @@ class Gaussian(Mechanism[Numbers]):
         values, single = answers.vector(answer)
         if values.dtype == np.int64:
             return values + RoundedGaussian(self.scale).sample(len(values), bits)
-        lattice.check_reach(self.scale)
         noisy = lattice.noisy(values, RoundedGaussian, self.scale, bits)
         return float(noisy[0]) if single else noisy

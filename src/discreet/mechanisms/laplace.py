@@ -29,15 +29,15 @@ class Laplace(Mechanism[Numbers]):
     """Add Laplace noise to a number or a vector.
 
     Whole numbers stay whole when the sensitivity is whole (discrete Laplace noise); every other answer is real and leaves on a
-    power-of-two grid of about scale/2¹⁶ (continuous Laplace noise, rounded exactly). In a `Private` answer NaN counts as 0, and what
-    lies beyond ±2⁶² units or 2⁶¹ grid steps counts as that edge.
+    power-of-two grid of about scale/2¹⁶ (continuous Laplace noise, rounded exactly). In a `Private` answer what is missing counts as 0,
+    and in a vector of whole numbers what lies beyond ±2⁶² counts as that edge.
 
     Theorem (Dwork, McSherry, Nissim & Smith 2006; Ghosh, Roughgarden & Sundararajan 2009).
         If ‖f(x) − f(x′)‖₁ ≤ Δ for all neighbours x, x′, then f(x) + Z is ε-DP, where the Zᵢ are independent Laplace noise of scale Δ/ε.
 
     Accuracy.
         Integers: P[|Z| ≥ k] = 2qᵏ/(1 + q) with q = e^(−ε/Δ). Reals: P[|Z| ≥ t] = e^(−tε/Δ). `error` is the exact quantile of the
-        largest of `size` independent errors.
+        largest of `size` independent errors, of whole answers with `real=False`, of real ones with `real=True`, else the larger.
 
     >>> count = Laplace(epsilon=0.5)
     >>> count.loss.epsilon_at(0), count.error(0.95), count.error(0.95, real=True)
@@ -48,6 +48,9 @@ class Laplace(Mechanism[Numbers]):
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
     sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
+
+    def __attrs_post_init__(self) -> None:
+        parameter.scale(self.scale)
 
     @classmethod
     def of_scale(cls, scale: Number, sensitivity: Number = 1) -> Laplace:
@@ -73,11 +76,12 @@ class Laplace(Mechanism[Numbers]):
 
     def error(self, confidence: Number = 0.95, size: int = 1, *, real: bool | None = None) -> float:
         level, count = exact.confidence_level(confidence), exact.whole(size, "size")
-        if not (self.sensitivity.denominator > 1 if real is None else real):
-            return float(DiscreteLaplace(self.scale).quantile(level, count))
-        # P[max |Zᵢ| ≤ t] = (1 − e^(−t/b))ᴷ, and rounding adds at most half a step
-        spread = -math.log(-math.expm1(math.log(float(level)) / count))
-        return float(self.scale) * spread + float(lattice.step(self.scale)) / 2
+        if self.sensitivity.denominator > 1 or real:
+            # P[max |Zᵢ| ≤ t] = (1 − e^(−t/b))ᴷ, and rounding adds at most half a step
+            spread = -math.log(-math.expm1(math.log1p(-exact.miss(level)) / count))
+            return float(self.scale) * spread + float(lattice.step(self.scale)) / 2
+        whole = float(DiscreteLaplace(self.scale).quantile(level, count))
+        return whole if real is False else max(whole, self.error(confidence, size, real=True))
 
     def check(self, answer: Any) -> None:
         answers.check_numbers(answer)
@@ -89,6 +93,5 @@ class Laplace(Mechanism[Numbers]):
         values, single = answers.vector(answer)
         if integral and values.dtype == np.int64:
             return values + DiscreteLaplace(self.scale).sample(len(values), bits)
-        lattice.check_reach(self.scale)
-        noisy = lattice.noisy(values.astype(np.float64), RoundedLaplace, self.scale, bits)
+        noisy = lattice.noisy(values, RoundedLaplace, self.scale, bits)
         return float(noisy[0]) if single else noisy

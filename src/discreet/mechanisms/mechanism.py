@@ -88,8 +88,8 @@ class Processed(Mechanism[New]):
     def loss_at(self, group: int) -> Loss:
         return self.mechanism.loss_at(group)
 
-    def error(self, confidence: Number = 0.95, size: int = 1) -> float:
-        return self.mechanism.error(confidence, size)
+    def error(self, confidence: Number = 0.95, size: int = 1, **kind: bool) -> float:
+        return self.mechanism.error(confidence, size, **kind)
 
     def check(self, answer: Any) -> None:
         self.mechanism.check(answer)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal, final
 
 import numpy as np
-from attrs import field, frozen, validators
+from attrs import field, frozen
 
 from discreet import exact, parameter
 from discreet.errors import Invalid
@@ -16,13 +16,19 @@ from discreet.exact import Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
-from discreet.mechanisms.exponential import check_scores, exponential_error, selection_rate
+from discreet.mechanisms.exponential import exponential_error, selection_rate
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.noise import choice
 from discreet.noise.bits import Bits
 from discreet.noise.laplace import Geometric
 
 Noise = Literal["exponential", "laplace", "gumbel", "geometric"]
+
+
+def _noise(value: Noise) -> Noise:
+    if value not in ("exponential", "laplace", "gumbel", "geometric"):
+        raise Invalid("noise must be exponential, laplace, gumbel or geometric")
+    return value
 
 
 @final
@@ -54,11 +60,13 @@ class NoisyMax(Mechanism[int]):
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
     sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
-    noise: Noise = field(default="exponential", validator=validators.in_(("exponential", "laplace", "gumbel", "geometric")))
-    monotone: bool = False
+    noise: Noise = field(default="exponential", converter=_noise)
+    monotone: bool = field(default=False, converter=parameter.monotone)
 
     def __attrs_post_init__(self) -> None:
         selection_rate(self.epsilon, self.sensitivity, self.monotone)
+        if self.noise == "geometric" and self.sensitivity.denominator > 1:
+            raise Invalid("geometric noise is for whole scores, which have a whole sensitivity")
 
     @property
     def rate(self) -> Fraction:
@@ -76,20 +84,18 @@ class NoisyMax(Mechanism[int]):
         if self.noise == "gumbel":
             return exponential_error(self.rate, level, count)
         miss = _laplace_miss if self.noise == "laplace" else _exponential_miss
-        behind = _solve(lambda x: miss(x, count), 1 - float(level)) / float(self.rate)
+        behind = _solve(lambda x: miss(x, count), exact.miss(level)) / float(self.rate)
         return behind + 1 if self.noise == "geometric" else behind
 
     def check(self, answer: Any) -> None:
-        scores = check_scores(answer)
-        if self.noise == "geometric" and scores.dtype != np.int64:
-            raise Invalid("geometric noise is for whole scores; use exponential noise for real ones")
+        answers.check_scores(answer)
+        if self.noise == "geometric":
+            answers.check_whole(answer, "the scores")
 
     def sample(self, answer: Any, bits: Bits) -> int:
-        scores = answers.scores(answer)
         if self.noise != "geometric":
-            return choice.best(scores, self.rate, self.noise, bits)[0]
-        if scores.dtype != np.int64:
-            raise Invalid("geometric noise is for whole scores; use exponential noise for real ones")
+            return choice.best(answers.scores(answer), self.rate, self.noise, bits)[0]
+        scores = answers.wholes(answer, "the scores", missing=-answers.LIMIT)
         return int(np.argmax(scores + Geometric(1 / self.rate).sample(len(scores), bits)))  # argmax: the first of equals
 
 
@@ -136,7 +142,7 @@ class TopK(Mechanism[list[int]]):
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
     k: int = field(converter=parameter.k, repr=str)
     sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
-    monotone: bool = False
+    monotone: bool = field(default=False, converter=parameter.monotone)
 
     def __attrs_post_init__(self) -> None:
         selection_rate(self.epsilon / self.k, self.sensitivity, self.monotone)
@@ -151,7 +157,7 @@ class TopK(Mechanism[list[int]]):
         return exponential_error(rate, 1 - (1 - level) / self.k, count)
 
     def check(self, answer: Any) -> None:
-        check_scores(answer)
+        answers.check_scores(answer)
 
     def sample(self, answer: Any, bits: Bits) -> list[int]:
         scores = answers.scores(answer)

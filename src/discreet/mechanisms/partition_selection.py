@@ -1,12 +1,14 @@
 """Which groups may be shown at all, when the list of groups is itself private.
 
 A unit is in at most `partitions` groups, once in each. Only groups that occur in the data are candidates, so an empty group never
-shows. Neighbours differ by adding or removing one unit.
+shows. Neighbours differ by adding or removing one unit. Only what is shown is released, in the order of the labels: neither the number
+of groups found nor their order in the data may be seen.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple, final
@@ -31,21 +33,40 @@ from discreet.noise.refine import Integers
 _BITS = 256  # working precision of the curve: 64-bit thresholds stay certified over its whole length
 
 
-def _sizes(answer: Any) -> Integers:
-    """Sizes of the groups found, totally; their number is private and may be 0."""
-    array, _ = answers.vector(answer, "the group sizes", empty=True)
-    return np.asarray(np.clip(np.nan_to_num(array), 0, answers.LIMIT), np.int64)
+Groups = Mapping[Any, Any] | tuple[Sequence[Any] | NDArray[Any], Any]  # label → size, or labels and sizes side by side
 
 
-def _check_sizes(answer: Any) -> None:
-    array, _ = answers.vector(answer, "the group sizes", empty=True)
-    if (array.dtype != np.int64 and array.size) or (array < 0).any():
-        raise Invalid("the group sizes must be whole numbers, not negative")
+def _groups(answer: Groups) -> tuple[list[Any], Integers]:
+    """The labels of the groups found and their sizes, totally; how many there are is private and may be none."""
+    if not isinstance(answer, Mapping) and not (isinstance(answer, list | tuple) and len(answer) == 2):
+        raise Invalid("give the groups as a dict from label to size, or as a pair of labels and sizes")
+    labels, sizes = (list(answer), list(answer.values())) if isinstance(answer, Mapping) else answer
+    listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    counts = np.maximum(answers.wholes(sizes, "the group sizes", empty=True), 0)
+    if len(listed) != len(counts):
+        raise Invalid("give one size for each label")
+    return listed, counts
+
+
+def _check_groups(answer: Groups) -> None:
+    _groups(answer)
+    sizes = list(answer.values()) if isinstance(answer, Mapping) else answer[1]
+    answers.check_whole(sizes, "the group sizes", empty=True)
+    if any(size < 0 for size in sizes):
+        raise Invalid("the group sizes must not be negative")
+
+
+def _in_order(labels: list[Any]) -> list[Any]:
+    """The shown labels in an order that tells nothing about the data's own."""
+    try:
+        return sorted(labels)
+    except TypeError:
+        return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))
 
 
 @final
 @frozen(kw_only=True)
-class PartitionSelection(Mechanism[NDArray[np.bool_]]):
+class PartitionSelection(Mechanism[list[Any]]):
     """Decide which groups to show, each with the largest probability its size allows.
 
     Theorem (Desfontaines, Voss, Gipson & Mandayam 2022).
@@ -57,6 +78,8 @@ class PartitionSelection(Mechanism[NDArray[np.bool_]]):
         `error(confidence)` is the size from which on a group is shown with at least this confidence; `chance(n)` is πₙ.
 
     >>> shown = PartitionSelection(epsilon=1, delta=1e-5)
+    >>> shown.release({"flu": 900, "asthma": 250, "rare fever": 1})
+    ['asthma', 'flu']
     >>> shown.chance(0), shown.chance(1), shown.chance(40), shown.error(0.5)
     (0.0, 1e-05, 1.0, 12.0)
     """
@@ -84,10 +107,15 @@ class PartitionSelection(Mechanism[NDArray[np.bool_]]):
         return float(next(n for n, p in enumerate(self._curve) if exact.lower(p) >= level))
 
     def check(self, answer: Any) -> None:
-        _check_sizes(answer)
+        _check_groups(answer)
 
-    def sample(self, answer: Any, bits: Bits) -> NDArray[np.bool_]:
-        sizes, curve = _sizes(answer), self._curve
+    def sample(self, answer: Groups, bits: Bits) -> list[Any]:
+        labels, sizes = _groups(answer)
+        return _in_order([label for label, shown in zip(labels, self.decide(sizes, bits), strict=True) if shown])
+
+    def decide(self, sizes: Integers, bits: Bits) -> NDArray[np.bool_]:
+        """Which of the groups found to show; the length is private, so this is for mechanisms to build on, not to release."""
+        curve = self._curve
         thresholds = _thresholds(self.epsilon / self.partitions, _each(self.delta, self.partitions))
         at = np.minimum(sizes, len(curve) - 1)
         shown = below(bits.words(len(sizes)), thresholds[at], lambda i: curve[int(at[i])], bits)
@@ -131,9 +159,14 @@ class Shown(NamedTuple):
     sizes: Integers
 
 
+def _named(labels: list[Any], found: Shown) -> dict[Any, int]:
+    sizes = {label: int(size) for label, shown, size in zip(labels, *found, strict=True) if shown}
+    return {label: sizes[label] for label in _in_order(list(sizes))}
+
+
 @final
 @frozen(kw_only=True)
-class ThresholdedCounts(Mechanism[Shown]):
+class ThresholdedCounts(Mechanism[dict[Any, int]]):
     """Decide which groups to show and tell their sizes, for one price.
 
     Theorem (after Korolova et al. 2009; noise as in `TruncatedGeometric`).
@@ -171,10 +204,15 @@ class ThresholdedCounts(Mechanism[Shown]):
         return bound + 1 + self.noise.error(2 * level - 1)
 
     def check(self, answer: Any) -> None:
-        _check_sizes(answer)
+        _check_groups(answer)
 
-    def sample(self, answer: Any, bits: Bits) -> Shown:
-        sizes, noise = _sizes(answer), self.noise
+    def sample(self, answer: Groups, bits: Bits) -> dict[Any, int]:
+        labels, sizes = _groups(answer)
+        return _named(labels, self.decide(sizes, bits))
+
+    def decide(self, sizes: Integers, bits: Bits) -> Shown:
+        """Which of the groups found to show, and their noisy sizes; for mechanisms to build on, not to release."""
+        noise = self.noise
         noisy = sizes + noise.noise(len(sizes), bits)
         shown = (noisy > noise.bound) & (sizes > 0)
         return Shown(shown, np.where(shown, noisy, 0))
@@ -182,7 +220,7 @@ class ThresholdedCounts(Mechanism[Shown]):
 
 @final
 @frozen(kw_only=True)
-class WeightedGaussianSelection(Mechanism[Shown]):
+class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
     """Decide which groups to show when a unit may be in many: each spreads a weight of Euclidean length 1 over its groups.
 
     A unit in t ≤ `partitions` groups gives each of them `weight(t)`, a whole number of 1/`unit`; the answer is the total of each group.
@@ -230,10 +268,14 @@ class WeightedGaussianSelection(Mechanism[Shown]):
         return float(max(1, math.ceil(needed / self.unit)))
 
     def check(self, answer: Any) -> None:
-        _check_sizes(answer)
+        _check_groups(answer)
 
-    def sample(self, answer: Any, bits: Bits) -> Shown:
-        totals = _sizes(answer)
+    def sample(self, answer: Groups, bits: Bits) -> dict[Any, int]:
+        labels, totals = _groups(answer)
+        return _named(labels, self.decide(totals, bits))
+
+    def decide(self, totals: Integers, bits: Bits) -> Shown:
+        """Which of the groups found to show, and their noisy weights; for mechanisms to build on, not to release."""
         noisy = totals + RoundedGaussian(self.scale * self.unit).sample(len(totals), bits)
         shown = (noisy > self.threshold) & (totals > 0)
         return Shown(shown, np.where(shown, noisy, 0))

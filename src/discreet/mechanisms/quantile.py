@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, final
 
@@ -25,6 +26,7 @@ from discreet.noise.uniform import uniform
 _POINTS = 20  # the default grid has between 2²⁰ and 2²¹ points
 
 
+_FURTHEST = 10**300
 _FINEST = 10**6  # keeps scores of 10¹² records within 64 bits
 
 
@@ -48,11 +50,16 @@ class Grid:
     def of(cls, lower: Number, upper: Number, step: Number | None) -> Grid:
         """Read the bounds and the step."""
         low, high = interval(lower, upper)
+        if max(abs(low), abs(high)) > _FURTHEST:
+            raise Invalid("lower and upper must lie within ±10^300")
         if step is None:
             width = high - low
             size = Fraction(2) ** (width.numerator.bit_length() - width.denominator.bit_length() - _POINTS)
             return cls(low, high, size)
-        return cls(low, high, parameter.step(step))
+        grid = cls(low, high, parameter.step(step))
+        if grid.points > 2**40:
+            raise Invalid("the grid has more than 2^40 points: choose a larger step")
+        return grid
 
     @property
     def points(self) -> int:
@@ -61,8 +68,10 @@ class Grid:
 
     def place(self, values: Any) -> Integers:
         """The grid point at or below each value, clamped to the bounds; NaN counts as the lower bound."""
-        array, _ = answers.vector(values, "the values", empty=True)
+        array, _ = answers.vector(values, "the values", missing=math.floor(self.lower), empty=True)
         low, high = float(self.lower), float(self.upper)
+        if array.dtype == object:
+            array = np.array([min(max(x, self.lower), self.upper) for x in array])
         clean = np.clip(np.nan_to_num(array.astype(np.float64), nan=low, posinf=high, neginf=low), low, high)
         # a float division: each value goes to one point by a fixed rule, which is all that privacy asks of it
         return np.clip(np.floor((clean - low) / float(self.step)), 0, self.points - 1).astype(np.int64)
@@ -127,7 +136,7 @@ class Quantile(Mechanism[float]):
         return exponential_error(self.rate, exact.confidence_level(confidence), self.grid.points)
 
     def check(self, answer: Any) -> None:
-        answers.check_numbers(answer, "the values")
+        answers.check_numbers(answer, "the values", empty=True)
 
     def sample(self, answer: Any, bits: Bits) -> float:
         points = np.sort(self.grid.place(answer))
@@ -166,7 +175,7 @@ class Quantiles(Mechanism[list[float]]):
     Theorem (Kaplan, Schnapp & Stemmer 2022).
         Splitting m quantiles in halves takes ⌈log₂(m + 1)⌉ levels. The nodes of a level see disjoint records, so one record takes part in
         one exponential mechanism a level: with ε/levels each, the whole is ε-DP. Replacing a record is a removal in one node and an
-        addition in one node of each level: twice the price.
+        addition in one node of each level, so each mechanism runs at half of that.
 
     Accuracy.
         `error` is in ranks and covers all quantiles together: a rank may be off by the errors of all levels above it.
@@ -206,15 +215,15 @@ class Quantiles(Mechanism[list[float]]):
 
     @property
     def loss(self) -> Loss:
-        touched = 2 if is_replacement(self.adjacency) else 1
-        return (self.levels * touched) * leaves.BoundedRange(self.each)
+        # a replaced record changes one node twice, or two nodes once: either way the log-ratios of the level have range 2·each
+        return self.levels * leaves.BoundedRange(self.epsilon / self.levels)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         level = 1 - (1 - exact.confidence_level(confidence)) / len(self.qs)
         return self.levels * exponential_error(self.each / 2, level, self.grid.points)
 
     def check(self, answer: Any) -> None:
-        answers.check_numbers(answer, "the values")
+        answers.check_numbers(answer, "the values", empty=True)
 
     def sample(self, answer: Any, bits: Bits) -> list[float]:
         points = np.sort(self.grid.place(answer))

@@ -11,7 +11,9 @@ Each function gives a mechanism and the exact answer it is to release, so that t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -21,10 +23,12 @@ from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.mechanisms import sensitivity
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.mechanism import Processed
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
 from discreet.private import Private
+
+_STEPS = 2**40
 
 Records = Private[Any] | Iterable[Any]
 Label = TypeVar("Label", bound=Hashable)
@@ -44,10 +48,11 @@ def counting(
 
 def averaging(
     records: Records, function: Callable[[Any], float], *, size: int, epsilon: Number, lower: Number = 0, upper: Number = 1
-) -> tuple[Laplace, Private[float]]:
+) -> tuple[Laplace, Private[Fraction]]:
     """The mean of a function with values in [lower, upper], over a public number of records; neighbours replace one record.
 
-    Values are clamped, and NaN counts as `lower`. Each is put on a grid and summed in whole numbers, so the order does not matter.
+    Values are clamped, and what is no number counts as `lower`. Each is put on a grid and summed in whole numbers: the mean is exact,
+    and the order does not matter.
 
     >>> mechanism, answer = averaging([0.5, -1, 1, 0.25], lambda x: x, size=4, lower=-1, upper=1, epsilon=1000)
     >>> mechanism.sensitivity, round(mechanism.release(answer), 1)
@@ -58,17 +63,21 @@ def averaging(
     return Laplace(epsilon=epsilon, sensitivity=moved), _map(records, lambda rows: _mean(rows, function, low, high, size))
 
 
-def _mean(rows: Iterable[Any], function: Callable[[Any], float], low: Fraction, high: Fraction, size: int) -> float:
-    step = (high - low) / 2**40
-    values = np.array([function(r) for r in rows], np.float64)
-    share = np.clip(np.nan_to_num((values - float(low)) / float(high - low), nan=0.0, posinf=1.0, neginf=0.0), 0, 1)
-    whole = sum(np.rint(share * 2**40).astype(np.int64).tolist())
-    return float(low + step * whole / size)
+def _mean(rows: Iterable[Any], function: Callable[[Any], float], low: Fraction, high: Fraction, size: int) -> Fraction:
+    step = (high - low) / _STEPS
+    return low + step * sum(_place(function(row), low, high) for row in rows) / size
+
+
+def _place(value: Any, low: Fraction, high: Fraction) -> int:
+    """Where a value lies between low and high, in steps."""
+    if (isinstance(value, float) and math.isfinite(value)) or isinstance(value, int | Fraction):
+        return round((min(max(Fraction(value), low), high) - low) / (high - low) * _STEPS)
+    return _STEPS if isinstance(value, float) and value == math.inf else 0
 
 
 def histogram(
     records: Records, cells: Sequence[Label], *, epsilon: Number, adjacency: Adjacency = "add/remove"
-) -> tuple[Mechanism[dict[Label, int]], Private[list[int]]]:
+) -> tuple[Processed[dict[Label, int]], Private[list[int]]]:
     """Counts of a public list of cells; records of no cell are left out, empty cells are in.
 
     >>> grades, counts = histogram("ABBCAABD", cells="ABCDF", epsilon=100)
@@ -83,7 +92,7 @@ def histogram(
 
 def most_popular(
     records: Records, cells: Sequence[Label], *, epsilon: Number, adjacency: Adjacency = "add/remove"
-) -> tuple[Mechanism[Label], Private[list[int]]]:
+) -> tuple[Processed[Label], Private[list[int]]]:
     """The item of a public list that most records have, with high probability; of equals the first is as likely as any.
 
     >>> fruit, counts = most_popular(["apple"] * 30 + ["pear"] * 5, cells=["apple", "pear", "plum"], epsilon=10)
@@ -105,6 +114,6 @@ def _labels(cells: Sequence[Label]) -> list[Label]:
 def _count(rows: Iterable[Any], labels: list[Label]) -> list[int]:
     counts = dict.fromkeys(labels, 0)
     for row in rows:
-        if isinstance(row, Hashable) and row in counts:
+        with suppress(TypeError, KeyError):  # no label, or nothing that could be one
             counts[row] += 1
     return list(counts.values())

@@ -18,11 +18,14 @@ from discreet.loss.loss import Loss
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.noise.bernoulli import below, threshold
 from discreet.noise.bits import Bits
+from discreet.noise.refine import Integers
 from discreet.noise.uniform import uniforms
+
+_STEEPEST = 1000
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, init=False)
 class RandomizedResponse(Mechanism[Any]):
     """Tell the true choice with probability e^ε/(e^ε + k − 1), otherwise one of the other k − 1 at random.
 
@@ -41,18 +44,29 @@ class RandomizedResponse(Mechanism[Any]):
     [0.72, 0.28]
     """
 
-    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    choices: int = field(default=2, converter=parameter.choices, repr=str)
-    truth: Fraction | None = None
+    epsilon: Fraction = field(repr=str)
+    choices: int
+    truth: Fraction | None = field(repr=str)
+
+    def __init__(self, *, epsilon: Number | None = None, truth: Number | None = None, choices: int = 2) -> None:
+        count = parameter.choices(choices)
+        if (epsilon is None) == (truth is None):
+            raise Invalid("give epsilon, or the probability of the truth")
+        if epsilon is not None:
+            price, p = parameter.some_epsilon(epsilon), None
+            if price > _STEEPEST:
+                raise Invalid(f"epsilon must not exceed {_STEEPEST}: beyond it the truth is told")
+        else:
+            p = exact.rational(truth or 0, "truth")
+            if not Fraction(1, count) < p < 1:
+                raise Invalid("the truth must be more likely than any other choice, and not certain")
+            price = exact.rational_up(lambda: exact.ball(p * (count - 1) / (1 - p)).log())
+        self.__attrs_init__(epsilon=price, choices=count, truth=p)
 
     @classmethod
     def with_truth(cls, probability: Number, choices: int = 2) -> RandomizedResponse:
-        """Fix the probability of the truth; ε = ln(p(k − 1)/(1 − p)) is rounded up."""
-        p = exact.rational(probability, "probability")
-        if not Fraction(1, exact.whole(choices, "choices")) < p < 1:
-            raise Invalid("the truth must be more likely than any other choice, and not certain")
-        epsilon = exact.rational_up(lambda: exact.ball(p * (choices - 1) / (1 - p)).log())
-        return cls(epsilon=epsilon, choices=choices, truth=p)
+        """Fix the probability p of the truth; ε = ln(p(k − 1)/(1 − p)) is rounded up."""
+        return cls(truth=probability, choices=choices)
 
     def _truth(self) -> Ball:
         if self.truth is not None:
@@ -64,9 +78,9 @@ class RandomizedResponse(Mechanism[Any]):
         return leaves.RandomizedResponse(self.epsilon, self.choices)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
-        beta, people = 1 - float(exact.confidence_level(confidence)), exact.whole(size, "size")
+        beta, people = exact.miss(exact.confidence_level(confidence)), exact.whole(size, "size")
         tell, other = self._chances()
-        return math.sqrt(math.log(2 / beta) / (2 * people)) / (tell - other)
+        return math.sqrt((math.log(2) - math.log(beta)) / (2 * people)) / (tell - other)
 
     def _chances(self) -> tuple[float, float]:
         tell = exact.bounds(self._truth)[0]
@@ -84,11 +98,21 @@ class RandomizedResponse(Mechanism[Any]):
             raise Invalid(f"answers must be whole numbers from 0 to {self.choices - 1}")
 
     def sample(self, answer: Any, bits: Bits) -> Any:
-        values = np.atleast_1d(np.asarray(answer))
-        known = np.isin(values, np.arange(self.choices)) if self.choices < 2**20 else (values >= 0) & (values < self.choices)
-        true = np.where(known, values, 0).astype(np.int64)
+        true = self._read(answer)
         floor = np.full(len(true), threshold(self._truth), np.uint64)
         tell = below(bits.words(len(true)), floor, lambda _: self._truth(), bits)
         shift = 1 + uniforms(self.choices - 1, len(true), bits)
         out = np.where(tell, true, (true + shift) % self.choices)
         return int(out[0]) if np.ndim(answer) == 0 else out
+
+    def _read(self, answer: Any) -> Integers:
+        if np.ndim(answer) > 1:
+            raise Invalid("answers must be one choice or a vector of choices, one for each person")
+        values = np.atleast_1d(np.asarray(answer))
+        if values.dtype.kind not in "iu":
+            values = np.array([x if _is_choice(x) else -1 for x in values.tolist()], object)
+        return np.where((values >= 0) & (values < self.choices), values, 0).astype(np.int64)
+
+
+def _is_choice(entry: Any) -> bool:
+    return isinstance(entry, int) or (isinstance(entry, float) and entry.is_integer())

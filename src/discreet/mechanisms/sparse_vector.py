@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
-from attrs import field, frozen, validators
+from attrs import field, frozen
 
 from discreet import exact, parameter
 from discreet.errors import Invalid
@@ -23,7 +23,13 @@ from discreet.noise.bits import Bits, SystemBits
 from discreet.private import Private, reveal
 
 Extra = Literal["none", "gap", "value"]
-_EDGE = 10.0**300  # a private answer beyond this, or not a number, counts as this edge, or as 0
+_EDGE = Fraction(10**250)  # a private answer beyond this counts as this edge
+
+
+def _extra(value: Extra) -> Extra:
+    if value not in ("none", "gap", "value"):
+        raise Invalid("extra must be none, gap or value")
+    return value
 
 
 class Outcome(NamedTuple):
@@ -64,8 +70,8 @@ class SparseVector(Mechanism[list[Outcome]]):
     threshold: Fraction = field(converter=parameter.threshold, repr=str)
     sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
     hits: int = field(default=1, converter=parameter.hits, repr=str)
-    monotone: bool = False
-    extra: Extra = field(default="none", validator=validators.in_(("none", "gap", "value")))
+    monotone: bool = field(default=False, converter=parameter.monotone)
+    extra: Extra = field(default="none", converter=_extra)
 
     @property
     def scales(self) -> tuple[Fraction, Fraction]:
@@ -85,13 +91,13 @@ class SparseVector(Mechanism[list[Outcome]]):
         return leaves.Pure(self.epsilon)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
-        beta, count = 1 - float(exact.confidence_level(confidence)), exact.whole(size, "size")
+        beta, count = exact.miss(exact.confidence_level(confidence)), exact.whole(size, "size")
         threshold, question = map(float, self.scales)
         centre = question - threshold
 
         def reach(share: float) -> float:
-            hit = question * math.log(count / (share * beta)) - centre
-            return max(hit, threshold * math.log(1 / ((1 - share) * beta)) + centre)
+            hit = question * (math.log(count / share) - math.log(beta)) - centre
+            return max(hit, -threshold * (math.log(1 - share) + math.log(beta)) + centre)
 
         return min(reach(i / 200) for i in range(1, 200))
 
@@ -100,7 +106,10 @@ class SparseVector(Mechanism[list[Outcome]]):
         return Run(self, SystemBits())
 
     def check(self, answer: Any) -> None:
-        answers.check_numbers(list(answer), "the answers")
+        if not isinstance(answer, Iterable):
+            raise Invalid("give the answers as a list, or open() a stream and ask() one at a time")
+        if isinstance(answer, Sequence | np.ndarray) and len(answer):  # others are checked as they come
+            answers.check_numbers(answer, "the answers")
 
     def sample(self, answer: Iterable[Any], bits: Bits) -> list[Outcome]:
         run, outcomes = Run(self, bits), []
@@ -132,7 +141,7 @@ class Run:
             raise Invalid("this stream has used all its hits: open a new one")
         if not isinstance(answer, Private):
             answers.check_numbers(answer)
-        value = _total(reveal(answer))
+        value = min(max(answers.single(reveal(answer)), -_EDGE), _EDGE)
         threshold, question = self.mechanism.scales
         lead = value - self.mechanism.threshold - (question - threshold)  # noise recentred by its mean
         noise = (self._bits.word() >> 1, 63)
@@ -155,10 +164,10 @@ class Run:
         self.left -= 1
         if self.mechanism.value_epsilon is not None:
             fresh = Laplace(epsilon=self.mechanism.value_epsilon / self.mechanism.hits, sensitivity=self.mechanism.sensitivity)
-            return Outcome(True, float(fresh.sample(float(value), self._bits)))
+            return Outcome(True, float(fresh.sample(value, self._bits)))
         return Outcome(True, float(steps * grid) if grid else None)
 
-    def _settle(self, decide: Any, noise: tuple[int, int]) -> int:
+    def _settle(self, decide: Callable[[Ball, Ball], int | None], noise: tuple[int, int]) -> int:
         """Decide with balls; the bits drawn for the threshold's uniform are kept, for it is the same in every question."""
         while True:
             (u, n), (w, m) = noise, self._threshold_noise
@@ -166,14 +175,6 @@ class Run:
                 with exact.precision(max(n, m) + 64):
                     answer = decide(exact.cell(u, n), exact.cell(w, m))
                 if answer is not None:
-                    return int(answer)
+                    return answer
             noise = (u << 64 | self._bits.word(), n + 64)
             self._threshold_noise = (w << 64 | self._bits.word(), m + 64)
-
-
-def _total(value: Any) -> Fraction:
-    """Any single answer as an exact number: NaN counts as 0, infinities and what lies beyond as the edge."""
-    if answers.is_whole(value):
-        return Fraction(int(value))
-    array, _ = answers.vector(value)
-    return Fraction(float(np.clip(np.nan_to_num(array[0], nan=0.0, posinf=_EDGE, neginf=-_EDGE), -_EDGE, _EDGE)))

@@ -8,9 +8,9 @@ from typing import Any, final
 
 import numpy as np
 from attrs import field, frozen
+from numpy.typing import NDArray
 
 from discreet import exact, parameter
-from discreet.errors import Invalid
 from discreet.exact import Ball, Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
@@ -18,14 +18,17 @@ from discreet.mechanisms import answer as answers
 from discreet.mechanisms.laplace import Numbers
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.noise.bits import Bits
-from discreet.noise.laplace import DiscreteLaplace
+from discreet.noise.laplace import DiscreteLaplace, Geometric
 from discreet.noise.refine import Integers
+from discreet.noise.uniform import uniforms
 
 
 @final
 @frozen(kw_only=True)
 class TruncatedGeometric(Mechanism[Numbers]):
     """Add two-sided geometric noise cut off at ±bound to whole numbers, of which one unit moves one by at most Δ.
+
+    In a `Private` answer reals are rounded down, what is missing counts as 0, and what lies beyond ±2⁶² counts as that edge.
 
     It wins where an answer must be surely right to within a bound, and as the test of whether a group may be shown; under composition
     the δ of every release adds up, so many releases are better served by `Gaussian`.
@@ -69,22 +72,34 @@ class TruncatedGeometric(Mechanism[Numbers]):
         return float(high)
 
     def check(self, answer: Any) -> None:
-        answers.check_numbers(answer)
+        answers.check_whole(answer, "the answer")
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
-        values, single = answers.vector(answer)
-        if values.dtype != np.int64:
-            raise Invalid("truncated geometric noise is for whole numbers: round the answers first, or use Laplace")
-        noise = self.noise(len(values), bits)
-        return int(answer) + int(noise[0]) if single else values + noise
+        if answers.is_whole(answer):
+            return int(answer) + int(self.noise(1, bits)[0])
+        values = answers.wholes(answer, "the answer")
+        noisy = values + self.noise(len(values), bits)
+        return int(noisy[0]) if np.ndim(answer) == 0 else noisy
 
     def noise(self, size: int, bits: Bits) -> Integers:
         """Draw the noise alone: the discrete Laplace law, given that it is within the bound."""
-        law, bound = DiscreteLaplace(self.sensitivity / self.epsilon), self.bound
-        out = law.sample(size, bits)
-        while len(far := np.flatnonzero(np.abs(out) > bound)):
-            out[far] = law.sample(len(far), bits)
+        out: Integers = np.empty(size, np.int64)
+        left = np.arange(size)
+        while len(left):
+            drawn, accepted = self._propose(len(left), bits)
+            out[left[accepted]] = drawn[accepted]
+            left = left[~accepted]
         return out
+
+    def _propose(self, size: int, bits: Bits) -> tuple[Integers, NDArray[np.bool_]]:
+        """Candidates, and which of them to keep: more than a third, whatever the bound."""
+        scale, bound = self.sensitivity / self.epsilon, self.bound
+        if bound >= scale:
+            drawn = DiscreteLaplace(scale).sample(size, bits)
+            return drawn, np.abs(drawn) <= bound
+        # a bound inside one scale: nearly uniform; keep z with probability e^(−|z|/scale) = P[G ≥ |z|]
+        drawn = uniforms(2 * bound + 1, size, bits) - bound
+        return drawn, Geometric(scale).sample(size, bits) >= np.abs(drawn)
 
 
 @lru_cache(maxsize=1024)

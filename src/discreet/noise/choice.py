@@ -7,16 +7,17 @@ The slack. A word with a = w >> 1 ≥ 2²⁴ gives E within 2⁻²⁴ + 2⁻⁵�
 For Gumbel noise let also E ≥ 2⁻²⁸; then E is *relatively* within 2⁻²⁴·⁴: near 0, where U is near 1, E's error is at most 2⁻⁵³ + 2⁻⁶²
 against E ≥ 2⁻²⁸, and for larger E it is 2⁻⁶³/U ≤ 2⁻²⁴ against E ≥ 1 where U is small; and the second logarithm of a number between
 2⁻²⁸ and 44 adds 2⁻⁴⁵. Differences of scores are exact for integers (modulo 2⁶⁴) up to one rounding, correctly rounded for floats;
-times the rounded rate this is relative 3·2⁻⁵³, and matters only for candidates that can win at all: those within 2000 of the best, so
-less than 2⁻⁴⁰. ln w, of a positive 64-bit weight, is within 2⁻⁴⁴. So each float value is within 2⁻²² of the truth, or the word is
-*doubtful* (of probability below 2⁻²⁷). Whoever is doubtful, or within 2⁻²⁰ of the k-th best float value of the others, is a contender;
-all others are surely not among the k best. More than k contenders, or k > 1, and the contenders are ordered in ball arithmetic.
+times the rounded rate this is relative 3·2⁻⁵³ of how far the candidate is behind, 2⁻⁵⁰ with room. ln w, of a positive 64-bit weight, is
+within 2⁻⁴⁴. So each float value is within 2⁻²² + 2⁻⁵⁰·rate·behind of the truth, or the word is *doubtful* (of probability below 2⁻²⁷).
+For one winner the second part does not matter: who can win at all is within 2000 of the best. The k-th best may be far behind. Whoever
+is doubtful, or by these bounds may reach the k-th best of the others, is a contender; all others are surely not among the k best. More
+than one contender, and they are ordered in ball arithmetic.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +29,12 @@ from discreet.noise.bits import Bits, Words
 from discreet.noise.refine import BLOCK, Floats, Integers
 
 Noise = Literal["exponential", "gumbel", "laplace"]
-Scores = NDArray[np.int64] | NDArray[np.float64]
+Scores = NDArray[np.int64] | NDArray[np.float64] | NDArray[np.object_]  # whole, float, or exact fractions
 
-_SLACK = 2.0**-20
+_SLACK = 2.0**-21
 _FAINT = np.uint64(1 << 25)  # words below this have fewer than 24 significant bits of U
 _NEAR_ONE = 2.0**-28
+_FURTHEST = Fraction(10**300)  # fractions further behind than this count as this far in the float path
 
 
 def best(
@@ -49,24 +51,29 @@ def best(
     living = scores if weights is None else scores[weights > 0]
     top = living.max()
     halve = scores.dtype == np.float64 and not np.isfinite(float(top) - float(living.min()))
+    error: Floats | float = _SLACK if count == 1 else np.empty(size)
     factor = float(rate) * (2.0 if halve else 1.0)
     for start in range(0, size, BLOCK):
         block, word = values[start : start + BLOCK], words[start : start + BLOCK]
         doubtful += _noise(word, noise, block, start)
         with np.errstate(over="ignore"):
-            block -= factor * _behind(top, scores[start : start + BLOCK], halve)
+            behind = factor * _behind(top, scores[start : start + BLOCK], halve)
+            block -= behind
+        if isinstance(error, np.ndarray):
+            error[start : start + BLOCK] = behind * 2.0**-50 + _SLACK
     if weights is not None:
         with np.errstate(divide="ignore"):
             values += np.log(weights)
     alive = [i for i in doubtful if weights is None or weights[i] > 0]
     sure = values.copy() if alive else values
     sure[alive] = -np.inf
-    bar = sure.max() if count == 1 else np.partition(sure, size - count)[size - count]
-    near = sure >= bar - _SLACK
+    with np.errstate(invalid="ignore"):  # −∞ with an infinite error: far beyond floats, so not excluded by them
+        bar = (sure - error).max() if count == 1 else np.partition(sure - error, size - count)[size - count]
+        near = ~(sure + error < bar)
     contenders = sorted({*np.flatnonzero(near if weights is None else near & (weights > 0)).tolist(), *alive})
     if len(contenders) == 1:
         return contenders
-    return _order(contenders, words, scores, top, rate, noise, weights, count, bits)
+    return _order(contenders, words, scores, rate, noise, weights, count, bits)
 
 
 def _noise(words: Words, noise: Noise, out: Floats, start: int) -> list[int]:
@@ -86,11 +93,13 @@ def _noise(words: Words, noise: Noise, out: Floats, start: int) -> list[int]:
     return doubtful
 
 
-def _behind(top: np.int64 | np.float64, scores: Scores, halve: bool) -> Floats:
+def _behind(top: Any, scores: Scores, halve: bool) -> Floats:
     """How far each score is behind the top one; halved where the difference would overflow."""
+    if scores.dtype == object:
+        return np.array([float(min(top - s, _FURTHEST)) for s in scores.tolist()])
     if scores.dtype == np.int64:
         with np.errstate(over="ignore"):
-            return (top.astype(np.uint64) - scores.astype(np.uint64)).astype(np.float64)
+            return np.asarray(top.astype(np.uint64) - scores.astype(np.uint64), np.float64)
     return np.asarray(top / 2 - scores / 2 if halve else top - scores, np.float64)
 
 
@@ -98,7 +107,6 @@ def _order(
     contenders: list[int],
     words: Words,
     scores: Scores,
-    top: np.int64 | np.float64,
     rate: Fraction,
     noise: Noise,
     weights: Integers | None,
@@ -106,7 +114,9 @@ def _order(
     bits: Bits,
 ) -> list[int]:
     """The first `count` contenders by exact value."""
-    lead = {i: rate * (Fraction(scores[i].item()) - Fraction(top.item())) for i in contenders}
+    exactly = {i: Fraction(scores[i] if scores.dtype == object else scores[i].item()) for i in contenders}
+    top = max(exactly.values())
+    lead = {i: rate * (score - top) for i, score in exactly.items()}
     known = {i: (int(words[i]) >> 1, 63) for i in contenders}
     while True:
         with exact.precision(known[contenders[0]][1] + 128):

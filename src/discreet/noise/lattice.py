@@ -9,16 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from discreet.errors import Invalid
 from discreet.noise.bits import Bits
 from discreet.noise.refine import Floats, Integers
 
 _FINENESS = 16  # steps per scale, as a power of two: rounding adds less than 2⁻³⁵ to the variance's ratio
-_REACH = 2.0**61  # answers further than this many steps from 0 are moved to this edge, which no 1-Lipschitz map can see
 
 
 class Rounder(Protocol):
@@ -42,27 +41,31 @@ def step(scale: Fraction) -> Fraction:
     return Fraction(2) ** step_exponent(scale)
 
 
-def noisy(values: Floats, law: Callable[[Fraction], Rounder], scale: Fraction, bits: Bits) -> Floats:
-    """Draw round(f + Z) on the grid of this scale, for noise Z of the family `law` and each float f.
+def noisy(values: NDArray[Any], law: Callable[[Fraction], Rounder], scale: Fraction, bits: Bits) -> Floats:
+    """Draw round(f + Z) on the grid of this scale, for noise Z of the family `law` and each number f: floats, int64 or fractions.
 
-    Total: NaN counts as 0 and ±inf as the edge; both are maps of one value to one value, done before the noise.
+    Total: NaN counts as 0 and what lies beyond the edge as the edge; both map one value to one value, before the noise.
     """
     e = step_exponent(scale)
-    edge = math.ldexp(_REACH, e)
-    # 2^(61 + e) is a float for every scale the laws accept with 64-bit samples
-    clamped = np.clip(np.nan_to_num(values, nan=0.0, posinf=edge, neginf=-edge), -edge, edge)
+    rounder = law(scale / Fraction(2) ** e)
+    edge = Fraction(2) ** min(1000, 900 + e)
+    if values.dtype != np.float64:
+        return _exactly([min(max(Fraction(v), -edge), edge) / Fraction(2) ** e for v in values.tolist()], rounder, e, bits)
+    clamped = np.clip(np.nan_to_num(values, nan=0.0, posinf=float(edge), neginf=-float(edge)), -float(edge), float(edge))
     steps = np.ldexp(clamped, -e)
     whole = np.floor(steps)
-    rounder = law(scale / Fraction(2) ** e)
 
     def offset(i: int) -> Fraction:
         return Fraction(float(clamped[i])) / Fraction(2) ** e - int(whole[i])
 
     noise = rounder.around(steps - whole, offset, bits)
-    return np.ldexp((whole.astype(np.int64) + noise).astype(np.float64), e)
+    # the noise is a float exactly, so this is the exact sum, rounded once: a function of the sum alone
+    return np.asarray(np.ldexp(whole + noise.astype(np.float64), e), np.float64)
 
 
-def check_reach(scale: Fraction) -> None:
-    """Refuse scales whose grid does not fit the floats."""
-    if not -900 <= step_exponent(scale) <= 900:
-        raise Invalid("the noise scale is outside what floats can hold: choose another unit for the answers")
+def _exactly(steps: list[Fraction], rounder: Rounder, e: int, bits: Bits) -> Floats:
+    """The same for numbers that are no floats, in whole numbers throughout."""
+    whole = [math.floor(s) for s in steps]
+    offsets = [s - w for s, w in zip(steps, whole, strict=True)]
+    noise = rounder.around(np.array(offsets, np.float64), lambda i: offsets[i], bits)
+    return np.array([float((w + n) * Fraction(2) ** e) for w, n in zip(whole, noise.tolist(), strict=True)])

@@ -1,0 +1,90 @@
+"""Timing: contenders take turns, and the best turn of each counts.
+
+A shared machine slows down for seconds at a time. Turn by turn the slow seconds fall on everyone, and the best of several turns is the
+one least disturbed; so ratios are steadier than the times themselves, and ratios are what the tables are about.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from attrs import field, frozen
+
+TURN = 0.02  # seconds that one turn should last, so that the clock's grain and a loop's overhead vanish
+PATIENCE = 3.0  # seconds after which a slow contender takes no more turns
+
+
+class Unmeasured(Exception):
+    """A contender that could not be run; the message says why."""
+
+
+@frozen
+class Contender:
+    """Something to measure: a function that does the work k times and gives the seconds it took."""
+
+    name: str
+    run: Callable[[int], float]
+    work: int = 1  # how many samples or items one call makes; times are given for each
+
+
+@frozen
+class Result:
+    """What the turns of one contender gave."""
+
+    best: float | None  # seconds for each item of work; None when it could not be measured
+    turns: list[float] = field(factory=list)
+    why: str = ""
+
+    def over(self, other: Result | None) -> float | None:
+        """How many times as fast as another."""
+        return None if other is None or self.best is None or other.best is None else other.best / self.best
+
+
+def local(name: str, function: Callable[[], Any], work: int = 1) -> Contender:
+    """A function of this process as a contender."""
+
+    def run(repeats: int) -> float:
+        begin = time.perf_counter()
+        for _ in range(repeats):
+            function()
+        return time.perf_counter() - begin
+
+    return Contender(name, run, work)
+
+
+def race(contenders: Sequence[Contender], rounds: int) -> dict[str, Result]:
+    """Let contenders take turns for some rounds; the first turn of each warms it up and does not count."""
+    repeats: dict[str, int] = {}
+    turns: dict[str, list[float]] = {c.name: [] for c in contenders}
+    spent = dict.fromkeys(turns, 0.0)
+    failed: dict[str, str] = {}
+    for turn in range(rounds + 1):
+        for c in contenders:
+            if c.name in failed or spent[c.name] >= PATIENCE:
+                continue
+            try:
+                if turn == 0:
+                    repeats[c.name] = _repeats(c)
+                    continue
+                seconds = c.run(repeats[c.name])
+            except Unmeasured as failure:
+                failed[c.name] = str(failure)
+                continue
+            spent[c.name] += seconds
+            turns[c.name].append(seconds / repeats[c.name] / c.work)
+    return {name: Result(None, why=failed[name]) if name in failed else Result(min(t), t) for name, t in turns.items()}
+
+
+def _repeats(contender: Contender) -> int:
+    """Warm up, and find how many calls fill a turn."""
+    once = contender.run(1)
+    if once < PATIENCE / 3:
+        once = min(once, contender.run(1))
+    return max(1, round(TURN / max(once, 1e-9)))
+
+
+def complaints(races: Iterable[dict[str, Result]]) -> list[str]:
+    """Who could not be measured, and why."""
+    return sorted({f"{name} not measured: {result.why}" for results in races for name, result in results.items() if result.why})
