@@ -141,6 +141,11 @@ def ball(value: Fraction | int) -> Ball:
     return arb(fmpq(value.numerator, value.denominator))
 
 
+def point(value: float) -> Ball:
+    """A float as a ball, exactly."""
+    return arb(value)
+
+
 def cell(index: int, bits: int) -> Ball:
     """The ball [index, index + 1] / 2^bits: all that is known of a uniform whose first bits are `index`."""
     half = fmpz(2) ** (bits + 1)

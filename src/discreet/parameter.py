@@ -7,13 +7,13 @@ from fractions import Fraction
 from discreet.errors import Invalid
 from discreet.exact import Number, non_negative, positive, probability, rational, whole
 
-_EXTREME = 500  # powers of two: scales and rates made of such parameters are floats
+_EXTREME = 250  # powers of two: what is made of two such parameters is well inside the floats
 
 
 def _moderate(value: Number, name: str) -> Fraction:
     """A positive number that floats can work with."""
     read = positive(value, name)
-    if not Fraction(1, 2**_EXTREME) <= read <= 2**_EXTREME:
+    if abs(read.numerator.bit_length() - read.denominator.bit_length()) > _EXTREME:
         raise Invalid(f"{name} is too extreme: choose another unit for the answers")
     return read
 

@@ -63,9 +63,19 @@ def test_the_default_grid() -> None:
         grid = Grid.of(lower, upper, None)
         assert 2**19 <= grid.points <= 2**21 + 1
         assert grid.step.numerator == 1 or grid.step.denominator == 1
-        place = grid.place([lower, upper, -1e308, 1e308, math.nan, math.inf, -math.inf])
-        assert place.tolist() == [0, place[1], 0, place[1], 0, place[1], 0]
-        assert place[1] in (grid.points - 1, grid.points - 2)
+        places = grid.place([lower, upper, -1e308, 1e308, math.nan, math.inf, -math.inf])
+        assert places.counts.tolist() == [4, 3]
+        assert places.points[0] == 0
+        assert places.points[1] in (grid.points - 1, grid.points - 2)
+
+
+def test_places_are_counted_alike_on_fine_and_coarse_grids() -> None:
+    """Few records on a wide grid are sorted, many are tallied: the same places."""
+    values = [0.5, 3.25, 3.25, 99.0, 0.5, 17.0]
+    grid = Grid.of(0, 128, "1/1024")  # 2¹⁷ points
+    few, many = grid.place(values), grid.place(values * 20_000)
+    assert few.points.tolist() == many.points.tolist()
+    assert (few.counts * 20_000).tolist() == many.counts.tolist()
 
 
 def test_heavy_ties_and_one_value() -> None:

@@ -12,6 +12,7 @@ from scripted import Scripted, Seeded
 
 from discreet import exact
 from discreet.noise import lattice
+from discreet.noise.gaussian import RoundedGaussian
 from discreet.noise.laplace import RoundedLaplace
 
 VALUES = [0.0, -0.0, 0.1, -0.1, 1 / 3, -1e-20, 5e-324, -5e-324, 1e-300, 12345.678, -(2.0**40), 2.0**52 + 1, 1e13]
@@ -84,3 +85,31 @@ def test_rounding_before_the_noise_would_be_seen() -> None:
     right = lattice.noisy(values, RoundedLaplace, scale, Seeded(4))
     wrong = lattice.noisy(np.rint(values / step) * step, RoundedLaplace, scale, Seeded(4))
     assert 0.3 < (right != wrong).mean() < 0.5
+
+
+@pytest.mark.parametrize("law", [RoundedLaplace, RoundedGaussian])
+@pytest.mark.parametrize("scale", [Fraction(1), Fraction(7, 3), Fraction(1, 10**9)], ids=str)
+def test_one_is_drawn_as_many_are(law: type, scale: Fraction) -> None:
+    """The path for single floats gives the same output for the same words, refined ones included."""
+    words = Seeded(3).words(4_000).reshape(-1, 2)
+    words[:4] = [[0, 0], [2**64 - 1, 2**64 - 1], [2**40, 2**63], [2**64 - 2, 7]]  # words that the float path must not decide
+    for i, pair in enumerate(words):
+        value = [0.1, -3.7e5, 1e-300, math.nan, math.inf, 12.0][i % 6]
+        used = pair.tolist() if law is RoundedGaussian else pair.tolist()[:1]
+        one = lattice.noisy_one(value, law, scale, Scripted(singles=used))
+        many = lattice.noisy(np.array([value]), law, scale, Scripted(pair))
+        assert one == many[0]
+
+
+def test_numbers_that_are_no_floats_are_not_rounded() -> None:
+    """2⁶⁰ + 1 and thirds: the exact path, against the ideal sum in balls."""
+    scale, words = Fraction(1, 3), Seeded(2).words(600)
+    values = np.array([Fraction(2**60 + 1), Fraction(1, 3), Fraction(-(10**30), 7)] * 200, object)
+    found = lattice.noisy(values, RoundedLaplace, scale, Scripted(words))
+    step = lattice.step(scale)
+    with exact.precision(400):
+        for f, word, y in zip(values, words.tolist(), found.tolist(), strict=True):
+            side = -1 if word & 1 else 1
+            ideal = exact.ball(f) - side * exact.ball(scale) * exact.cell(word >> 1, 63).log()
+            steps = exact.floor(ideal / exact.ball(step) + exact.ball(Fraction(1, 2)))
+            assert steps is None or y == float(steps * step)

@@ -221,7 +221,7 @@ _ROOT_HALF = math.sqrt(0.5)
 
 def _tails(z: Floats) -> tuple[Floats, Floats]:
     """P[N > |z|], the side without cancellation, and a bound on its float error (its argument is off by few ulp)."""
-    tail = np.array([0.5 * math.erfc(x) for x in (np.abs(z) * _ROOT_HALF).tolist()])
+    tail = 0.5 * np.fromiter(map(math.erfc, (np.abs(z) * _ROOT_HALF).tolist()), np.float64, len(z))
     return tail, 8 * U * (1 + z * z) * tail
 
 

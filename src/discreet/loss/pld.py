@@ -249,7 +249,7 @@ def _transform(
         highest += k * (dots.low + len(points) - 1)
         chernoff += k * (orders * points[-1] + np.log(np.exp(np.outer(orders, points - points[-1])) @ tilted))
         folded = np.bincount((dots.low + np.arange(len(points))) % n, weights=tilted, minlength=n)
-        norm = float(np.linalg.norm(tilted))
+        norm = _length(tilted)
         first_order += k * per_transform * norm
         second_order += k * per_transform * math.sqrt(n) * norm
         factor = _power(np.fft.rfft(folded), k)
@@ -261,7 +261,7 @@ def _transform(
     composed = np.maximum(np.roll(np.fft.irfft(spectrum, n), -(first % n)), 0.0)
     slack += steps * 64 * U
     error = first_order * math.exp(second_order) * (1 + 1e-9)
-    error += (2.24 * U * steps + per_transform) * (float(np.linalg.norm(composed)) + error)
+    error += (2.24 * U * steps + per_transform) * (_length(composed) + error)
     weights = min(math.sqrt(n), 1 / math.sqrt(-math.expm1(-2 * tilt * step)))
 
     wrap = -math.inf
@@ -287,6 +287,10 @@ def _transform(
         slack=slack + 16 * U * (abs(log_m) + abs(tilt * ref) + tilt * float(np.abs(points).max())),
         shift=shift,
     )
+
+
+def _length(x: Floats) -> float:
+    return math.sqrt(float(np.square(x).sum()))  # np.linalg.norm would wake threads that cost more than the sum
 
 
 def _power(base: NDArray[np.complex128], k: int) -> NDArray[np.complex128]:

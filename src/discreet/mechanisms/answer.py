@@ -69,9 +69,10 @@ def _read(entries: Any, what: str, missing: int) -> NDArray[Any]:
     if array.dtype.kind in "bu":
         return np.minimum(array.astype(np.uint64), LIMIT).astype(np.int64)
     if array.dtype.kind == "i":
-        return np.clip(array.astype(np.int64), -LIMIT, LIMIT)
+        fits = not array.size or (array.min() >= -LIMIT and array.max() <= LIMIT)
+        return np.asarray(array if fits else np.clip(array, -LIMIT, LIMIT), np.int64)
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        return array.astype(np.float64)
+        return np.asarray(array, np.float64)
     return _mixture(array.tolist(), what, missing)
 
 
@@ -100,14 +101,14 @@ def _fraction(entry: Any, what: str) -> Fraction:
 
 def check_numbers(answer: Any, what: str = "the answer", *, empty: bool = False) -> None:
     """Report a plain answer with something missing or infinite in it, or whose vector of whole numbers does not fit 64 bits."""
-    if is_whole(answer):
+    if is_whole(answer) or (type(answer) is float and math.isfinite(answer)):
         return
     array, _ = vector(answer, what, empty=empty)
     if array.dtype == np.float64 and not np.isfinite(array).all():
         raise Invalid(f"{what} contains NaN or infinity: clamp it to known bounds first")
     if array.dtype == object and (np.abs(array) >= _FAR).any():
         raise Invalid(f"{what} contains infinity: clamp it to known bounds first")
-    if array.dtype == np.int64 and (np.abs(array) == LIMIT).any():
+    if array.dtype == np.int64 and array.size and (array.min() == -LIMIT or array.max() == LIMIT):
         raise Invalid(f"{what} contains whole numbers beyond ±2^62: count in a coarser unit")
     if isinstance(answer, list | tuple) and any(map(_is_missing, answer)):
         raise Invalid(f"{what} contains something missing: fill it or leave it out first")
@@ -147,7 +148,7 @@ def scores(answer: Any) -> Scores:
     array, alone = vector(answer, "the scores", missing=-LIMIT)
     if alone:
         raise Invalid("the scores must be a vector with one score for each candidate")
-    if array.dtype == np.float64:
+    if array.dtype == np.float64 and not np.isfinite(array).all():
         array = np.nan_to_num(array, nan=-_LOWEST, posinf=_LOWEST, neginf=-_LOWEST)
     return array
 

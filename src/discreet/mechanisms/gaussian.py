@@ -66,7 +66,7 @@ class Gaussian(Mechanism[Numbers]):
                 sigma = parameter.scale(s)
             case _:
                 raise Invalid("give epsilon and delta, or rho, or scale")
-        self.__attrs_init__(scale=parameter.scale(sigma), sensitivity=moved)
+        self.__attrs_init__(scale=sigma, sensitivity=moved)
 
     @classmethod
     def classic(cls, *, epsilon: Number, delta: Number, sensitivity: Number = 1, constant: Literal["1.25", "2"] = "1.25") -> Gaussian:
@@ -98,7 +98,9 @@ class Gaussian(Mechanism[Numbers]):
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
         if answers.is_whole(answer):
-            return int(answer) + int(RoundedGaussian(self.scale).sample(1, bits)[0])
+            return int(answer) + RoundedGaussian(self.scale).draw(0.0, lambda: Fraction(0), bits)
+        if type(answer) is float:
+            return lattice.noisy_one(answer, RoundedGaussian, self.scale, bits)
         values, single = answers.vector(answer)
         if values.dtype == np.int64:
             return values + RoundedGaussian(self.scale).sample(len(values), bits)

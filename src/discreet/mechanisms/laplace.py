@@ -49,9 +49,6 @@ class Laplace(Mechanism[Numbers]):
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
     sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
 
-    def __attrs_post_init__(self) -> None:
-        parameter.scale(self.scale)
-
     @classmethod
     def of_scale(cls, scale: Number, sensitivity: Number = 1) -> Laplace:
         """Fix the noise; a query that moves by at most c costs c/scale.
@@ -90,6 +87,8 @@ class Laplace(Mechanism[Numbers]):
         integral = self.sensitivity.denominator == 1
         if integral and answers.is_whole(answer):
             return int(answer) + DiscreteLaplace(self.scale).draw(bits)
+        if type(answer) is float:
+            return lattice.noisy_one(answer, RoundedLaplace, self.scale, bits)
         values, single = answers.vector(answer)
         if integral and values.dtype == np.int64:
             return values + DiscreteLaplace(self.scale).sample(len(values), bits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from attrs import field, frozen
@@ -37,6 +37,17 @@ def _level(value: Number, name: str) -> Fraction:
     return q
 
 
+class Places(NamedTuple):
+    """Occupied grid points in ascending order, and how many records are at each."""
+
+    points: Integers
+    counts: Integers
+
+    def part(self, records: slice) -> Places:
+        """The places in a range of positions."""
+        return Places(self.points[records], self.counts[records])
+
+
 @final
 @frozen
 class Grid:
@@ -66,15 +77,20 @@ class Grid:
         """How many points there are."""
         return (self.upper - self.lower) // self.step + 1
 
-    def place(self, values: Any) -> Integers:
-        """The grid point at or below each value, clamped to the bounds; NaN counts as the lower bound."""
+    def place(self, values: Any) -> Places:
+        """How many values lie at each grid point, rounded down and clamped to the bounds; what is missing counts as the lower bound."""
         array, _ = answers.vector(values, "the values", missing=math.floor(self.lower), empty=True)
         low, high = float(self.lower), float(self.upper)
         if array.dtype == object:
             array = np.array([min(max(x, self.lower), self.upper) for x in array])
         clean = np.clip(np.nan_to_num(array.astype(np.float64), nan=low, posinf=high, neginf=low), low, high)
         # a float division: each value goes to one point by a fixed rule, which is all that privacy asks of it
-        return np.clip(np.floor((clean - low) / float(self.step)), 0, self.points - 1).astype(np.int64)
+        points = np.clip(np.floor((clean - low) / float(self.step)), 0, self.points - 1).astype(np.int64)
+        if self.points > 8 * len(points) + 2**16:
+            return Places(*np.unique(points, return_counts=True))
+        counts = np.bincount(points, minlength=1)
+        occupied = np.flatnonzero(counts)
+        return Places(occupied, counts[occupied])
 
 
 @final
@@ -139,13 +155,13 @@ class Quantile(Mechanism[float]):
         answers.check_numbers(answer, "the values", empty=True)
 
     def sample(self, answer: Any, bits: Bits) -> float:
-        points = np.sort(self.grid.place(answer))
-        return float(self.grid.lower + self.grid.step * _choose(points, 0, self.grid.points, self.q, self.rate, bits))
+        places = self.grid.place(answer)
+        return float(self.grid.lower + self.grid.step * _choose(places, 0, self.grid.points, self.q, self.rate, bits))
 
 
-def _choose(points: Integers, start: int, stop: int, q: Fraction, rate: Fraction, bits: Bits) -> int:
-    """The exponential mechanism over the grid points start … stop − 1, for sorted points among them."""
-    places, counts = np.unique(points, return_counts=True)
+def _choose(records: Places, start: int, stop: int, q: Fraction, rate: Fraction, bits: Bits) -> int:
+    """The exponential mechanism over the grid points start … stop − 1, for records among them."""
+    places, counts = records
     less = np.concatenate([[0], np.cumsum(counts)])  # records before the gap that precedes each occupied place
     # pieces: gap, place, gap, place, …, gap; a gap's score counts all records on both sides, a place's leaves its own out
     edges = np.empty(2 * len(places) + 2, np.int64)
@@ -226,18 +242,17 @@ class Quantiles(Mechanism[list[float]]):
         answers.check_numbers(answer, "the values", empty=True)
 
     def sample(self, answer: Any, bits: Bits) -> list[float]:
-        points = np.sort(self.grid.place(answer))
-        found = self._split(points, 0, self.grid.points, list(self.qs), Fraction(0), Fraction(1), bits)
+        found = self._split(self.grid.place(answer), 0, self.grid.points, list(self.qs), Fraction(0), Fraction(1), bits)
         return [float(self.grid.lower + self.grid.step * z) for z in found]
 
-    def _split(self, points: Integers, start: int, stop: int, qs: list[Fraction], low: Fraction, high: Fraction, bits: Bits) -> list[int]:
+    def _split(self, places: Places, start: int, stop: int, qs: list[Fraction], low: Fraction, high: Fraction, bits: Bits) -> list[int]:
         if not qs:
             return []
         middle = len(qs) // 2
         share = ((qs[middle] - low) / (high - low)).limit_denominator(_FINEST)
         share = min(max(share, Fraction(1, _FINEST)), 1 - Fraction(1, _FINEST))
-        z = _choose(points, start, stop, share, self.each / (2 * max(share, 1 - share)), bits)
-        cut = int(np.searchsorted(points, z, side="right"))
-        left = self._split(points[:cut], start, z + 1, qs[:middle], low, qs[middle], bits)
-        right = self._split(points[cut:], min(z + 1, stop - 1), stop, qs[middle + 1 :], qs[middle], high, bits)
+        z = _choose(places, start, stop, share, self.each / (2 * max(share, 1 - share)), bits)
+        cut = int(np.searchsorted(places.points, z, side="right"))
+        left = self._split(places.part(slice(cut)), start, z + 1, qs[:middle], low, qs[middle], bits)
+        right = self._split(places.part(slice(cut, None)), min(z + 1, stop - 1), stop, qs[middle + 1 :], qs[middle], high, bits)
         return [*left, z, *right]

@@ -119,7 +119,7 @@ class DiscreteLaplace(Law):
 @lru_cache(maxsize=4096)
 def _constants(scale: Fraction) -> tuple[float, float, float]:
     """scale, scale·c and the doubt, as floats; scale·c is rounded from a ball, so it is off by at most one unit."""
-    refine.check_log()
+    refine.trust_log()
     width, doubt = _fast(scale)
     with exact.precision(128):
         t = exact.ball(scale)
@@ -197,6 +197,18 @@ class RoundedLaplace(Law):
             for i in {*refine.floors(values, doubt, scratch, part).tolist(), *far}:
                 part[i] = self._settle(int(words[i]), offset(start + i), bits)
         return out
+
+    def draw(self, offset: float, exactly: Callable[[], Fraction], bits: Bits) -> int:
+        """Draw one round(f + Z), f in [0, 1], without the cost of arrays."""
+        width, _, doubt = _constants(self.scale)
+        word = bits.word()
+        if word >= 1 << 44:
+            noise = width * math.log((word >> 1) * 2.0**-63)
+            value = (noise if word & 1 else -noise) + offset + 0.5
+            whole = math.floor(value)
+            if doubt < value - whole < 1 - doubt:
+                return whole
+        return self._settle(word, exactly(), bits)
 
     def _settle(self, word: int, offset: Fraction, bits: Bits) -> int:
         side = -1 if word & 1 else 1

@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.noise.bits import Bits
-from discreet.noise.refine import Floats, Integers
+from discreet.noise.refine import BLOCK, Floats, Integers
 
+_BLOCK = 2 * BLOCK  # what the Gaussian draws in one go
 _FINENESS = 16  # steps per scale, as a power of two: rounding adds less than 2⁻³⁵ to the variance's ratio
 
 
@@ -24,6 +26,7 @@ class Rounder(Protocol):
     """A law that can draw round(f + Z) for real f."""
 
     def around(self, offsets: Floats, offset: Callable[[int], Fraction], bits: Bits) -> Integers: ...
+    def draw(self, offset: float, exactly: Callable[[], Fraction], bits: Bits) -> int: ...
 
 
 def step_exponent(scale: Fraction) -> int:
@@ -47,20 +50,51 @@ def noisy(values: NDArray[Any], law: Callable[[Fraction], Rounder], scale: Fract
     Total: NaN counts as 0 and what lies beyond the edge as the edge; both map one value to one value, before the noise.
     """
     e = step_exponent(scale)
-    rounder = law(scale / Fraction(2) ** e)
-    edge = Fraction(2) ** min(1000, 900 + e)
+    rounder, edge = law(scale / Fraction(2) ** e), _edge(e)
     if values.dtype != np.float64:
         return _exactly([min(max(Fraction(v), -edge), edge) / Fraction(2) ** e for v in values.tolist()], rounder, e, bits)
-    clamped = np.clip(np.nan_to_num(values, nan=0.0, posinf=float(edge), neginf=-float(edge)), -float(edge), float(edge))
-    steps = np.ldexp(clamped, -e)
+    out = np.empty(len(values))
+    for start in range(0, len(values), _BLOCK):
+        part = values[start : start + _BLOCK]
+        if not np.abs(part).max() <= float(edge):  # too far, or NaN
+            part = np.clip(np.nan_to_num(part, nan=0.0), -float(edge), float(edge))
+        _block(part, rounder, e, bits, out[start : start + _BLOCK])
+    return out
+
+
+def _block(values: Floats, rounder: Rounder, e: int, bits: Bits, out: Floats) -> None:
+    steps = values * 2.0**-e
     whole = np.floor(steps)
 
     def offset(i: int) -> Fraction:
-        return Fraction(float(clamped[i])) / Fraction(2) ** e - int(whole[i])
+        return Fraction(float(values[i])) / Fraction(2) ** e - int(whole[i])
 
-    noise = rounder.around(steps - whole, offset, bits)
+    np.subtract(steps, whole, out=steps)
+    noise = rounder.around(steps, offset, bits)
     # the noise is a float exactly, so this is the exact sum, rounded once: a function of the sum alone
-    return np.asarray(np.ldexp(whole + noise.astype(np.float64), e), np.float64)
+    np.add(whole, noise, out=whole)
+    np.multiply(whole, 2.0**e, out=out)
+
+
+def noisy_one(value: float, law: Callable[[Fraction], Rounder], scale: Fraction, bits: Bits) -> float:
+    """The same for one float, without the cost of arrays."""
+    e, rounder, edge = _grid(law, scale)
+    clamped = 0.0 if value != value else min(max(value, -edge), edge)
+    steps = math.ldexp(clamped, -e)
+    whole = math.floor(steps)
+    noise = rounder.draw(steps - whole, lambda: Fraction(clamped) / Fraction(2) ** e - whole, bits)
+    return math.ldexp(float(whole + noise), e)
+
+
+@lru_cache(maxsize=4096)
+def _grid(law: Callable[[Fraction], Rounder], scale: Fraction) -> tuple[int, Rounder, float]:
+    e = step_exponent(scale)
+    return e, law(scale / Fraction(2) ** e), float(_edge(e))
+
+
+def _edge(e: int) -> Fraction:
+    """Answers further from 0 are moved here: far beyond everything met, and near enough for floats."""
+    return Fraction(2) ** min(1000, 900 + e)
 
 
 def _exactly(steps: list[Fraction], rounder: Rounder, e: int, bits: Bits) -> Floats:
