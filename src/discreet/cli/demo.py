@@ -43,7 +43,7 @@ def main() -> None:
     console = Console(highlight=False)
     conditions, bills = clinic()
     budget = discreet.Filter(1, "1e-6")
-    console.print(f"\n[bold]A clinic with {PEOPLE:,} patients[/bold]. Budget for everything: ε = 1, δ = 10⁻⁶ per person.\n")
+    console.print(f"\n[bold]A clinic with {PEOPLE:,} patients[/bold]. Budget: ε = 1, δ = 10⁻⁶ for each of them.\n")
     budget = _histogram(console, conditions, budget)
     budget = _popular(console, conditions, budget)
     budget = _median(console, bills, budget)
@@ -56,7 +56,7 @@ def main() -> None:
 def _pay(console: Console, budget: discreet.Filter, loss: Loss) -> discreet.Filter:
     after = budget.spend(loss)
     left = float(after.remaining[0])
-    console.print(f"  paid: {loss}   [dim]a single question may still cost ε = {left:.3g}[/dim]\n")
+    console.print(f"  paid: {loss}   [dim]left for one question: ε = {left:.3g}[/dim]\n")
     return after
 
 
@@ -77,7 +77,7 @@ def _histogram(console: Console, conditions: Private[list[str]], budget: discree
 
 def _popular(console: Console, conditions: Private[list[str]], budget: discreet.Filter) -> discreet.Filter:
     mechanism, counts = discreet.most_popular(conditions, CONDITIONS, epsilon="0.1")
-    console.print("[bold]2. Which is the most common?[/bold]  (noisy max: only the name leaves, not the count)")
+    console.print("[bold]2. Which is the most common?[/bold]  (noisy max: only the name leaves)")
     budget = _pay(console, budget, mechanism.loss)
     behind = mechanism.error(0.95, size=len(CONDITIONS))
     console.print(f"  [green]{mechanism.release(counts)}[/green], within {behind:.0f} patients of the best\n")
@@ -111,7 +111,7 @@ def _price(console: Console) -> None:
 
 
 def _accounting(console: Console) -> None:
-    console.print("[bold]6. What do 1,000 Gaussian and 1,000 Laplace answers cost together?[/bold]  (σ = 50, b = 100, δ = 10⁻⁶)")
+    console.print("[bold]6. What do 1,000 Gaussian and 1,000 Laplace answers cost at δ = 10⁻⁶?[/bold]")
     start = time.perf_counter()
     routes = (1000 * leaves.Gaussian(Fraction(1, 2500)) + 1000 * leaves.Laplace(Fraction(1, 100))).routes("1e-6")
     took = time.perf_counter() - start
@@ -131,4 +131,4 @@ def _speed(console: Console) -> None:
         marks.append(time.perf_counter())
     best = min(b - a for a, b in pairwise(marks))
     rate = size / best / 1e6
-    console.print(f"[bold]7. Exact noise is fast[/bold]: {rate:.0f} million discrete Laplace samples a second, every one exact\n")
+    console.print(f"[bold]7. Exact noise is fast[/bold]: {rate:.0f} million discrete Laplace samples a second\n")
