@@ -68,19 +68,23 @@ class Approx(Loss):
     delta: Fraction = field(converter=parameter.any_delta, repr=str)
 
     @property
+    def _rest(self) -> Pure:
+        return Pure(self.epsilon)
+
+    @property
     def rho(self) -> Fraction:
-        return convert.pure_to_zcdp(self.epsilon)
+        return self._rest.rho
 
     @property
     def mu_squared(self) -> Fraction:
-        return convert.pure_to_gdp(self.epsilon)
+        return self._rest.mu_squared
 
     @property
     def laws(self) -> Laws:
-        return ((pure_law(self.epsilon), 1),) if self.epsilon else ()
+        return self._rest.laws
 
     def renyi(self, orders: Floats) -> Floats:
-        return curve(pure_law(self.epsilon), orders, Loss.renyi(self, orders))
+        return self._rest.renyi(orders)
 
     def group(self, k: int) -> Loss:
         k = exact.whole(k, "k", least=0)
