@@ -110,11 +110,23 @@ def partitions(value: int) -> int:
     return whole(value, "partitions")
 
 
+def unit(value: int) -> int:
+    """Into how many parts a weight of 1 is divided."""
+    return whole(value, "unit")
+
+
 def choices(value: int) -> int:
     """How many choices, at least two."""
     if (read := whole(value, "choices", least=2)) > 2**62:
         raise Invalid("choices must not be more than 2^62")
     return read
+
+
+def whole_or_not(value: bool | None) -> bool | None:
+    """Whether answers are whole numbers; None leaves it open."""
+    if value is not None and value is not True and value is not False:
+        raise Invalid("whole must be True or False, or be left out")
+    return value
 
 
 def monotone(value: bool) -> bool:

@@ -47,6 +47,7 @@ class Private(Generic[T]):
     __bool__ = __len__ = __iter__ = __getitem__ = __contains__ = _closed
     __int__ = __float__ = __index__ = __complex__ = __format__ = __array__ = _closed
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _closed
+    __floordiv__ = __mod__ = __pow__ = __neg__ = __pos__ = __abs__ = __round__ = _closed
     __reduce_ex__ = _closed
     __hash__ = None  # type: ignore[assignment]
 

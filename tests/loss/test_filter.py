@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -204,3 +205,28 @@ def test_messages_say_what_remains_and_state_is_kept() -> None:
 def test_a_foreign_state_is_invalid(state: dict[str, object]) -> None:
     with pytest.raises(Invalid):
         Filter.from_json(state)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: state["gates"][0].update(limit="1000"),
+        lambda state: state["gates"][1].update(limit="1"),
+        lambda state: state["gates"][2].update(mass_limit="1/2"),
+        lambda state: state["gates"][0].update(alive="false"),
+        lambda state: state.update(gates=[]),
+        lambda state: state.update(gates=state["gates"] * 2),
+        lambda state: state.pop("fresh"),
+    ],
+)
+def test_a_state_that_was_tampered_with_is_refused(change: Any) -> None:
+    state = Filter(1, "1e-6").spend(Pure("1/2")).to_json()
+    assert Filter.from_json(state).remaining[0] < 1
+    change(state)
+    with pytest.raises(Invalid):
+        Filter.from_json(state)
+
+
+def test_a_mechanism_is_not_a_loss() -> None:
+    with pytest.raises(Invalid, match=r"mechanism\.loss"):
+        Filter(1).spend("Laplace")  # type: ignore[arg-type]

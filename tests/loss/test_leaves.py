@@ -11,8 +11,9 @@ from loss import exactly
 from scipy.special import logsumexp
 from scipy.stats import norm
 
+from discreet import exact
 from discreet.loss.convert import gaussian_delta
-from discreet.loss.leaves import BoundedRange, DiscreteLaplace, Gaussian, Gdp, Laplace, Pure, RandomizedResponse, Zcdp
+from discreet.loss.leaves import BoundedRange, DiscreteLaplace, Gaussian, GaussianThreshold, Gdp, Laplace, Pure, RandomizedResponse, Zcdp
 from discreet.loss.loss import Loss
 
 ORDERS = 1 + np.geomspace(1e-6, 1e4, 400)
@@ -161,3 +162,27 @@ def test_tiny_parameters_keep_their_precision(loss: Loss) -> None:
 def test_huge_parameters_are_survived(loss: Loss) -> None:
     assert loss.delta_at(1) == 1
     assert loss.epsilon_at(1e-6) > 9000
+
+
+@pytest.mark.parametrize("epsilon", ["0.0011", "0.0012624", "0.02", "1"])
+def test_bounded_range_renyi_is_never_below_the_truth(epsilon: str) -> None:
+    """The closed form for small ε and orders near 1, where floats cancel, against balls at 300 bits."""
+    orders = 1 + np.geomspace(2.0**-16, 64, 60)
+    stated = BoundedRange(epsilon).renyi(orders)
+    with exact.precision(300):
+        e = exact.ball(exact.rational(epsilon))
+        for order, value in zip(orders.tolist(), stated.tolist(), strict=True):
+            s = exact.point(order) - 1
+            a, b = (e * (s + 1)).expm1() * (-e * s).exp(), (e * s).expm1() * (-e * s).exp()  # A and B of the docstring
+            y = s * a / ((s + 1) * b)
+            moment = s * y.log() + ((a - y * b) / e.expm1()).log()
+            assert exact.rational(repr(value)) * (1 + exact.rational("1e-15")) >= exact.lower(moment / s)
+
+
+def test_gaussian_behind_a_threshold() -> None:
+    """For one unit: Gaussian noise and a revelation. For k: not k of them, but what (ε, δ) gives."""
+    loss = GaussianThreshold("1/20", "1e-6")
+    assert loss.delta_at(1) == pytest.approx(1e-6 + Gaussian("1/20").delta_at(1), rel=1e-6)
+    assert loss.group(1) == loss
+    assert loss.group(10).delta_at(5) > 100 * 10 * 1e-6
+    assert GaussianThreshold("1/20", 0).group(3) == Gaussian("9/20")

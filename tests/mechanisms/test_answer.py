@@ -29,7 +29,7 @@ TYPES = [np.int8, np.int16, np.int32, np.int64, np.uint64, np.float16, np.float3
 
 @pytest.mark.parametrize("value", WIDE)
 def test_whole_numbers_beyond_the_edge_move_to_it(value: int) -> None:
-    array, single = answers.vector([value, 1])
+    array, single = answers.wholes([value, 1])
     assert not single
     assert array.dtype == np.int64
     assert array.tolist() == [2**62 if value > 0 else -(2**62), 1]
@@ -37,10 +37,10 @@ def test_whole_numbers_beyond_the_edge_move_to_it(value: int) -> None:
 
 @given(st.lists(st.integers(-(2**70), 2**70), min_size=1, max_size=4), st.integers(-1, 1))
 def test_reading_whole_numbers_never_moves_them_apart(values: list[int], move: int) -> None:
-    """Neighbours that differ by at most 1 in each entry still do, and whole stays whole."""
-    a, _ = answers.vector(list(map(int, values)))
-    b, _ = answers.vector([v + move for v in values])
-    if a.dtype == b.dtype == np.int64:
+    """Neighbours that differ by at most 1 in each entry still do, read as whole numbers and as reals."""
+    for read in (answers.wholes, answers.reals):
+        a, _ = read(list(map(int, values)))
+        b, _ = read([v + move for v in values])
         assert (np.abs(a - b) <= 1).all()
 
 
@@ -53,20 +53,21 @@ def test_scores_are_total(value: float) -> None:
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_arrays_of_every_type_are_read(kind: Any) -> None:
-    array, single = answers.vector(np.array([1, 0], kind))
-    assert array.tolist() == [1, 0]
-    assert not single
+    for read in (answers.wholes, answers.reals):
+        array, single = read(np.array([1, 0], kind))
+        assert array.tolist() == [1, 0]
+        assert not single
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32])
 def test_arrays_of_small_unsigned_types_are_read(kind: Any) -> None:
-    array, _ = answers.vector(np.array([1, 0], kind))
+    array, _ = answers.wholes(np.array([1, 0], kind))
     assert array.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("value", [Fraction(1, 4), Decimal("0.25"), np.float32(0.25), [Fraction(1, 4)], [Decimal("0.25"), 1]])
 def test_exact_numbers_are_read(value: Any) -> None:
-    array, _ = answers.vector(value)
+    array, _ = answers.reals(value)
     assert array[0] == 0.25
 
 
@@ -130,8 +131,8 @@ def test_huge_whole_numbers_among_reals() -> None:
 @pytest.mark.parametrize("far", [2**63, 2**64 - 1])
 def test_one_far_entry_does_not_change_the_type_of_the_rest(far: int) -> None:
     """Whole numbers stay whole whatever their size and sign: np.asarray([2⁶³, 1]) is an array of floats."""
-    array, _ = answers.vector([far, 1])
-    assert array.dtype == np.int64
+    assert answers.looks_whole([far, 1])
+    assert Laplace(epsilon=1, whole=True).release(Private([far, 1])).dtype == np.int64  # type: ignore[union-attr]
 
 
 def test_whole_numbers_are_not_rounded_to_floats() -> None:
@@ -157,3 +158,32 @@ def test_private_values_stay_closed() -> None:
             with pytest.raises(Error):
                 eval(text, {"s": secret})
     assert "31337" not in f"{secret!r}{secret!s}"
+
+
+@pytest.mark.parametrize("make", [lambda whole: Laplace(epsilon=1, whole=whole), lambda whole: Gaussian(rho=1, whole=whole)])
+def test_the_type_of_a_private_answer_does_not_show(make: Any) -> None:
+    """3, 3.0, None and a fraction: the kind of a release is public, real unless it was said to be whole."""
+    for whole, kind in ((None, float), (False, float), (True, int)):
+        assert {type(make(whole).release(Private(x))) for x in (3, 3.0, None, math.nan, Fraction(7, 2), 10**400)} == {kind}
+        vectors = [make(whole).release(Private([x])) for x in (3, 3.0, None, math.nan, Fraction(7, 2), 10**400)]
+        assert {v.dtype for v in vectors} == {np.dtype(np.int64 if kind is int else np.float64)}
+
+
+def test_long_doubles_are_not_rounded() -> None:
+    """2⁵³ + 1, 2, 3 as long doubles: as floats they would be 2 apart."""
+    read = [answers.reals(np.longdouble(2**53) + i)[0][0] for i in (1, 2, 3)]
+    assert np.diff(read).tolist() == [1, 1]
+    assert np.diff(answers.reals(np.longdouble(2**53) + np.arange(3))[0]).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("strange", [Decimal("sNaN"), Decimal("nan"), "text", None, object(), math.nan, [1], 1j])
+def test_one_record_does_not_change_how_others_are_read(strange: Any) -> None:
+    lower, upper = Fraction(0), Fraction(2) ** 100
+    alone, together = answers.floats([2**80, 5], lower, upper), answers.floats([2**80, 5, strange], lower, upper)
+    assert together.tolist() == [*alone.tolist(), 0.0]
+    assert answers.sizes([7, 2.5, strange]).tolist() == [7, 2, 0]
+
+
+def test_a_missing_score_is_the_lowest_in_every_company() -> None:
+    for scores in ([math.nan, -1e30, -(10**31)], [None, -5, -7000], [math.nan, -1e300]):
+        assert Exponential(epsilon=1).release(Private(scores)) == 1

@@ -105,7 +105,7 @@ def test_the_error_grows_with_confidence(mechanism: Mechanism[Any], answer: Any)
 @each
 def test_private_and_plain_answers_are_released_alike(mechanism: Mechanism[Any], answer: Any) -> None:
     plain, private = mechanism.release(answer), mechanism.release(Private(answer))
-    assert type(plain) is type(private)
+    assert type(plain) is type(private) or isinstance(mechanism, Laplace | Gaussian)  # their private answers are real unless said
     assert np.shape(plain) == np.shape(private) or isinstance(mechanism, SparseVector)
     assert mechanism.release(answer, SystemBits()) is not None
 
@@ -114,7 +114,8 @@ def test_private_and_plain_answers_are_released_alike(mechanism: Mechanism[Any],
 def test_the_release_is_a_function_of_the_coins(mechanism: Mechanism[Any], answer: Any) -> None:
     """The same coins give the same output, for every answer; so nothing else is random."""
     assert repr(mechanism.sample(answer, Shake(1))) == repr(mechanism.sample(answer, Shake(1)))
-    assert len({repr(mechanism.sample(answer, Shake(i))) for i in range(60)}) > 1 or not isinstance(mechanism, Laplace | Gaussian)
+    if isinstance(mechanism, Laplace | Gaussian):
+        assert len({repr(mechanism.sample(answer, Shake(i))) for i in range(60)}) > 1
 
 
 @each
@@ -134,10 +135,10 @@ def test_coins_come_from_the_system_only(mechanism: Mechanism[Any], answer: Any)
 
 
 def complaint(mechanism: Mechanism[Any], answer: Any) -> str:
-    """What a failing release says; its type is looked at elsewhere."""
+    """What a failing release says; an error that is not ours is not caught."""
     try:
         mechanism.release(answer)
-    except Exception as failure:
+    except Error as failure:
         return str(failure)
     return ""
 

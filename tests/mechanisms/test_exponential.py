@@ -160,3 +160,12 @@ def test_private_pieces_that_are_no_numbers(starts: Any) -> None:
 def test_wrong_shapes_of_pieces(wrong: Any) -> None:
     with pytest.raises(Error):
         IntervalExponential(epsilon=1, lower=0, upper=10, step=1).release(wrong)
+
+
+@pytest.mark.parametrize("scores", [[1, math.inf, 2.5], [-1e308, math.inf, -1e308], [1, 10**400, 2]], ids=str)
+def test_an_empty_piece_has_no_say(scores: list[Any]) -> None:
+    """The second piece is empty; its score, however high, neither wins nor fails."""
+    mechanism = IntervalExponential(epsilon=1, lower=0, upper=10, step=1)
+    seen = {mechanism.release(Private(([0, 5, 5], scores))) for _ in range(200)}
+    assert seen <= set(range(11))
+    assert len(seen) > 3

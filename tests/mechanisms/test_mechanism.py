@@ -97,14 +97,10 @@ def test_very_high_confidence_has_an_error_too(make: Any, confidence: Any) -> No
 
 
 @pytest.mark.parametrize(("make", "epsilon"), [(MAKERS[0], "1e-400"), (PLAIN[1], "1e400"), (PLAIN[2], "1e400")])
-def test_parameters_beyond_floats_are_refused_by_name_or_work(make: Any, epsilon: str) -> None:
+def test_parameters_beyond_floats_are_refused_by_name(make: Any, epsilon: str) -> None:
     """An OverflowError after the budget is spent helps nobody."""
-    answers = {SparseVector: [1, 2], IntervalExponential: ([0, 1], [0, 0]), RandomizedResponse: [1], Laplace: 3}
-    try:
-        mechanism = make(epsilon=epsilon)
-        mechanism.sample(answers.get(type(mechanism), [1, 2]), Shake(0, limit=1 << 18))
-    except Error:
-        pass
+    with pytest.raises(Invalid, match="epsilon"):
+        make(epsilon=epsilon)
 
 
 def test_post_processing_sees_the_output_only() -> None:

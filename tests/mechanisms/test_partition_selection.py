@@ -13,6 +13,7 @@ from theorems import laws
 
 from discreet.errors import Invalid
 from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
+from discreet.private import Private
 
 EVERY: list[Any] = [
     PartitionSelection(epsilon=1, delta="1e-4"),
@@ -82,7 +83,18 @@ def test_the_shape_does_not_tell_how_many_groups_there_are(mechanism: Any) -> No
 
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=lambda m: type(m).__name__)
-@pytest.mark.parametrize("labels", [["b", "c", "a"], [3, 1, 2], ["b", 1, None], np.array(["y", "z", "x"])], ids=str)
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["b", "c", "a"],
+        [3, 1, 2],
+        ["b", 1, None],
+        np.array(["y", "z", "x"]),
+        [frozenset({1}), frozenset({2, 3}), frozenset({4})],
+        [2.0, 9.5, 1.0],
+    ],
+    ids=str,
+)
 def test_the_order_of_the_data_does_not_show(mechanism: Any, labels: Any) -> None:
     """The same large groups found in another order: the labels come out in their own order."""
     forth = list(mechanism.sample((labels, [10**12] * 3), Shake(0)))
@@ -95,3 +107,25 @@ def test_the_order_of_the_data_does_not_show(mechanism: Any, labels: Any) -> Non
 def test_discovery_needs_a_delta(delta: Any) -> None:
     with pytest.raises(Invalid):
         PartitionSelection(epsilon=1, delta=delta)
+
+
+@pytest.mark.parametrize("mechanism", EVERY, ids=lambda m: type(m).__name__)
+def test_labels_that_are_equal_or_none(mechanism: Any) -> None:
+    """Plain: reported. Private: equal labels are one group, and what cannot be a label is left out, shown or not."""
+    for wrong in ((["a", "a"], [5, 5]), ([[1]], [5])):
+        with pytest.raises(Invalid, match="labels"):
+            mechanism.release(wrong)
+    assert list(mechanism.release(Private((["a", "a", [1]], [10**12, 10**12, 10**12])))) == ["a"]
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 10, 20])
+@pytest.mark.parametrize("partitions", [1, 10])
+def test_groups_of_people_and_the_threshold(k: int, partitions: int) -> None:
+    """k people who enter one new group together: the chance that it shows is within what loss_at(k) says (not k revelations)."""
+    mechanism = WeightedGaussianSelection(epsilon=1, delta="1e-5", partitions=partitions)
+    shown = float(stats.norm.sf((mechanism.threshold / mechanism.unit - k) / float(mechanism.scale)))
+    assert shown <= mechanism.loss_at(k).delta_at(100)
+    counts = ThresholdedCounts(epsilon=1, delta="1e-5", partitions=partitions)
+    law = laws.truncated_geometric(float(counts.noise.epsilon), counts.noise.bound)
+    assert math.fsum(p for z, p in law.items() if k + z > counts.noise.bound) <= counts.loss_at(k).delta_at(100) * (1 + 1e-9)
+    assert PartitionSelection(epsilon=1, delta="1e-5").chance(k) <= PartitionSelection(epsilon=1, delta="1e-5").loss_at(k).delta_at(100)

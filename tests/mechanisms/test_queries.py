@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from mechanisms.shake import fits, tally
 from theorems import laws
@@ -50,7 +52,7 @@ def test_a_mean_salary() -> None:
     """50 salaries in [0, 200 000]: one person moves the mean by 4 000, so ε = 1 costs about 12 000 at 95 %."""
     mechanism, answer = queries.averaging([60_000] * 25 + [90_000] * 24 + [10**9], lambda x: x, size=50, lower=0, upper=200_000, epsilon=1)
     assert mechanism.sensitivity == 4_000
-    assert mechanism.error(0.95, real=True) == pytest.approx(4_000 * math.log(20), rel=1e-4)
+    assert mechanism.error(0.95) == pytest.approx(4_000 * math.log(20), rel=1e-4)
     assert reveal(answer) == pytest.approx((60_000 * 25 + 90_000 * 24 + 200_000) / 50, abs=1)
 
 
@@ -104,3 +106,18 @@ def test_wrong_cells(cells: list[str]) -> None:
     for query in (queries.histogram, queries.most_popular):
         with pytest.raises(Invalid):
             query([], cells, epsilon=1)
+
+
+def test_numbers_of_every_kind_are_averaged() -> None:
+    for kind in (np.int64, np.int8, np.float32, np.float64, Decimal, Fraction, int):
+        _, answer = queries.averaging([kind(x) for x in (0, 1, 1, 1)], lambda x: x, size=4, epsilon=1)
+        assert reveal(answer) == Fraction(3, 4)
+    with pytest.raises(Invalid, match="number of records"):
+        queries.averaging([1, 1], lambda x: x, size=4, epsilon=1)
+
+
+def test_a_record_on_which_the_question_fails_is_not_counted() -> None:
+    _, answer = queries.counting(Private([50, None, "x", 60, 3]), lambda age: age > 40, epsilon=1)
+    assert reveal(answer) == 2
+    _, mean = queries.averaging(Private([0, 1, 2, 4]), lambda x: 1 / x, size=4, epsilon=1)
+    assert reveal(mean) == Fraction(7, 16)

@@ -74,11 +74,12 @@ def test_the_truth_must_be_the_likeliest_and_not_certain(probability: Any) -> No
 
 
 def test_the_loss_is_that_of_the_truth_told() -> None:
-    try:
-        mechanism = RandomizedResponse(epsilon="1/10", truth=Fraction(999, 1000))
-    except Error:
-        return
-    assert mechanism.loss.epsilon_at(0) >= math.log(999)
+    with pytest.raises(Invalid, match="or the probability"):
+        RandomizedResponse(epsilon="1/10", truth=Fraction(999, 1000))
+    assert math.log(999) <= RandomizedResponse(truth=Fraction(999, 1000)).loss.epsilon_at(0) < math.log(999) + 1e-9
+    with pytest.raises(Invalid):
+        RandomizedResponse(epsilon=1).estimate([0, 1, 5])
+    assert RandomizedResponse(epsilon=30).release(Private([1, [0, 1]])).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(("choices", "answer"), [(2**20, [None, 1]), (2, ["a", "b"]), (2**62, [1, 2])], ids=str)

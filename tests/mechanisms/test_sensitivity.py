@@ -69,10 +69,20 @@ def test_cells(adjacency: Any) -> None:
     pairs = [(u, v) for u in units for v in units] if adjacency == "replace-one" else [(u, units[0]) for u in units]
     l1 = max(sum(abs(a - b) for a, b in zip(u, v, strict=True)) for u, v in pairs)
     l2 = max(sum((a - b) ** 2 for a, b in zip(u, v, strict=True)) for u, v in pairs)
-    stated = sensitivity.cells(2, 3, adjacency)
+    stated = sensitivity.cells(2, 3, adjacency, signed=False)
     assert stated.l1 == l1
     assert 0 <= stated.l2**2 - l2 < Fraction(1, 10**6)
     assert stated.linf == 3
+
+
+def test_signed_cells_under_replacement() -> None:
+    """Two of three entries, each in −3 … 3: one may turn from −3 to 3."""
+    units = [u for u in itertools.product((-3, 0, 3), repeat=3) if sum(x != 0 for x in u) <= 2]
+    moves = [[a - b for a, b in zip(u, v, strict=True)] for u in units for v in units]
+    stated = sensitivity.cells(2, 3, "replace-one")
+    assert stated.l1 == max(sum(map(abs, m)) for m in moves)
+    assert 0 <= stated.l2**2 - max(sum(x * x for x in m) for m in moves) < Fraction(1, 10**6)
+    assert stated.linf == max(max(map(abs, m)) for m in moves)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,6 @@ def test_the_law_of_two_candidates(noise: str, rate: Fraction) -> None:
 
     low = high = 0.0
     for s1, s2 in itertools.product(signs, signs):
-        rising = s2 == 0 and noise != "gumbel"  # larger U₂: smaller E, smaller noise; for Gumbel and the minus sign larger noise
         shares = []
         for i in range(257):
             u1 = min(max(i << 55, 1), 2**63 - 1)
@@ -55,7 +54,6 @@ def test_the_law_of_two_candidates(noise: str, rate: Fraction) -> None:
                     a, b = (m, b) if first_wins(u1, m, s1, s2) == start else (a, m)
                 share = a / 2**63 if start else 1 - a / 2**63
             shares.append(share)
-        assert rising or noise != "exponential" or sorted(shares) == shares
         pairs = list(itertools.pairwise(shares))
         low += sum(min(p) for p in pairs) / 256 / len(signs) ** 2
         high += sum(max(p) for p in pairs) / 256 / len(signs) ** 2
@@ -107,11 +105,10 @@ def test_doubtful_words(noise: str) -> None:
         with exact.precision(256):
             values = []
             for s, w in zip(scores, words, strict=True):
-                cell = exact.cell(w >> 1, 63) if w >> 1 else exact.cell(2**63 + 12345, 127)
-                e = -cell.log()
+                e = -exact.cell((w >> 1) << 64 | 2**63 + 12345, 127).log()  # as it is after one more word
                 values.append((-e.log() if noise == "gumbel" else e) + s)
-            if all(a > b or a < b for a, b in itertools.combinations(values, 2)):
-                assert found == [max(range(6), key=lambda i: float(values[i].mid()))]
+            assert all(a > b or a < b for a, b in itertools.combinations(values, 2))
+            assert found == [max(range(6), key=lambda i: exact.lower(values[i]))]
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def _pay(console: Console, budget: discreet.Filter, loss: Loss) -> discreet.Filt
 def _histogram(console: Console, conditions: Private[list[str]], budget: discreet.Filter) -> discreet.Filter:
     mechanism, counts = discreet.histogram(conditions, CONDITIONS, epsilon="0.4")
     console.print("[bold]1. How many patients have each condition?[/bold]")
-    forecast = mechanism.error(0.95, size=len(CONDITIONS), real=False)
+    forecast = mechanism.error(0.95, size=len(CONDITIONS))
     console.print(f"  forecast, before paying: all {len(CONDITIONS)} counts within ±{forecast:.0f}, with 95 % confidence")
     budget = _pay(console, budget, mechanism.loss)  # pay first
     released = mechanism.release(counts)

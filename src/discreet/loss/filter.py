@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 from discreet import exact, parameter
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.loss.certify import greatest
-from discreet.loss.convert import gaussian_budget, zcdp_budget
+from discreet.loss.convert import gaussian_budget, gaussian_delta, zcdp_budget, zcdp_delta
 from discreet.loss.loss import ZERO, Loss
 from discreet.loss.notions import Pure
 
@@ -118,6 +118,8 @@ class Filter:
 
     def admits(self, loss: Loss) -> bool:
         """Decide whether this may still be spent; reads nothing but the state."""
+        if not isinstance(loss, Loss):
+            raise Invalid("a budget is spent on losses: give mechanism.loss")
         return any(gate.admits(loss) for gate in self._opened(loss))
 
     def spend(self, loss: Loss) -> Filter:
@@ -127,14 +129,13 @@ class Filter:
         Traceback (most recent call last):
         discreet.errors.BudgetExceeded: the budget does not admit this; ... ε ≤ 1 and δ ≤ 1e-09. Nothing was charged.
         """
-        gates = self._opened(loss)
-        if not any(gate.admits(loss) for gate in gates):
+        if not self.admits(loss):
             epsilon, delta = self.remaining
             raise BudgetExceeded(
                 "the budget does not admit this; it still admits one question of "
                 f"ε ≤ {exact.float_down(epsilon):.6g} and δ ≤ {exact.float_down(delta):.6g}. Nothing was charged."
             )
-        return evolve(self, gates=tuple(gate.spend(loss) for gate in gates))
+        return evolve(self, gates=tuple(gate.spend(loss) for gate in self._opened(loss)))
 
     @property
     def remaining(self) -> tuple[Fraction, Fraction]:
@@ -167,7 +168,7 @@ class Filter:
              "mass": str(g.mass), "alive": g.alive}
             for g in self.gates
         ]  # fmt: skip
-        return {"epsilon": str(self.epsilon), "delta": str(self.delta), "gates": gates}
+        return {"epsilon": str(self.epsilon), "delta": str(self.delta), "fresh": self.fresh, "gates": gates}
 
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> Filter:
@@ -180,13 +181,40 @@ class Filter:
                     exact.non_negative(g["mass_limit"], "mass_limit"),
                     exact.non_negative(g["spent"], "spent"),
                     exact.non_negative(g["mass"], "mass"),
-                    bool(g["alive"]),
+                    _yes_or_no(g["alive"]),
                 )
                 for g in state["gates"]
             )
-            return cls(state["epsilon"], state["delta"], gates)
+            found = cls(state["epsilon"], state["delta"], gates)
+            if _yes_or_no(state["fresh"]) != found.fresh or not _is_covered(found):
+                raise Invalid("this is not the recorded state of a filter")
+            return found
         except (KeyError, TypeError):
             raise Invalid("this is not the recorded state of a filter") from None
+
+
+def _yes_or_no(value: Any) -> bool:
+    if value is not True and value is not False:
+        raise Invalid("this is not the recorded state of a filter")
+    return value
+
+
+def _is_covered(state: Filter) -> bool:
+    """Whether what the gates may spend is covered by the budget: no limit raised, no δ counted twice."""
+    needed = 0.0
+    for gate in state.gates:
+        needed += float(gate.mass_limit)
+        match gate.language:
+            case "basic":
+                if gate.limit > state.epsilon:
+                    return False
+            case "zcdp":
+                needed += zcdp_delta(gate.limit, state.epsilon)
+            case "gdp":
+                needed += gaussian_delta(gate.limit, state.epsilon)
+            case _:
+                assert_never(gate.language)
+    return needed <= float(state.delta) * (1 + 1e-9) and len({gate.language for gate in state.gates}) == len(state.gates)
 
 
 def _close(exact_answer: Fraction, found: Fraction) -> bool:

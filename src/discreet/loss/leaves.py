@@ -184,6 +184,47 @@ class Gaussian(Loss):
 
 @final
 @frozen
+class GaussianThreshold(Loss):
+    """Pay for Gaussian noise behind a threshold: with probability δ at most something is revealed, otherwise it is Gaussian noise.
+
+    Theorem (Kairouz, Oh & Viswanath 2015; Dong, Roth & Su 2022).
+        For one unit it costs what a Gaussian mechanism and a revelation of probability δ cost. The two are *one* mechanism: what k units
+        together bring over the threshold is not k revelations. So groups go through (ε, 2δ) for the ε at which Gaussian noise has δ.
+    """
+
+    ratio_squared: Fraction = field(converter=parameter.ratio_squared, repr=str)
+    delta: Fraction = field(converter=parameter.any_delta, repr=str)
+
+    @property
+    def _noise(self) -> Gaussian:
+        return Gaussian(self.ratio_squared)
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        return self._noise.epsilon
+
+    @property
+    def rho(self) -> Fraction:
+        return self._noise.rho
+
+    @property
+    def mu_squared(self) -> Fraction:
+        return self._noise.mu_squared
+
+    @property
+    def laws(self) -> Laws:
+        return self._noise.laws
+
+    def group(self, k: int) -> Loss:
+        if exact.whole(k, "k", least=0) == 1 or not self.delta:
+            return self if k == 1 else self._noise.group(k)
+        if 2 * self.delta >= 1:
+            return Revealed()
+        return Approx(Fraction(convert.gaussian_epsilon(self.ratio_squared, self.delta)), 2 * self.delta).group(k)
+
+
+@final
+@frozen
 class BoundedRange(Loss):
     """Pay for an ε-bounded-range mechanism, such as the exponential mechanism: losses within an interval of length ε.
 
@@ -227,7 +268,7 @@ class BoundedRange(Loss):
         e, s = float_up_or_infinite(self.epsilon), orders - 1
         if not 1e-3 < e < 500:
             return plain
-        a, b = 1 - np.exp(-(s + 1) * e), -np.expm1(-s * e)  # A is e^ε·a
+        a, b = -np.expm1(-(s + 1) * e), -np.expm1(-s * e)  # A is e^ε·a
         moment = s * (e + np.log(s * a / ((s + 1) * b))) + np.log(a / (s + 1)) - math.log(-math.expm1(-e))
         return np.asarray(np.minimum(plain, (moment + 64 * 2.0**-53 * (1 + s * (1 + e))) / s), dtype=np.float64)
 

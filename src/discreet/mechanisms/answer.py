@@ -1,13 +1,12 @@
-"""Reading answers: numbers, vectors and scores of any kind a person may hold, exactly and totally.
+"""Reading answers: numbers, vectors, records and scores of any kind a person may hold, exactly and totally.
 
-An answer is *whole* (int64) or *real* by the types of its entries, not by their values: float64 where all are floats, otherwise exact
-fractions, so that no entry is rounded before the noise. A missing entry (None, NaN) does not change the kind.
+Answers that are computed (`wholes`, `reals`, `scores`) are read without rounding before the noise. Records (`floats`, `sizes`) are read
+one by one: what one record is never changes how another is read, and what is no number counts as missing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -17,143 +16,186 @@ from numpy.typing import NDArray
 
 from discreet.errors import Invalid
 from discreet.noise.choice import Scores
-from discreet.noise.refine import Integers
+from discreet.noise.refine import Floats, Integers
 
 LIMIT = 2**62  # whole numbers in vectors are moved to ±this edge, which leaves room for the noise
 _FAR = 10**400  # stands for ∞ among fractions: beyond every float
-_LOWEST = float(np.finfo(np.float64).max)
+_HIGHEST = float(np.finfo(np.float64).max)
+_NUMBERS = (int, float, Fraction, Decimal, np.integer, np.floating, np.bool_)
 
 
 def is_whole(answer: Any) -> bool:
     """Whether an answer is a single whole number, of any size."""
-    return isinstance(answer, int | np.integer) and not isinstance(answer, np.timedelta64)
+    return isinstance(answer, int | np.integer | np.bool_) and not isinstance(answer, np.timedelta64)
 
 
-def is_number(entry: Any) -> bool:
-    """Whether an entry of a vector is a number, or missing."""
-    return entry is None or isinstance(entry, int | float | Fraction | Decimal | np.integer | np.floating)
+def looks_whole(answer: Any) -> bool:
+    """Whether a plain answer is made of whole numbers: by its type, as its holder sees it."""
+    if isinstance(answer, list | tuple):
+        return all(map(is_whole, answer))
+    return is_whole(answer) or (isinstance(answer, np.ndarray) and answer.dtype.kind in "biu")
 
 
-def _is_missing(entry: Any) -> bool:
-    return entry is None or (isinstance(entry, float | np.floating | Decimal) and math.isnan(entry))
-
-
-def vector(answer: Any, what: str = "the answer", *, missing: int = 0, empty: bool = False) -> tuple[NDArray[Any], bool]:
-    """Read a number or a one-dimensional vector as int64, float64 or fractions; say whether it was a single number.
-
-    Whole numbers beyond ±2⁶² move to that edge; in whole numbers and fractions what is missing counts as `missing`, floats keep their
-    NaN. What is not a number at all is an error of type. The length of an answer is public and must not be 0; that of a list of records
-    is private and may be (`empty`).
-    """
-    if isinstance(answer, np.ndarray | np.generic) and answer.dtype.kind not in "biufO":
-        raise Invalid(f"{what} must be a number or a vector of numbers")
-    single = not isinstance(answer, list | tuple) and np.ndim(answer) == 0
-    entries = [answer.item() if isinstance(answer, np.ndarray | np.generic) else answer] if single else answer
-    array = _read(entries, what, missing)
-    if array.ndim > 1:
-        raise Invalid(f"{what} must be one number or a one-dimensional vector: flatten it first")
-    if array.size == 0 and not empty:
-        raise Invalid(f"{what} is an empty vector: there is nothing to release")
-    return array, single
-
-
-def _read(entries: Any, what: str, missing: int) -> NDArray[Any]:
-    if isinstance(entries, list | tuple):
-        kinds = set(map(type, entries))
-        if kinds <= {float}:
-            return np.array(entries, np.float64)
-        return _mixture(entries, what, missing)
-    array = np.asarray(entries)
-    if array.ndim > 1:
-        return array  # refused by the caller
-    if array.dtype.kind in "bu":
-        return np.minimum(array.astype(np.uint64), LIMIT).astype(np.int64)
-    if array.dtype.kind == "i":
-        fits = not array.size or (array.min() >= -LIMIT and array.max() <= LIMIT)
-        return np.asarray(array if fits else np.clip(array, -LIMIT, LIMIT), np.int64)
-    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        return np.asarray(array, np.float64)
-    return _mixture(array.tolist(), what, missing)
-
-
-def _mixture(entries: Iterable[Any], what: str, missing: int) -> NDArray[Any]:
-    """Whole numbers of any size, fractions, decimals, floats, and what is missing."""
-    listed = list(entries)
-    there = [entry for entry in listed if not _is_missing(entry)]
-    if there and all(is_whole(entry) for entry in there):
-        return np.array([missing if _is_missing(x) else min(max(int(x), -LIMIT), LIMIT) for x in listed], np.int64)
-    if all(isinstance(entry, float | np.floating) for entry in there):
-        return np.array([math.nan if _is_missing(x) else float(x) for x in listed], np.float64)
-    out = np.empty(len(listed), object)
-    out[:] = [Fraction(missing) if _is_missing(x) else _fraction(x, what) for x in listed]
-    return out
-
-
-def _fraction(entry: Any, what: str) -> Fraction:
-    if isinstance(entry, float | np.floating | Decimal) and math.isinf(entry):
-        return Fraction(_FAR if entry > 0 else -_FAR)
+def exactly(entry: Any) -> Fraction | None:
+    """One entry as an exact number: infinities beyond all floats, None for NaN, None and what is no number."""
     if is_whole(entry):
         return Fraction(int(entry))
-    if isinstance(entry, Fraction | float | np.floating | Decimal):
-        return Fraction(*entry.as_integer_ratio())
-    raise Invalid(f"{what} must be a number or a vector of numbers") from None
+    if not isinstance(entry, _NUMBERS) or (entry.is_nan() if isinstance(entry, Decimal) else entry != entry):
+        return None
+    if (isinstance(entry, Decimal) and entry.is_infinite()) or (isinstance(entry, float | np.floating) and math.isinf(entry)):
+        return Fraction(_FAR if entry > 0 else -_FAR)
+    return Fraction(*entry.as_integer_ratio())  # type: ignore[union-attr]
 
 
-def check_numbers(answer: Any, what: str = "the answer", *, empty: bool = False) -> None:
-    """Report a plain answer with something missing or infinite in it, or whose vector of whole numbers does not fit 64 bits."""
-    if is_whole(answer) or (type(answer) is float and math.isfinite(answer)):
-        return
-    array, _ = vector(answer, what, empty=empty)
-    if array.dtype == np.float64 and not np.isfinite(array).all():
-        raise Invalid(f"{what} contains NaN or infinity: clamp it to known bounds first")
-    if array.dtype == object and (np.abs(array) >= _FAR).any():
-        raise Invalid(f"{what} contains infinity: clamp it to known bounds first")
-    if array.dtype == np.int64 and array.size and (array.min() == -LIMIT or array.max() == LIMIT):
-        raise Invalid(f"{what} contains whole numbers beyond ±2^62: count in a coarser unit")
-    if isinstance(answer, list | tuple) and any(map(_is_missing, answer)):
-        raise Invalid(f"{what} contains something missing: fill it or leave it out first")
+# ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def wholes(answer: Any, what: str, *, missing: int = 0, empty: bool = False) -> Integers:
-    """Read a vector as whole numbers: reals are rounded down, which keeps whole distances; NaN counts as `missing`."""
-    array, _ = vector(answer, what, missing=missing, empty=empty)
-    if array.dtype == object:
-        return np.array([min(max(math.floor(x), -LIMIT), LIMIT) for x in array], np.int64)
-    if array.dtype == np.float64:
-        return np.asarray(np.clip(np.floor(np.nan_to_num(array, nan=float(missing))), -LIMIT, LIMIT), np.int64)
-    return np.asarray(array, np.int64)
+def _entries(answer: Any, what: str) -> tuple[Any, bool]:
+    """A list or a one-dimensional array, and whether it was a single number; what is neither is an error of type."""
+    if isinstance(answer, np.ndarray | np.generic):
+        if answer.dtype.kind not in "biufO":
+            raise Invalid(f"{what} must be a number or a vector of numbers")
+        if answer.ndim > 1:
+            raise Invalid(f"{what} must be one number or a one-dimensional vector: flatten it first")
+        single = answer.ndim == 0
+        listed: Any = [answer.item()] if single else answer
+    elif isinstance(answer, list | tuple):
+        single, listed = False, answer
+    elif answer is None or isinstance(answer, _NUMBERS):
+        single, listed = True, [answer]
+    elif hasattr(answer, "__array__"):  # a series, a column
+        return _entries(np.asarray(answer), what)
+    else:
+        raise Invalid(f"{what} must be a number or a vector of numbers: make it a list or an array first")
+    if not len(listed):
+        raise Invalid(f"{what} is an empty vector: there is nothing to release")
+    if not isinstance(listed, np.ndarray) and not all(entry is None or isinstance(entry, _NUMBERS) for entry in listed):
+        raise Invalid(f"{what} must be a number or a vector of numbers")
+    return listed, single
 
 
-def check_whole(answer: Any, what: str, *, empty: bool = False) -> None:
-    """Report a plain answer that is not made of whole numbers."""
-    check_numbers(answer, what, empty=empty)
-    array, _ = vector(answer, what, empty=empty)
-    if array.size and array.dtype != np.int64:
-        raise Invalid(f"{what} must be whole numbers: round first, or use noise for reals")
+def wholes(answer: Any, what: str = "the answer", *, missing: int = 0) -> tuple[Integers, bool]:
+    """Read as whole numbers: reals rounded down, which keeps whole distances; beyond ±2⁶² that edge; and whether it was one number."""
+    listed, single = _entries(answer, what)
+    if isinstance(listed, np.ndarray) and listed.dtype.kind in "biu":
+        edge = np.clip(listed, 0, LIMIT) if listed.dtype.kind in "bu" else listed
+        fits = listed.dtype.kind != "i" or (listed.min() >= -LIMIT and listed.max() <= LIMIT)
+        return np.asarray(edge if fits else np.clip(listed, -LIMIT, LIMIT), np.int64), single
+    if isinstance(listed, np.ndarray) and listed.dtype == np.float64:
+        return np.asarray(np.clip(np.floor(np.nan_to_num(listed, nan=float(missing))), -LIMIT, LIMIT), np.int64), single
+    read = [exactly(entry) for entry in listed]
+    return np.array([missing if x is None else min(max(math.floor(x), -LIMIT), LIMIT) for x in read], np.int64), single
 
 
-def single(answer: Any, what: str = "the answer") -> Fraction:
-    """Read one number exactly; NaN counts as 0, and infinities as a number beyond all floats."""
-    array, alone = vector(answer, what)
-    if not alone:
+def reals(answer: Any, what: str = "the answer", *, missing: int = 0) -> tuple[NDArray[Any], bool]:
+    """Read as reals: floats as they are (with their NaN), everything else as exact fractions; and whether it was one number."""
+    listed, single = _entries(answer, what)
+    if isinstance(listed, np.ndarray) and listed.dtype.kind == "f" and listed.dtype.itemsize <= 8:
+        return np.asarray(listed, np.float64), single
+    if not isinstance(listed, np.ndarray) and set(map(type, listed)) <= {float}:
+        return np.array(listed, np.float64), single
+    out = np.empty(len(listed), object)
+    out[:] = [Fraction(missing) if (x := exactly(entry)) is None else x for entry in listed]
+    return out, single
+
+
+def number(answer: Any, what: str = "the answer") -> Fraction:
+    """Read one number exactly; what is missing counts as 0, and infinities as a number beyond all floats."""
+    listed, single = _entries(answer, what)
+    if not single:
         raise Invalid(f"{what} must be one number")
-    if is_whole(answer):
-        return Fraction(int(answer))
-    entry = array[0]
-    return Fraction(0) if _is_missing(entry) else _fraction(entry.item() if isinstance(entry, np.generic) else entry, what)
+    return exactly(listed[0]) or Fraction(0)
 
 
 def scores(answer: Any) -> Scores:
-    """Read the scores of candidates: what is missing and −∞ count as the lowest score, +∞ as the highest float."""
-    array, alone = vector(answer, "the scores", missing=-LIMIT)
-    if alone:
+    """Read the scores of candidates: what is missing and −∞ count as the lowest score, +∞ as the highest."""
+    listed, single = _entries(answer, "the scores")
+    if single:
         raise Invalid("the scores must be a vector with one score for each candidate")
+    if looks_whole(listed):
+        return wholes(answer)[0]
+    array, _ = reals(answer, missing=-_FAR)
     if array.dtype == np.float64 and not np.isfinite(array).all():
-        array = np.nan_to_num(array, nan=-_LOWEST, posinf=_LOWEST, neginf=-_LOWEST)
+        array = np.nan_to_num(array, nan=-_HIGHEST, posinf=_HIGHEST, neginf=-_HIGHEST)
     return array
 
 
-def check_scores(answer: Any) -> Scores:
+# ── records ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def floats(records: Any, lower: Fraction, upper: Fraction) -> Floats:
+    """Read records as floats between two bounds, each by itself; what is missing counts as the lower bound."""
+    array = _records(records)
+    low, high = float(lower), float(upper)
+    if array.dtype == object:
+        read = [exactly(entry) for entry in array.tolist()]
+        array = np.array([low if x is None else float(min(max(x, lower), upper)) for x in read], np.float64)
+    return np.clip(np.nan_to_num(np.asarray(array, np.float64), nan=low, posinf=high, neginf=low), low, high)
+
+
+def sizes(records: Any) -> Integers:
+    """Read the sizes of groups, each by itself: rounded down, none negative; what is missing counts as 0."""
+    array = _records(records)
+    if array.dtype == object:
+        return np.array([min(max(math.floor(exactly(entry) or 0), 0), LIMIT) for entry in array.tolist()], np.int64)
+    return np.asarray(np.clip(np.nan_to_num(array), 0, LIMIT), np.int64)
+
+
+def _records(records: Any) -> NDArray[Any]:
+    """An array of numbers, or of objects to be read one by one."""
+    if isinstance(records, np.ndarray) or hasattr(records, "__array__"):
+        array = np.asarray(records)
+        if array.ndim != 1:
+            raise Invalid("records must be a one-dimensional list or array, one for each unit")
+        return array if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8 else array.astype(object)
+    if isinstance(records, str | bytes) or not hasattr(records, "__len__") or not hasattr(records, "__iter__"):
+        raise Invalid("records must be a list or an array, one for each unit: make it one with list(...)")
+    out = np.empty(len(records), object)
+    out[:] = list(records)
+    return out
+
+
+# ── slips in plain answers ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check_numbers(answer: Any, what: str = "the answer") -> None:
+    """Report a plain answer with something missing or infinite in it."""
+    if is_whole(answer) or (type(answer) is float and math.isfinite(answer)):
+        return
+    listed, _ = _entries(answer, what)
+    if isinstance(listed, np.ndarray) and listed.dtype.kind in "biu":
+        return
+    if isinstance(listed, np.ndarray) and listed.dtype.kind == "f":
+        good = bool(np.isfinite(listed).all())
+    else:
+        good = all((x := exactly(entry)) is not None and abs(x) < _FAR for entry in listed)
+    if not good:
+        raise Invalid(f"{what} contains NaN or infinity, or something is missing: clamp, fill or leave it out first")
+
+
+def check_whole(answer: Any, what: str = "the answer") -> None:
+    """Report a plain answer that is not made of whole numbers, or whose vector does not fit 64 bits."""
+    check_numbers(answer, what)
+    if not looks_whole(answer):
+        raise Invalid(f"{what} must be whole numbers: round first, or use noise for reals")
+    read, single = wholes(answer, what)
+    if not single and (read.min() == -LIMIT or read.max() == LIMIT):
+        raise Invalid(f"{what} contains whole numbers beyond ±2^62: count in a coarser unit")
+
+
+def check_scores(answer: Any) -> None:
     """Report plain scores that are not finite numbers, one for each candidate."""
     check_numbers(answer, "the scores")
-    return scores(answer)
+    scores(answer)
+    if looks_whole(answer):
+        check_whole(answer, "the scores")
+
+
+def check_records(records: Any) -> None:
+    """Report plain records that are missing or no numbers."""
+    array = _records(records)
+    strange = (
+        any(exactly(x) is None for x in array.tolist()) if array.dtype == object else array.dtype.kind == "f" and np.isnan(array).any()
+    )
+    if strange:
+        raise Invalid("the records contain something that is missing or no number: fill it or leave it out first")

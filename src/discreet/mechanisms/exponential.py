@@ -146,16 +146,15 @@ class IntervalExponential(Mechanism[Fraction]):
         return exponential_error(rate, exact.confidence_level(confidence), self.points)
 
     def check(self, answer: Any) -> None:
-        starts, scores = _pieces(answer)
+        _pieces(answer)
         answers.check_whole(answer[0], "the pieces")
+        starts, _ = answers.wholes(answer[0], "the pieces")
         answers.check_scores(answer[1])
-        if len(starts) != len(scores) or starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > self.points:
+        if starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > self.points:
             raise Invalid("pieces must begin at 0, in ascending order, inside the grid, with one score each")
 
     def sample(self, answer: tuple[Any, Any], bits: Bits) -> Fraction:
         starts, scores = _pieces(answer)
-        if len(starts) != len(scores):
-            raise Invalid("give one score for each piece")
         starts = np.clip(np.maximum.accumulate(starts), 0, self.points)
         starts[0] = 0
         ends = np.append(starts[1:], self.points)
@@ -168,5 +167,7 @@ class IntervalExponential(Mechanism[Fraction]):
 def _pieces(answer: Any) -> tuple[Integers, Scores]:
     if not isinstance(answer, list | tuple) or len(answer) != 2:
         raise Invalid("give a pair: where each piece begins, and its score")
-    begins = [x if answers.is_number(x) else 0 for x in answer[0]] if isinstance(answer[0], list | tuple) else answer[0]
-    return answers.wholes(begins, "the pieces"), answers.scores(answer[1])
+    starts, scores = answers.sizes(answer[0]), answers.scores(answer[1])
+    if len(starts) != len(scores):
+        raise Invalid("give one score for each piece")
+    return starts, scores

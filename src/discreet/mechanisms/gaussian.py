@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Literal, final
 
-import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from discreet import exact, parameter
 from discreet.errors import Invalid
@@ -26,19 +25,21 @@ from discreet.noise.gaussian import RoundedGaussian
 class Gaussian(Mechanism[Numbers]):
     """Add Gaussian noise to a number or a vector.
 
-    Give (epsilon, delta) for the least noise that is (ε, δ)-DP, or rho for ρ-zCDP, or the scale itself. Whole numbers stay whole;
-    reals leave on a power-of-two grid of about scale/2¹⁶. Either way the release is the continuous mechanism, rounded exactly. In a
-    `Private` answer what is missing counts as 0, and in a vector of whole numbers what lies beyond ±2⁶² counts as that edge.
+    Give (epsilon, delta) for the least noise that is (ε, δ)-DP, or rho for ρ-zCDP, or the scale itself. With `whole=True` whole numbers
+    stay whole; with `whole=False` answers are real and leave on a power-of-two grid of about scale/2¹⁶. Either way the release is the
+    continuous mechanism, rounded exactly. If nothing is said, a plain answer is taken as its type says, and a `Private` one as real. In a
+    `Private` answer what is missing counts as 0; if it is whole, reals are rounded down and what lies beyond ±2⁶² in a vector counts as
+    that edge.
 
     Theorem (Balle & Wang 2018; Dong, Roth & Su 2022; Bun & Steinke 2016).
         If ‖f(x) − f(x′)‖₂ ≤ Δ for all neighbours, then f(x) + N(0, σ²I) is μ-GDP with μ = Δ/σ, that is (ε, δ)-DP exactly for
         δ ≥ Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), and μ²/2-zCDP. The loss is one-dimensional, along f(x) − f(x′), in every dimension.
 
     Accuracy.
-        P[maxᵢ |Zᵢ| ≤ t] = (2Φ(t/σ) − 1)ᴷ; `error` is its exact quantile with `real=True`, that of the rounded noise of whole answers
-        with `real=False`, else the larger.
+        P[maxᵢ |Zᵢ| ≤ t] = (2Φ(t/σ) − 1)ᴷ; `error` is its exact quantile, for whole answers that of the rounded noise, and if it was not
+        said which, the larger.
 
-    >>> Gaussian(rho=0.5).scale, Gaussian(epsilon=1, delta=1e-6).error(real=False)
+    >>> Gaussian(rho=0.5).scale, Gaussian(epsilon=1, delta=1e-6, whole=True).error()
     (Fraction(1, 1), 8.0)
     >>> float(Gaussian(epsilon=1, delta=1e-6, sensitivity=2).scale)
     8.449...
@@ -46,6 +47,7 @@ class Gaussian(Mechanism[Numbers]):
 
     scale: Fraction = field(repr=lambda scale: f"{float(scale):.6g}")
     sensitivity: Fraction = field(repr=str)
+    whole: bool | None = field(converter=parameter.whole_or_not)
 
     def __init__(
         self,
@@ -55,6 +57,7 @@ class Gaussian(Mechanism[Numbers]):
         rho: Number | None = None,
         scale: Number | None = None,
         sensitivity: Number = 1,
+        whole: bool | None = None,
     ) -> None:
         moved = parameter.sensitivity(sensitivity)
         match epsilon, delta, rho, scale:
@@ -66,7 +69,7 @@ class Gaussian(Mechanism[Numbers]):
                 sigma = parameter.scale(s)
             case _:
                 raise Invalid("give epsilon and delta, or rho, or scale")
-        self.__attrs_init__(scale=sigma, sensitivity=moved)
+        self.__attrs_init__(scale=sigma, sensitivity=moved, whole=whole)
 
     @classmethod
     def classic(cls, *, epsilon: Number, delta: Number, sensitivity: Number = 1, constant: Literal["1.25", "2"] = "1.25") -> Gaussian:
@@ -85,24 +88,36 @@ class Gaussian(Mechanism[Numbers]):
     def loss(self) -> Loss:
         return leaves.Gaussian((self.sensitivity / self.scale) ** 2)
 
-    def error(self, confidence: Number = 0.95, size: int = 1, *, real: bool | None = None) -> float:
+    def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         level, count = exact.confidence_level(confidence), exact.whole(size, "size")
-        if not real:
-            whole = float(RoundedGaussian(self.scale).quantile(level, count))
-            return whole if real is False else max(whole, self.error(confidence, size, real=True))
         far = certify.float_above(lambda: certify.upper_quantile(-((exact.ball(level).log() / count).expm1()) / 2))
-        return float(self.scale) * far + float(lattice.step(self.scale)) / 2
+        real = float(self.scale) * far + float(lattice.step(self.scale)) / 2
+        if self.whole is False:
+            return real
+        whole = float(RoundedGaussian(self.scale).quantile(level, count))
+        return whole if self.whole else max(whole, real)
+
+    def sealed(self) -> Gaussian:
+        return self if self.whole is not None else evolve(self, whole=False)
 
     def check(self, answer: Any) -> None:
-        answers.check_numbers(answer)
+        if self._is_whole(answer):
+            answers.check_whole(answer)
+        else:
+            answers.check_numbers(answer)
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
-        if answers.is_whole(answer):
-            return int(answer) + RoundedGaussian(self.scale).draw(0.0, lambda: Fraction(0), bits)
+        if self._is_whole(answer):
+            if answers.is_whole(answer):
+                return int(answer) + RoundedGaussian(self.scale).draw(0.0, lambda: Fraction(0), bits)
+            counts, single = answers.wholes(answer)
+            noisy = counts + RoundedGaussian(self.scale).sample(len(counts), bits)
+            return int(noisy[0]) if single else noisy
         if type(answer) is float:
             return lattice.noisy_one(answer, RoundedGaussian, self.scale, bits)
-        values, single = answers.vector(answer)
-        if values.dtype == np.int64:
-            return values + RoundedGaussian(self.scale).sample(len(values), bits)
-        noisy = lattice.noisy(values, RoundedGaussian, self.scale, bits)
-        return float(noisy[0]) if single else noisy
+        values, single = answers.reals(answer)
+        released = lattice.noisy(values, RoundedGaussian, self.scale, bits)
+        return float(released[0]) if single else released
+
+    def _is_whole(self, answer: Any) -> bool:
+        return answers.looks_whole(answer) if self.whole is None else self.whole

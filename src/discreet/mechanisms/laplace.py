@@ -6,11 +6,11 @@ import math
 from fractions import Fraction
 from typing import Any, final
 
-import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
 from discreet import exact, parameter
+from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
@@ -28,36 +28,43 @@ Numbers = int | float | NDArray[Any]
 class Laplace(Mechanism[Numbers]):
     """Add Laplace noise to a number or a vector.
 
-    Whole numbers stay whole when the sensitivity is whole (discrete Laplace noise); every other answer is real and leaves on a
-    power-of-two grid of about scale/2¹⁶ (continuous Laplace noise, rounded exactly). In a `Private` answer what is missing counts as 0,
-    and in a vector of whole numbers what lies beyond ±2⁶² counts as that edge.
+    With `whole=True` (the sensitivity must be whole) whole numbers get discrete Laplace noise and stay whole. With `whole=False` answers
+    are real and leave on a power-of-two grid of about scale/2¹⁶: continuous Laplace noise, rounded exactly. If nothing is said, a plain
+    answer is taken as its type says, and a `Private` one as real, for its type might tell something. In a `Private` answer what is
+    missing counts as 0; if it is whole, reals are rounded down and what lies beyond ±2⁶² in a vector counts as that edge.
 
     Theorem (Dwork, McSherry, Nissim & Smith 2006; Ghosh, Roughgarden & Sundararajan 2009).
         If ‖f(x) − f(x′)‖₁ ≤ Δ for all neighbours x, x′, then f(x) + Z is ε-DP, where the Zᵢ are independent Laplace noise of scale Δ/ε.
 
     Accuracy.
-        Integers: P[|Z| ≥ k] = 2qᵏ/(1 + q) with q = e^(−ε/Δ). Reals: P[|Z| ≥ t] = e^(−tε/Δ). `error` is the exact quantile of the
-        largest of `size` independent errors, of whole answers with `real=False`, of real ones with `real=True`, else the larger.
+        Whole: P[|Z| ≥ k] = 2qᵏ/(1 + q) with q = e^(−ε/Δ). Real: P[|Z| ≥ t] = e^(−tε/Δ). `error` is the exact quantile of the largest
+        of `size` independent errors; if it was not said which, the larger of the two.
 
-    >>> count = Laplace(epsilon=0.5)
-    >>> count.loss.epsilon_at(0), count.error(0.95), count.error(0.95, real=True)
+    >>> count = Laplace(epsilon=0.5, whole=True)
+    >>> count.loss.epsilon_at(0), count.error(0.95), Laplace(epsilon=0.5, whole=False).error(0.95)
     (0.5, 6.0, 5.99...)
-    >>> isinstance(count.release(42), int), isinstance(count.release(42.0), float)
-    (True, True)
+    >>> from discreet.private import Private
+    >>> type(count.release(Private(42))), type(Laplace(epsilon=0.5).release(Private(42)))
+    (<class 'int'>, <class 'float'>)
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
     sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
+    whole: bool | None = field(default=None, converter=parameter.whole_or_not)
+
+    def __attrs_post_init__(self) -> None:
+        if self.whole and self.sensitivity.denominator > 1:
+            raise Invalid("whole answers move by whole numbers: give a whole sensitivity, or whole=False")
 
     @classmethod
-    def of_scale(cls, scale: Number, sensitivity: Number = 1) -> Laplace:
+    def of_scale(cls, scale: Number, sensitivity: Number = 1, whole: bool | None = None) -> Laplace:
         """Fix the noise; a query that moves by at most c costs c/scale.
 
         >>> Laplace.of_scale(2, sensitivity=3).epsilon
         Fraction(3, 2)
         """
         moved = parameter.sensitivity(sensitivity)
-        return cls(epsilon=moved / parameter.scale(scale), sensitivity=moved)
+        return cls(epsilon=moved / parameter.scale(scale), sensitivity=moved, whole=whole)
 
     @property
     def scale(self) -> Fraction:
@@ -71,26 +78,37 @@ class Laplace(Mechanism[Numbers]):
             return leaves.DiscreteLaplace(self.scale, self.sensitivity.numerator)
         return leaves.Laplace(self.epsilon)
 
-    def error(self, confidence: Number = 0.95, size: int = 1, *, real: bool | None = None) -> float:
+    def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         level, count = exact.confidence_level(confidence), exact.whole(size, "size")
-        if self.sensitivity.denominator > 1 or real:
-            # P[max |Zᵢ| ≤ t] = (1 − e^(−t/b))ᴷ, and rounding adds at most half a step
-            spread = -math.log(-math.expm1(math.log1p(-exact.miss(level)) / count))
-            return float(self.scale) * spread + float(lattice.step(self.scale)) / 2
+        # P[max |Zᵢ| ≤ t] = (1 − e^(−t/b))ᴷ, and rounding adds at most half a step
+        spread = -math.log(-math.expm1(math.log1p(-exact.miss(level)) / count))
+        real = float(self.scale) * spread + float(lattice.step(self.scale)) / 2
+        if self.whole is False or self.sensitivity.denominator > 1:
+            return real
         whole = float(DiscreteLaplace(self.scale).quantile(level, count))
-        return whole if real is False else max(whole, self.error(confidence, size, real=True))
+        return whole if self.whole else max(whole, real)
+
+    def sealed(self) -> Laplace:
+        return self if self.whole is not None else evolve(self, whole=False)
 
     def check(self, answer: Any) -> None:
-        answers.check_numbers(answer)
+        if self._is_whole(answer):
+            answers.check_whole(answer)
+        else:
+            answers.check_numbers(answer)
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
-        integral = self.sensitivity.denominator == 1
-        if integral and answers.is_whole(answer):
-            return int(answer) + DiscreteLaplace(self.scale).draw(bits)
+        if self._is_whole(answer):
+            if answers.is_whole(answer):
+                return int(answer) + DiscreteLaplace(self.scale).draw(bits)
+            counts, single = answers.wholes(answer)
+            noisy = counts + DiscreteLaplace(self.scale).sample(len(counts), bits)
+            return int(noisy[0]) if single else noisy
         if type(answer) is float:
             return lattice.noisy_one(answer, RoundedLaplace, self.scale, bits)
-        values, single = answers.vector(answer)
-        if integral and values.dtype == np.int64:
-            return values + DiscreteLaplace(self.scale).sample(len(values), bits)
-        noisy = lattice.noisy(values, RoundedLaplace, self.scale, bits)
-        return float(noisy[0]) if single else noisy
+        values, single = answers.reals(answer)
+        released = lattice.noisy(values, RoundedLaplace, self.scale, bits)
+        return float(released[0]) if single else released
+
+    def _is_whole(self, answer: Any) -> bool:
+        return self.sensitivity.denominator == 1 and answers.looks_whole(answer) if self.whole is None else self.whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, final
+from typing import Any, Generic, Self, TypeVar, final
 
 from attrs import frozen
 
@@ -40,6 +40,10 @@ class Mechanism(ABC, Generic[Out]):
     def sample(self, answer: Any, bits: Bits) -> Out:
         """The release as a function of the answer and the coins. It is total, and it is what proofs and tests look at."""
 
+    def sealed(self) -> Self:
+        """The mechanism as it treats private answers: nothing is decided by their type."""
+        return self
+
     def check(self, answer: Any) -> None:
         """Report a slip in a plain answer."""
 
@@ -52,9 +56,10 @@ class Mechanism(ABC, Generic[Out]):
         """Let a randomised answer out, with fresh coins from the operating system."""
         if bits is not None and type(bits) is not SystemBits:
             raise Invalid("a release takes its randomness from the operating system only")
-        if not isinstance(answer, Private):
-            self.check(answer)
-        return self.sample(reveal(answer), bits or SystemBits())
+        if isinstance(answer, Private):
+            return self.sealed().sample(reveal(answer), bits or SystemBits())
+        self.check(answer)
+        return self.sample(answer, bits or SystemBits())
 
     @final
     def then(self, function: Callable[[Out], New]) -> Processed[New]:
@@ -88,8 +93,11 @@ class Processed(Mechanism[New]):
     def loss_at(self, group: int) -> Loss:
         return self.mechanism.loss_at(group)
 
-    def error(self, confidence: Number = 0.95, size: int = 1, **kind: bool) -> float:
-        return self.mechanism.error(confidence, size, **kind)
+    def error(self, confidence: Number = 0.95, size: int = 1) -> float:
+        return self.mechanism.error(confidence, size)
+
+    def sealed(self) -> Processed[New]:
+        return Processed(self.mechanism.sealed(), self.function)
 
     def check(self, answer: Any) -> None:
         self.mechanism.check(answer)

@@ -95,7 +95,7 @@ class NoisyMax(Mechanism[int]):
     def sample(self, answer: Any, bits: Bits) -> int:
         if self.noise != "geometric":
             return choice.best(answers.scores(answer), self.rate, self.noise, bits)[0]
-        scores = answers.wholes(answer, "the scores", missing=-answers.LIMIT)
+        scores, _ = answers.wholes(answer, "the scores", missing=-answers.LIMIT)
         return int(np.argmax(scores + Geometric(1 / self.rate).sample(len(scores), bits)))  # argmax: the first of equals
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple, final
@@ -37,31 +38,53 @@ Groups = Mapping[Any, Any] | tuple[Sequence[Any] | NDArray[Any], Any]  # label �
 
 
 def _groups(answer: Groups) -> tuple[list[Any], Integers]:
-    """The labels of the groups found and their sizes, totally; how many there are is private and may be none."""
-    if not isinstance(answer, Mapping) and not (isinstance(answer, list | tuple) and len(answer) == 2):
-        raise Invalid("give the groups as a dict from label to size, or as a pair of labels and sizes")
-    labels, sizes = (list(answer), list(answer.values())) if isinstance(answer, Mapping) else answer
-    listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-    counts = np.maximum(answers.wholes(sizes, "the group sizes", empty=True), 0)
-    if len(listed) != len(counts):
+    """The labels of the groups found and their sizes, totally; how many there are is private and may be none.
+
+    Sizes of equal labels are added; what cannot be a label is left out.
+    """
+    labels, sizes = _sides(answer)
+    found: dict[Any, int] = {}
+    for label, size in zip(labels, answers.sizes(sizes).tolist(), strict=True):
+        with suppress(TypeError):  # no hash
+            found[label] = min(found.get(label, 0) + size, answers.LIMIT)
+    return list(found), np.array(list(found.values()), np.int64)
+
+
+def _sides(answer: Groups) -> tuple[list[Any], Any]:
+    if isinstance(answer, Mapping):
+        return list(answer), list(answer.values())
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise Invalid("give the groups as a dict from label to size, or as a pair (labels, sizes)")
+    labels = answer[0].tolist() if isinstance(answer[0], np.ndarray) else list(answer[0])
+    if len(labels) != len(answer[1]):
         raise Invalid("give one size for each label")
-    return listed, counts
+    return labels, answer[1]
 
 
 def _check_groups(answer: Groups) -> None:
-    _groups(answer)
-    sizes = list(answer.values()) if isinstance(answer, Mapping) else answer[1]
-    answers.check_whole(sizes, "the group sizes", empty=True)
+    labels, sizes = _sides(answer)
+    if len(sizes):
+        answers.check_whole(sizes, "the group sizes")
     if any(size < 0 for size in sizes):
         raise Invalid("the group sizes must not be negative")
+    try:
+        different = len(set(labels)) == len(labels)
+    except TypeError:
+        different = False
+    if not different:
+        raise Invalid("the labels must be different, and such that a dict takes them")
 
 
 def _in_order(labels: list[Any]) -> list[Any]:
     """The shown labels in an order that tells nothing about the data's own."""
-    try:
+    kinds = set(map(type, labels))
+    if kinds <= {str} or kinds <= {int, bool}:
         return sorted(labels)
-    except TypeError:
-        return sorted(labels, key=lambda label: (type(label).__name__, repr(label)))
+    return sorted(labels, key=_spelling)
+
+
+def _spelling(label: Any) -> tuple[str, str]:
+    return type(label).__name__, repr(sorted(map(repr, label)) if isinstance(label, frozenset) else label)
 
 
 @final
@@ -241,7 +264,7 @@ class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
     delta: Fraction = field(converter=parameter.some_delta, repr=str)
     partitions: int = field(converter=parameter.partitions, repr=str)
 
-    unit: int = 2**20
+    unit: int = field(default=2**20, converter=parameter.unit)
 
     @property
     def scale(self) -> Fraction:
@@ -250,7 +273,7 @@ class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
 
     @property
     def loss(self) -> Loss:
-        return leaves.Gaussian(1 / self.scale**2) + leaves.Approx(Fraction(0), self.delta / 2)
+        return leaves.GaussianThreshold(1 / self.scale**2, self.delta / 2)
 
     def weight(self, groups: int) -> int:
         """What a unit in so many groups gives to each: ⌊unit/√groups⌋, so that the length never exceeds 1."""

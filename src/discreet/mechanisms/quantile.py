@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any, NamedTuple, final
 
@@ -61,8 +60,8 @@ class Grid:
     def of(cls, lower: Number, upper: Number, step: Number | None) -> Grid:
         """Read the bounds and the step."""
         low, high = interval(lower, upper)
-        if max(abs(low), abs(high)) > _FURTHEST:
-            raise Invalid("lower and upper must lie within ±10^300")
+        if max(abs(low), abs(high)) > _FURTHEST or high - low < 1 / Fraction(_FURTHEST):
+            raise Invalid("lower and upper must lie within ±10^300, and at least 10^-300 apart")
         if step is None:
             width = high - low
             size = Fraction(2) ** (width.numerator.bit_length() - width.denominator.bit_length() - _POINTS)
@@ -79,11 +78,8 @@ class Grid:
 
     def place(self, values: Any) -> Places:
         """How many values lie at each grid point, rounded down and clamped to the bounds; what is missing counts as the lower bound."""
-        array, _ = answers.vector(values, "the values", missing=math.floor(self.lower), empty=True)
-        low, high = float(self.lower), float(self.upper)
-        if array.dtype == object:
-            array = np.array([min(max(x, self.lower), self.upper) for x in array])
-        clean = np.clip(np.nan_to_num(array.astype(np.float64), nan=low, posinf=high, neginf=low), low, high)
+        clean = answers.floats(values, self.lower, self.upper)
+        low = float(self.lower)
         # a float division: each value goes to one point by a fixed rule, which is all that privacy asks of it
         points = np.clip(np.floor((clean - low) / float(self.step)), 0, self.points - 1).astype(np.int64)
         if self.points > 8 * len(points) + 2**16:
@@ -152,7 +148,7 @@ class Quantile(Mechanism[float]):
         return exponential_error(self.rate, exact.confidence_level(confidence), self.grid.points)
 
     def check(self, answer: Any) -> None:
-        answers.check_numbers(answer, "the values", empty=True)
+        answers.check_records(answer)
 
     def sample(self, answer: Any, bits: Bits) -> float:
         places = self.grid.place(answer)
@@ -239,7 +235,7 @@ class Quantiles(Mechanism[list[float]]):
         return self.levels * exponential_error(self.each / 2, level, self.grid.points)
 
     def check(self, answer: Any) -> None:
-        answers.check_numbers(answer, "the values", empty=True)
+        answers.check_records(answer)
 
     def sample(self, answer: Any, bits: Bits) -> list[float]:
         found = self._split(self.grid.place(answer), 0, self.grid.points, list(self.qs), Fraction(0), Fraction(1), bits)

@@ -11,7 +11,6 @@ Each function gives a mechanism and the exact answer it is to release, so that t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -21,6 +20,7 @@ import numpy as np
 
 from discreet.errors import Invalid
 from discreet.exact import Number
+from discreet.mechanisms import answer as answers
 from discreet.mechanisms import sensitivity
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Processed
@@ -41,9 +41,15 @@ def _map(records: Records, function: Callable[[Iterable[Any]], Any]) -> Private[
 def counting(
     records: Records, predicate: Callable[[Any], bool], *, epsilon: Number, adjacency: Adjacency = "add/remove"
 ) -> tuple[Laplace, Private[int]]:
-    """How many records satisfy a predicate."""
+    """How many records satisfy a predicate; one on which it fails does not."""
     moved = sensitivity.counting(adjacency).l1
-    return Laplace(epsilon=epsilon, sensitivity=moved), _map(records, lambda rows: sum(bool(predicate(r)) for r in rows))
+    return Laplace(epsilon=epsilon, sensitivity=moved, whole=True), _map(records, lambda rows: sum(_holds(predicate, r) for r in rows))
+
+
+def _holds(predicate: Callable[[Any], bool], row: Any) -> bool:
+    with suppress(Exception):  # an error would tell that there is such a record
+        return bool(predicate(row))
+    return False
 
 
 def averaging(
@@ -51,8 +57,8 @@ def averaging(
 ) -> tuple[Laplace, Private[Fraction]]:
     """The mean of a function with values in [lower, upper], over a public number of records; neighbours replace one record.
 
-    Values are clamped, and what is no number counts as `lower`. Each is put on a grid and summed in whole numbers: the mean is exact,
-    and the order does not matter.
+    Values are clamped; what is no number, or fails, counts as `lower`. Each is put on a grid and summed in whole numbers: the mean is
+    exact, and the order does not matter.
 
     >>> mechanism, answer = averaging([0.5, -1, 1, 0.25], lambda x: x, size=4, lower=-1, upper=1, epsilon=1000)
     >>> mechanism.sensitivity, round(mechanism.release(answer), 1)
@@ -60,19 +66,22 @@ def averaging(
     """
     moved = sensitivity.mean(lower, upper, size).l1
     low, high = sensitivity.interval(lower, upper)
-    return Laplace(epsilon=epsilon, sensitivity=moved), _map(records, lambda rows: _mean(rows, function, low, high, size))
+    if isinstance(records, Sequence) and len(records) != size:
+        raise Invalid("size must be the number of records")
+    return Laplace(epsilon=epsilon, sensitivity=moved, whole=False), _map(records, lambda rows: _mean(rows, function, low, high, size))
 
 
 def _mean(rows: Iterable[Any], function: Callable[[Any], float], low: Fraction, high: Fraction, size: int) -> Fraction:
     step = (high - low) / _STEPS
-    return low + step * sum(_place(function(row), low, high) for row in rows) / size
+    return low + step * sum(_place(function, row, low, high) for row in rows) / size
 
 
-def _place(value: Any, low: Fraction, high: Fraction) -> int:
-    """Where a value lies between low and high, in steps."""
-    if (isinstance(value, float) and math.isfinite(value)) or isinstance(value, int | Fraction):
-        return round((min(max(Fraction(value), low), high) - low) / (high - low) * _STEPS)
-    return _STEPS if isinstance(value, float) and value == math.inf else 0
+def _place(function: Callable[[Any], float], row: Any, low: Fraction, high: Fraction) -> int:
+    """Where the value of a record lies between low and high, in steps."""
+    with suppress(Exception):  # an error would tell that there is such a record
+        value = answers.exactly(function(row))
+        return 0 if value is None else round((min(max(value, low), high) - low) / (high - low) * _STEPS)
+    return 0
 
 
 def histogram(
@@ -85,7 +94,7 @@ def histogram(
     {'A': 3, 'B': 3, 'C': 1, 'D': 1, 'F': 0}
     """
     labels = _labels(cells)
-    noise = Laplace(epsilon=epsilon, sensitivity=sensitivity.histogram(adjacency).l1)
+    noise = Laplace(epsilon=epsilon, sensitivity=sensitivity.histogram(adjacency).l1, whole=True)
     named = noise.then(lambda noisy: dict(zip(labels, np.asarray(noisy).tolist(), strict=True)))
     return named, _map(records, lambda rows: _count(rows, labels))
 

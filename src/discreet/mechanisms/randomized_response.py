@@ -88,7 +88,9 @@ class RandomizedResponse(Mechanism[Any]):
 
     def estimate(self, responses: Any) -> NDArray[np.float64]:
         """Unbiased frequencies of the true choices, from public responses; single ones may lie outside [0, 1]."""
-        counts = np.bincount(np.asarray(responses, np.int64), minlength=self.choices)
+        told = np.asarray(responses)
+        self.check(told)
+        counts = np.bincount(told, minlength=self.choices)
         tell, other = self._chances()
         return np.asarray((counts / counts.sum() - other) / (tell - other), np.float64)
 
@@ -103,12 +105,16 @@ class RandomizedResponse(Mechanism[Any]):
         tell = below(bits.words(len(true)), floor, lambda _: self._truth(), bits)
         shift = 1 + uniforms(self.choices - 1, len(true), bits)
         out = np.where(tell, true, (true + shift) % self.choices)
-        return int(out[0]) if np.ndim(answer) == 0 else out
+        return int(out[0]) if not isinstance(answer, list | tuple) and np.ndim(answer) == 0 else out
 
     def _read(self, answer: Any) -> Integers:
-        if np.ndim(answer) > 1:
+        if isinstance(answer, list | tuple):
+            values = np.empty(len(answer), object)
+            values[:] = answer
+        else:
+            values = np.atleast_1d(np.asarray(answer))
+        if values.ndim > 1 or (values.dtype == object and len(values) and all(isinstance(x, list | tuple) for x in values)):
             raise Invalid("answers must be one choice or a vector of choices, one for each person")
-        values = np.atleast_1d(np.asarray(answer))
         if values.dtype.kind not in "iu":
             values = np.array([x if _is_choice(x) else -1 for x in values.tolist()], object)
         return np.where((values >= 0) & (values < self.choices), values, 0).astype(np.int64)

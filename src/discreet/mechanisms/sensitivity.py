@@ -59,15 +59,20 @@ def histogram(adjacency: Adjacency = "add/remove") -> Sensitivity:
     return Sensitivity(Fraction(moved), _sqrt_up(Fraction(moved)) if moved > 1 else Fraction(1), Fraction(1))
 
 
-def cells(groups: int, per_group: Number = 1, adjacency: Adjacency = "add/remove") -> Sensitivity:
-    """A vector of which one unit moves at most `groups` entries, each by at most `per_group`.
+def cells(groups: int, per_group: Number = 1, adjacency: Adjacency = "add/remove", *, signed: bool = True) -> Sensitivity:
+    """A vector to which one unit adds at most `groups` entries, each of size at most `per_group`.
+
+    Under replacement an entry may go from −per_group to +per_group; with `signed=False` no contribution is negative, and it cannot.
 
     >>> cells(groups=4, per_group=3)
     Sensitivity(l1=Fraction(12, 1), l2=Fraction(6, 1), linf=Fraction(3, 1))
     """
-    moved = exact.whole(groups, "groups") * (2 if is_replacement(adjacency) else 1)
-    most = exact.positive(per_group, "per_group")
-    return Sensitivity(moved * most, _sqrt_up(moved * most**2), most)
+    count, most = exact.whole(groups, "groups"), exact.positive(per_group, "per_group")
+    if not is_replacement(adjacency):
+        return Sensitivity(count * most, _sqrt_up(count * most**2), most)
+    if signed:  # worst in one place: every entry turns its sign
+        return Sensitivity(2 * count * most, _sqrt_up(4 * count * most**2), 2 * most)
+    return Sensitivity(2 * count * most, _sqrt_up(2 * count * most**2), most)
 
 
 def total(lower: Number, upper: Number, adjacency: Adjacency = "add/remove") -> Sensitivity:

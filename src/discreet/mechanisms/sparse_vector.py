@@ -53,7 +53,8 @@ class SparseVector(Mechanism[list[Outcome]]):
 
     Proof.
         Shift ρ by Δ. A question that stayed below stays below, for its answer rose by at most Δ; one above stays above when its ν is
-        raised by at most 2Δ (Δ if answers move together: the threshold's shift alone is in the way). The density of ρ loses at most
+        raised by at most 2Δ (if all answers move together, Δ: when they rise only ρ's shift is in the way, and when they fall ρ need not
+        be shifted and ν makes up for the fall). The density of ρ loses at most
         e^(−ε₁), each P[ν ≥ ·] and each density of ν at most e^(−ε₂/hits). All shifts go to the right, into the support of one-sided
         noise. The gap is a function of ν's value at a hit, so its density is covered by the same line.
 
@@ -106,12 +107,12 @@ class SparseVector(Mechanism[list[Outcome]]):
         return Run(self, SystemBits())
 
     def check(self, answer: Any) -> None:
-        if not isinstance(answer, Iterable):
-            raise Invalid("give the answers as a list, or open() a stream and ask() one at a time")
         if isinstance(answer, Sequence | np.ndarray) and len(answer):  # others are checked as they come
             answers.check_numbers(answer, "the answers")
 
     def sample(self, answer: Iterable[Any], bits: Bits) -> list[Outcome]:
+        if not isinstance(answer, Iterable):
+            raise Invalid("give the answers as a list, or open() a stream and ask() one at a time")
         run, outcomes = Run(self, bits), []
         for value in answer:
             outcomes.append(run.ask(Private(value)))
@@ -141,7 +142,7 @@ class Run:
             raise Invalid("this stream has used all its hits: open a new one")
         if not isinstance(answer, Private):
             answers.check_numbers(answer)
-        value = min(max(answers.single(reveal(answer)), -_EDGE), _EDGE)
+        value = min(max(answers.number(reveal(answer)), -_EDGE), _EDGE)
         threshold, question = self.mechanism.scales
         lead = value - self.mechanism.threshold - (question - threshold)  # noise recentred by its mean
         noise = (self._bits.word() >> 1, 63)
@@ -163,7 +164,8 @@ class Run:
             return Outcome(False)
         self.left -= 1
         if self.mechanism.value_epsilon is not None:
-            fresh = Laplace(epsilon=self.mechanism.value_epsilon / self.mechanism.hits, sensitivity=self.mechanism.sensitivity)
+            each = self.mechanism.value_epsilon / self.mechanism.hits
+            fresh = Laplace(epsilon=each, sensitivity=self.mechanism.sensitivity, whole=False)
             return Outcome(True, float(fresh.sample(value, self._bits)))
         return Outcome(True, float(steps * grid) if grid else None)
 

@@ -11,6 +11,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet import exact, parameter
+from discreet.errors import Invalid
 from discreet.exact import Ball, Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
@@ -50,6 +51,10 @@ class TruncatedGeometric(Mechanism[Numbers]):
     delta: Fraction = field(converter=parameter.some_delta, repr=str)
     sensitivity: int = field(default=1, converter=parameter.whole_sensitivity, repr=str)
 
+    def __attrs_post_init__(self) -> None:
+        if self.bound > 2**60:
+            raise Invalid("the noise is wider than 64-bit numbers can hold: give a larger epsilon or delta")
+
     @property
     def bound(self) -> int:
         """The largest noise that can occur."""
@@ -72,14 +77,14 @@ class TruncatedGeometric(Mechanism[Numbers]):
         return float(high)
 
     def check(self, answer: Any) -> None:
-        answers.check_whole(answer, "the answer")
+        answers.check_whole(answer)
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
         if answers.is_whole(answer):
             return int(answer) + int(self.noise(1, bits)[0])
-        values = answers.wholes(answer, "the answer")
+        values, single = answers.wholes(answer)
         noisy = values + self.noise(len(values), bits)
-        return int(noisy[0]) if np.ndim(answer) == 0 else noisy
+        return int(noisy[0]) if single else noisy
 
     def noise(self, size: int, bits: Bits) -> Integers:
         """Draw the noise alone: the discrete Laplace law, given that it is within the bound."""

@@ -62,8 +62,8 @@ def best(
         if isinstance(error, np.ndarray):
             error[start : start + BLOCK] = behind * 2.0**-50 + _SLACK
     if weights is not None:
-        with np.errstate(divide="ignore"):
-            values += np.log(weights)
+        values += np.log(np.maximum(weights, 1))
+        values[weights == 0] = -np.inf
     alive = [i for i in doubtful if weights is None or weights[i] > 0]
     sure = values.copy() if alive else values
     sure[alive] = -np.inf
@@ -96,7 +96,7 @@ def _noise(words: Words, noise: Noise, out: Floats, start: int) -> list[int]:
 def _behind(top: Any, scores: Scores, halve: bool) -> Floats:
     """How far each score is behind the top one; halved where the difference would overflow."""
     if scores.dtype == object:
-        return np.array([float(min(top - s, _FURTHEST)) for s in scores.tolist()])
+        return np.array([float(min(max(top - s, Fraction(0)), _FURTHEST)) for s in scores.tolist()])
     if scores.dtype == np.int64:
         with np.errstate(over="ignore"):
             return np.asarray(top.astype(np.uint64) - scores.astype(np.uint64), np.float64)
