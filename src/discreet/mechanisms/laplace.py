@@ -74,7 +74,7 @@ class Laplace(Mechanism[Numbers]):
     @property
     def loss(self) -> Loss:
         # on whole numbers the lattice law is the dearer one, and it dominates the continuous law (see the leaf's lemma)
-        if self.sensitivity.denominator == 1:
+        if self.sensitivity.denominator == 1 and self.whole is not False:
             return leaves.DiscreteLaplace(self.scale, self.sensitivity.numerator)
         return leaves.Laplace(self.epsilon)
 
