@@ -175,11 +175,13 @@ def check_numbers(answer: Any, what: str = "the answer") -> None:
 
 def check_whole(answer: Any, what: str = "the answer") -> None:
     """Report a plain answer that is not made of whole numbers, or whose vector does not fit 64 bits."""
+    if is_whole(answer):
+        return
     check_numbers(answer, what)
     if not looks_whole(answer):
         raise Invalid(f"{what} must be whole numbers: round first, or use noise for reals")
-    read, single = wholes(answer, what)
-    if not single and (read.min() == -LIMIT or read.max() == LIMIT):
+    read, _ = wholes(answer, what)
+    if read.min() == -LIMIT or read.max() == LIMIT:
         raise Invalid(f"{what} contains whole numbers beyond ±2^62: count in a coarser unit")
 
 
