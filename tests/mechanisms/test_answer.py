@@ -72,7 +72,7 @@ def test_exact_numbers_are_read(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["31337", ["31337"], {"a": 31337}, object(), [[31337]], [], 1j, [1j], b"31337", {31337}, np.timedelta64(31337)]
+    "wrong", ["31337", ["31337"], {"a": 31337}, object(), [[31337]], [], 1j, [1j], b"31337", {31337}, np.timedelta64(31337, "s")]
 )
 def test_what_is_no_vector_of_numbers_is_invalid_and_does_not_tell(wrong: Any) -> None:
     for answer in (wrong, Private(wrong)):
