@@ -72,7 +72,7 @@ def scale(value: Number) -> Fraction:
 
 def step(value: Number) -> Fraction:
     """The step of a grid."""
-    return positive(value, "step")
+    return _moderate(value, "step")
 
 
 def lower(value: Number) -> Fraction:

@@ -230,3 +230,20 @@ def test_a_state_that_was_tampered_with_is_refused(change: Any) -> None:
 def test_a_mechanism_is_not_a_loss() -> None:
     with pytest.raises(Invalid, match=r"mechanism\.loss"):
         Filter(1).spend("Laplace")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("epsilon", ["1e-30", "1e-9", "1/100", "1", "30", "1e30"])
+@pytest.mark.parametrize("delta", ["0", "1e-400", "1e-12", "1/1000", "9/10"])
+def test_every_honest_state_round_trips(epsilon: str, delta: str) -> None:
+    fresh = Filter(epsilon, delta)
+    whole = Fraction(delta)
+    for loss in (
+        Pure(epsilon),
+        Pure(Fraction(epsilon) / 3),
+        Approx(epsilon, delta),
+        Approx(0, whole / 5),
+        Gaussian(fresh.most(Gaussian) or 1),
+    ):
+        if fresh.admits(loss):
+            state = fresh.spend(loss)
+            assert Filter.from_json(json.loads(json.dumps(state.to_json()))) == state

@@ -75,9 +75,15 @@ def test_exact_numbers_are_read(value: Any) -> None:
     "wrong", ["31337", ["31337"], {"a": 31337}, object(), [[31337]], [], 1j, [1j], b"31337", {31337}, np.timedelta64(31337, "s")]
 )
 def test_what_is_no_vector_of_numbers_is_invalid_and_does_not_tell(wrong: Any) -> None:
-    for answer in (wrong, Private(wrong)):
+    """Plain: an error. Private: an error if it can be no vector at all; an entry that is no number counts as missing."""
+    with pytest.raises(Invalid) as failure:
+        Laplace(epsilon=1).release(wrong)
+    assert "31337" not in str(failure.value)
+    if isinstance(wrong, list) and wrong:
+        assert len(Laplace(epsilon=1).release(Private(wrong))) == 1
+    else:
         with pytest.raises(Invalid) as failure:
-            Laplace(epsilon=1).release(answer)
+            Laplace(epsilon=1).release(Private(wrong))
         assert "31337" not in str(failure.value)
 
 
@@ -187,3 +193,34 @@ def test_one_record_does_not_change_how_others_are_read(strange: Any) -> None:
 def test_a_missing_score_is_the_lowest_in_every_company() -> None:
     for scores in ([math.nan, -1e30, -(10**31)], [None, -5, -7000], [math.nan, -1e300]):
         assert Exponential(epsilon=1).release(Private(scores)) == 1
+
+
+@pytest.mark.parametrize(
+    ("entry", "counts"),
+    [(Decimal("1E+999999999"), 10**400), (Decimal("-1E+999999999"), -(10**400)), (Decimal("1E-999999999"), 0), (10**5000, 10**400)],
+    ids=["huge", "low", "tiny", "whole"],
+)
+def test_numbers_that_do_not_fit_memory_are_read_at_once(entry: Any, counts: int) -> None:
+    assert answers.exactly(entry) == counts
+    assert answers.exactly(np.timedelta64(5, "D")) is None
+
+
+def test_single_numbers_are_read_alike_whatever_their_type() -> None:
+    for mechanism in (Laplace(epsilon=1, whole=True), Gaussian(scale=1, whole=True)):
+        for value in (2**62 + 1000, 7):
+            kinds = (value, Decimal(value), Fraction(value), np.array(value))
+            assert len({mechanism.sample(kind, Shake(3)) for kind in kinds}) == 1
+
+
+def test_scores_beyond_64_bits_are_not_made_equal() -> None:
+    assert Exponential(epsilon=1).release([2**61 + 2000, 2**61]) == 0
+    for scores in ([2**62 + 2000, 2**62], [2**62 + 2000, float(2**62)], [2**70 + 2000, 2**70]):
+        assert Exponential(epsilon=1).release(Private(scores)) == 0
+
+
+def test_what_a_mask_hides_is_missing() -> None:
+    hidden = np.ma.array([1, -(2**63), 3], mask=[False, True, False])
+    assert answers.wholes(hidden)[0].tolist() == [1, 0, 3]
+    assert answers.reals(hidden)[0].tolist() == [1, 0, 3]
+    assert answers.floats(hidden, Fraction(0), Fraction(10)).tolist() == [1, 0, 3]
+    assert answers.sizes(np.array([7, np.inf, np.nan], np.float16)).tolist() == [7, 2**62, 0]

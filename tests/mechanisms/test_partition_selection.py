@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -129,3 +130,12 @@ def test_groups_of_people_and_the_threshold(k: int, partitions: int) -> None:
     law = laws.truncated_geometric(float(counts.noise.epsilon), counts.noise.bound)
     assert math.fsum(p for z, p in law.items() if k + z > counts.noise.bound) <= counts.loss_at(k).delta_at(100) * (1 + 1e-9)
     assert PartitionSelection(epsilon=1, delta="1e-5").chance(k) <= PartitionSelection(epsilon=1, delta="1e-5").loss_at(k).delta_at(100)
+
+
+@pytest.mark.parametrize("mechanism", EVERY, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("respelt", [True, 1.0, Decimal(1), -0.0], ids=repr)
+def test_one_unit_cannot_respell_a_label(mechanism: Any, respelt: Any) -> None:
+    """A label of size 1 that equals a large group's is a group of its own: it shows with its own chance, and changes nothing else."""
+    large = 0.0 if respelt == 0 else 1
+    shown = list(mechanism.release(Private(([respelt, large, 10**6000], [1, 10**13, 0]))))
+    assert [repr(label) for label in shown] == [repr(large)]

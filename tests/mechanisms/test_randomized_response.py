@@ -90,3 +90,10 @@ def test_private_answers_never_fail_by_value(choices: int, answer: list[Any]) ->
 def test_tables_are_refused() -> None:
     with pytest.raises(Error):
         RandomizedResponse(epsilon=1).release([[0, 1], [1, 0]])
+
+
+def test_choices_of_every_whole_type() -> None:
+    mechanism = RandomizedResponse(epsilon=30, choices=3)
+    for answer in ([np.int64(1), np.int8(2)], np.array([1, 2], np.uint8), (1, 2), [True, 2.0]):
+        assert mechanism.release(Private(answer)).tolist() == [1, 2]
+    assert mechanism.release(Private([[1, 2], [1]])).tolist() == [0, 0]

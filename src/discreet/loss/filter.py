@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 from discreet import exact, parameter
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.loss.certify import greatest
-from discreet.loss.convert import gaussian_budget, gaussian_delta, zcdp_budget, zcdp_delta
+from discreet.loss.convert import gaussian_budget, zcdp_budget
 from discreet.loss.loss import ZERO, Loss
 from discreet.loss.notions import Pure
 
@@ -200,21 +200,24 @@ def _yes_or_no(value: Any) -> bool:
 
 
 def _is_covered(state: Filter) -> bool:
-    """Whether what the gates may spend is covered by the budget: no limit raised, no δ counted twice."""
-    needed = 0.0
-    for gate in state.gates:
-        needed += float(gate.mass_limit)
-        match gate.language:
-            case "basic":
-                if gate.limit > state.epsilon:
-                    return False
-            case "zcdp":
-                needed += zcdp_delta(gate.limit, state.epsilon)
-            case "gdp":
-                needed += gaussian_delta(gate.limit, state.epsilon)
-            case _:
-                assert_never(gate.language)
-    return needed <= float(state.delta) * (1 + 1e-9) and len({gate.language for gate in state.gates}) == len(state.gates)
+    """Whether the gates are those of some way to split this budget, with limits no larger."""
+    if state.fresh:
+        return True
+    mass = state.gates[0].mass_limit
+    honest: list[tuple[Gate, ...]] = [(Gate("basic", state.epsilon, state.delta),)]
+    if state.delta:
+        honest.append(_split(state.epsilon, state.delta))
+    if mass < state.delta:
+        honest.append((Gate("gdp", gaussian_budget(state.epsilon, state.delta - mass), mass),))
+        honest.append((Gate("zcdp", zcdp_budget(state.epsilon, state.delta - mass), mass),))
+    return any(
+        len(gates) == len(state.gates)
+        and all(
+            found.language == gate.language and found.limit <= gate.limit and found.mass_limit <= gate.mass_limit
+            for found, gate in zip(state.gates, gates, strict=True)
+        )
+        for gates in honest
+    )
 
 
 def _close(exact_answer: Fraction, found: Fraction) -> bool:

@@ -216,11 +216,12 @@ class GaussianThreshold(Loss):
         return self._noise.laws
 
     def group(self, k: int) -> Loss:
-        if exact.whole(k, "k", least=0) == 1 or not self.delta:
+        if exact.whole(k, "k", least=0) <= 1 or not self.delta:
             return self if k == 1 else self._noise.group(k)
-        if 2 * self.delta >= 1:
+        epsilon = convert.gaussian_epsilon(self.ratio_squared, self.delta)
+        if 2 * self.delta >= 1 or math.isinf(epsilon):
             return Revealed()
-        return Approx(Fraction(convert.gaussian_epsilon(self.ratio_squared, self.delta)), 2 * self.delta).group(k)
+        return Approx(Fraction(epsilon), 2 * self.delta).group(k)
 
 
 @final

@@ -19,7 +19,8 @@ from discreet.noise.choice import Scores
 from discreet.noise.refine import Floats, Integers
 
 LIMIT = 2**62  # whole numbers in vectors are moved to ±this edge, which leaves room for the noise
-_FAR = 10**400  # stands for ∞ among fractions: beyond every float
+_FAR = Fraction(10**400)  # stands for ∞: beyond every float
+_LONGEST = 5000  # decimal places
 _HIGHEST = float(np.finfo(np.float64).max)
 _NUMBERS = (int, float, Fraction, Decimal, np.integer, np.floating, np.bool_)
 
@@ -37,21 +38,36 @@ def looks_whole(answer: Any) -> bool:
 
 
 def exactly(entry: Any) -> Fraction | None:
-    """One entry as an exact number: infinities beyond all floats, None for NaN, None and what is no number."""
-    if is_whole(entry):
-        return Fraction(int(entry))
-    if not isinstance(entry, _NUMBERS) or (entry.is_nan() if isinstance(entry, Decimal) else entry != entry):
+    """One entry as an exact number, at most beyond all floats; None for NaN, None and what is no number."""
+    if isinstance(entry, np.timedelta64) or not isinstance(entry, _NUMBERS):
         return None
-    if (isinstance(entry, Decimal) and entry.is_infinite()) or (isinstance(entry, float | np.floating) and math.isinf(entry)):
-        return Fraction(_FAR if entry > 0 else -_FAR)
-    return Fraction(*entry.as_integer_ratio())  # type: ignore[union-attr]
+    if is_whole(entry):
+        return min(max(Fraction(int(entry)), -_FAR), _FAR)
+    if entry.is_nan() if isinstance(entry, Decimal) else entry != entry:
+        return None
+    if isinstance(entry, Decimal) and entry.is_finite() and abs(entry.adjusted()) > _LONGEST:
+        entry = Decimal(0) if entry.adjusted() < 0 else entry * Decimal("Infinity")  # written out it might not fit memory
+    if isinstance(entry, Decimal | float | np.floating) and math.isinf(entry):
+        return _FAR if entry > 0 else -_FAR
+    return min(max(Fraction(*entry.as_integer_ratio()), -_FAR), _FAR)
 
 
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def is_single(answer: Any) -> bool:
+    """Whether an answer is one number and not a vector."""
+    return isinstance(answer, int | float) or (not isinstance(answer, list | tuple) and np.ndim(answer) == 0)
+
+
+def unmasked(answer: Any) -> Any:
+    """Let what a mask hides count as missing."""
+    return answer.astype(object).filled(None) if np.ma.isMaskedArray(answer) else answer  # type: ignore[attr-defined]
+
+
 def _entries(answer: Any, what: str) -> tuple[Any, bool]:
-    """A list or a one-dimensional array, and whether it was a single number; what is neither is an error of type."""
+    """A list or a one-dimensional array, and whether it was a single number; what can be neither is an error of type."""
+    answer = unmasked(answer)
     if isinstance(answer, np.ndarray | np.generic):
         if answer.dtype.kind not in "biufO":
             raise Invalid(f"{what} must be a number or a vector of numbers")
@@ -69,13 +85,11 @@ def _entries(answer: Any, what: str) -> tuple[Any, bool]:
         raise Invalid(f"{what} must be a number or a vector of numbers: make it a list or an array first")
     if not len(listed):
         raise Invalid(f"{what} is an empty vector: there is nothing to release")
-    if not isinstance(listed, np.ndarray) and not all(entry is None or isinstance(entry, _NUMBERS) for entry in listed):
-        raise Invalid(f"{what} must be a number or a vector of numbers")
     return listed, single
 
 
 def wholes(answer: Any, what: str = "the answer", *, missing: int = 0) -> tuple[Integers, bool]:
-    """Read as whole numbers: reals rounded down, which keeps whole distances; beyond ±2⁶² that edge; and whether it was one number."""
+    """Read as whole numbers, reals rounded down, beyond ±2⁶² that edge; and whether it was one number."""
     listed, single = _entries(answer, what)
     if isinstance(listed, np.ndarray) and listed.dtype.kind in "biu":
         edge = np.clip(listed, 0, LIMIT) if listed.dtype.kind in "bu" else listed
@@ -87,7 +101,7 @@ def wholes(answer: Any, what: str = "the answer", *, missing: int = 0) -> tuple[
     return np.array([missing if x is None else min(max(math.floor(x), -LIMIT), LIMIT) for x in read], np.int64), single
 
 
-def reals(answer: Any, what: str = "the answer", *, missing: int = 0) -> tuple[NDArray[Any], bool]:
+def reals(answer: Any, what: str = "the answer", *, missing: Fraction = Fraction(0)) -> tuple[NDArray[Any], bool]:
     """Read as reals: floats as they are (with their NaN), everything else as exact fractions; and whether it was one number."""
     listed, single = _entries(answer, what)
     if isinstance(listed, np.ndarray) and listed.dtype.kind == "f" and listed.dtype.itemsize <= 8:
@@ -95,7 +109,7 @@ def reals(answer: Any, what: str = "the answer", *, missing: int = 0) -> tuple[N
     if not isinstance(listed, np.ndarray) and set(map(type, listed)) <= {float}:
         return np.array(listed, np.float64), single
     out = np.empty(len(listed), object)
-    out[:] = [Fraction(missing) if (x := exactly(entry)) is None else x for entry in listed]
+    out[:] = [missing if (x := exactly(entry)) is None else x for entry in listed]
     return out, single
 
 
@@ -112,9 +126,9 @@ def scores(answer: Any) -> Scores:
     listed, single = _entries(answer, "the scores")
     if single:
         raise Invalid("the scores must be a vector with one score for each candidate")
-    if looks_whole(listed):
-        return wholes(answer)[0]
-    array, _ = reals(answer, missing=-_FAR)
+    if looks_whole(listed) and abs(read := wholes(listed)[0]).max() < LIMIT:
+        return read
+    array, _ = reals(listed, missing=-_FAR)
     if array.dtype == np.float64 and not np.isfinite(array).all():
         array = np.nan_to_num(array, nan=-_HIGHEST, posinf=_HIGHEST, neginf=-_HIGHEST)
     return array
@@ -138,11 +152,13 @@ def sizes(records: Any) -> Integers:
     array = _records(records)
     if array.dtype == object:
         return np.array([min(max(math.floor(exactly(entry) or 0), 0), LIMIT) for entry in array.tolist()], np.int64)
-    return np.asarray(np.clip(np.nan_to_num(array), 0, LIMIT), np.int64)
+    wide = array.astype(np.float64) if array.dtype.kind == "f" else array
+    return np.asarray(np.clip(np.nan_to_num(wide), 0, LIMIT), np.int64)
 
 
 def _records(records: Any) -> NDArray[Any]:
     """An array of numbers, or of objects to be read one by one."""
+    records = unmasked(records)
     if isinstance(records, np.ndarray) or hasattr(records, "__array__"):
         array = np.asarray(records)
         if array.ndim != 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, Literal, final
 
@@ -28,8 +29,9 @@ class Gaussian(Mechanism[Numbers]):
     Give (epsilon, delta) for the least noise that is (ε, δ)-DP, or rho for ρ-zCDP, or the scale itself. With `whole=True` whole numbers
     stay whole; with `whole=False` answers are real and leave on a power-of-two grid of about scale/2¹⁶. Either way the release is the
     continuous mechanism, rounded exactly. If nothing is said, a plain answer is taken as its type says, and a `Private` one as real. In a
-    `Private` answer what is missing counts as 0; if it is whole, reals are rounded down and what lies beyond ±2⁶² in a vector counts as
-    that edge.
+    `Private` answer what is missing counts as 0; if it is whole, what lies beyond ±2⁶² in a vector counts as that edge.
+
+    Assumes. With `whole=True` every answer that is possible is whole. (One that is not is rounded down rather than refused.)
 
     Theorem (Balle & Wang 2018; Dong, Roth & Su 2022; Bun & Steinke 2016).
         If ‖f(x) − f(x′)‖₂ ≤ Δ for all neighbours, then f(x) + N(0, σ²I) is μ-GDP with μ = Δ/σ, that is (ε, δ)-DP exactly for
@@ -69,7 +71,7 @@ class Gaussian(Mechanism[Numbers]):
                 sigma = parameter.scale(s)
             case _:
                 raise Invalid("give epsilon and delta, or rho, or scale")
-        self.__attrs_init__(scale=sigma, sensitivity=moved, whole=whole)
+        self.__attrs_init__(scale=parameter.scale(sigma), sensitivity=moved, whole=whole)
 
     @classmethod
     def classic(cls, *, epsilon: Number, delta: Number, sensitivity: Number = 1, constant: Literal["1.25", "2"] = "1.25") -> Gaussian:
@@ -108,11 +110,10 @@ class Gaussian(Mechanism[Numbers]):
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
         if self._is_whole(answer):
-            if answers.is_whole(answer):
-                return int(answer) + RoundedGaussian(self.scale).draw(0.0, lambda: Fraction(0), bits)
-            counts, single = answers.wholes(answer)
-            noisy = counts + RoundedGaussian(self.scale).sample(len(counts), bits)
-            return int(noisy[0]) if single else noisy
+            if answers.is_single(answer):
+                return math.floor(answers.number(answer)) + RoundedGaussian(self.scale).draw(0.0, lambda: Fraction(0), bits)
+            counts, _ = answers.wholes(answer)
+            return counts + RoundedGaussian(self.scale).sample(len(counts), bits)
         if type(answer) is float:
             return lattice.noisy_one(answer, RoundedGaussian, self.scale, bits)
         values, single = answers.reals(answer)

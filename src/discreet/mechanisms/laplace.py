@@ -31,7 +31,9 @@ class Laplace(Mechanism[Numbers]):
     With `whole=True` (the sensitivity must be whole) whole numbers get discrete Laplace noise and stay whole. With `whole=False` answers
     are real and leave on a power-of-two grid of about scale/2¹⁶: continuous Laplace noise, rounded exactly. If nothing is said, a plain
     answer is taken as its type says, and a `Private` one as real, for its type might tell something. In a `Private` answer what is
-    missing counts as 0; if it is whole, reals are rounded down and what lies beyond ±2⁶² in a vector counts as that edge.
+    missing counts as 0; if it is whole, what lies beyond ±2⁶² in a vector counts as that edge.
+
+    Assumes. With `whole=True` every answer that is possible is whole. (One that is not is rounded down rather than refused.)
 
     Theorem (Dwork, McSherry, Nissim & Smith 2006; Ghosh, Roughgarden & Sundararajan 2009).
         If ‖f(x) − f(x′)‖₁ ≤ Δ for all neighbours x, x′, then f(x) + Z is ε-DP, where the Zᵢ are independent Laplace noise of scale Δ/ε.
@@ -99,11 +101,10 @@ class Laplace(Mechanism[Numbers]):
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
         if self._is_whole(answer):
-            if answers.is_whole(answer):
-                return int(answer) + DiscreteLaplace(self.scale).draw(bits)
-            counts, single = answers.wholes(answer)
-            noisy = counts + DiscreteLaplace(self.scale).sample(len(counts), bits)
-            return int(noisy[0]) if single else noisy
+            if answers.is_single(answer):
+                return math.floor(answers.number(answer)) + DiscreteLaplace(self.scale).draw(bits)
+            counts, _ = answers.wholes(answer)
+            return counts + DiscreteLaplace(self.scale).sample(len(counts), bits)
         if type(answer) is float:
             return lattice.noisy_one(answer, RoundedLaplace, self.scale, bits)
         values, single = answers.reals(answer)

@@ -40,20 +40,23 @@ Groups = Mapping[Any, Any] | tuple[Sequence[Any] | NDArray[Any], Any]  # label â
 def _groups(answer: Groups) -> tuple[list[Any], Integers]:
     """The labels of the groups found and their sizes, totally; how many there are is private and may be none.
 
-    Sizes of equal labels are added; what cannot be a label is left out.
+    Labels are told apart by type and spelling (1, 1.0 and True are three groups), so that no unit can respell another's label; sizes of the
+    same spelling are added, and what cannot be spelled is left out.
     """
     labels, sizes = _sides(answer)
-    found: dict[Any, int] = {}
+    found: dict[tuple[str, str], tuple[Any, int]] = {}
     for label, size in zip(labels, answers.sizes(sizes).tolist(), strict=True):
-        with suppress(TypeError):  # no hash
-            found[label] = min(found.get(label, 0) + size, answers.LIMIT)
-    return list(found), np.array(list(found.values()), np.int64)
+        with suppress(Exception):  # an error would tell that there is such a label
+            hash(label)
+            spelling = _spelling(label)
+            found[spelling] = label, min(found.get(spelling, (label, 0))[1] + size, answers.LIMIT)
+    return [label for label, _ in found.values()], np.array([size for _, size in found.values()], np.int64)
 
 
 def _sides(answer: Groups) -> tuple[list[Any], Any]:
     if isinstance(answer, Mapping):
         return list(answer), list(answer.values())
-    if not isinstance(answer, tuple) or len(answer) != 2:
+    if not isinstance(answer, tuple) or len(answer) != 2 or not all(hasattr(s, "__len__") and getattr(s, "ndim", 1) == 1 for s in answer):
         raise Invalid("give the groups as a dict from label to size, or as a pair (labels, sizes)")
     labels = answer[0].tolist() if isinstance(answer[0], np.ndarray) else list(answer[0])
     if len(labels) != len(answer[1]):
@@ -84,6 +87,8 @@ def _in_order(labels: list[Any]) -> list[Any]:
 
 
 def _spelling(label: Any) -> tuple[str, str]:
+    if isinstance(label, int):
+        return type(label).__name__, hex(label)  # repr refuses very long numbers
     return type(label).__name__, repr(sorted(map(repr, label)) if isinstance(label, frozenset) else label)
 
 

@@ -123,6 +123,6 @@ def _labels(cells: Sequence[Label]) -> list[Label]:
 def _count(rows: Iterable[Any], labels: list[Label]) -> list[int]:
     counts = dict.fromkeys(labels, 0)
     for row in rows:
-        with suppress(TypeError, KeyError):  # no label, or nothing that could be one
+        with suppress(Exception):  # no label, or nothing that could be one
             counts[row] += 1
     return list(counts.values())

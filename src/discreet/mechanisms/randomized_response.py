@@ -15,6 +15,7 @@ from discreet.errors import Invalid
 from discreet.exact import Ball, Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
+from discreet.mechanisms import answer as answers
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.noise.bernoulli import below, threshold
 from discreet.noise.bits import Bits
@@ -96,8 +97,8 @@ class RandomizedResponse(Mechanism[Any]):
 
     def check(self, answer: Any) -> None:
         values = np.asarray(answer)
-        if values.dtype.kind not in "iub" or values.size == 0 or (values < 0).any() or (values >= self.choices).any():
-            raise Invalid(f"answers must be whole numbers from 0 to {self.choices - 1}")
+        if values.ndim > 1 or values.dtype.kind not in "iub" or values.size == 0 or (values < 0).any() or (values >= self.choices).any():
+            raise Invalid(f"answers must be one or a vector of whole numbers from 0 to {self.choices - 1}, one for each person")
 
     def sample(self, answer: Any, bits: Bits) -> Any:
         true = self._read(answer)
@@ -108,12 +109,13 @@ class RandomizedResponse(Mechanism[Any]):
         return int(out[0]) if not isinstance(answer, list | tuple) and np.ndim(answer) == 0 else out
 
     def _read(self, answer: Any) -> Integers:
+        answer = answers.unmasked(answer)
         if isinstance(answer, list | tuple):
             values = np.empty(len(answer), object)
             values[:] = answer
         else:
             values = np.atleast_1d(np.asarray(answer))
-        if values.ndim > 1 or (values.dtype == object and len(values) and all(isinstance(x, list | tuple) for x in values)):
+        if values.ndim > 1:
             raise Invalid("answers must be one choice or a vector of choices, one for each person")
         if values.dtype.kind not in "iu":
             values = np.array([x if _is_choice(x) else -1 for x in values.tolist()], object)
@@ -121,4 +123,4 @@ class RandomizedResponse(Mechanism[Any]):
 
 
 def _is_choice(entry: Any) -> bool:
-    return isinstance(entry, int) or (isinstance(entry, float) and entry.is_integer())
+    return answers.is_whole(entry) or (isinstance(entry, float | np.floating) and float(entry).is_integer())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, final
@@ -29,7 +30,7 @@ from discreet.noise.uniform import uniforms
 class TruncatedGeometric(Mechanism[Numbers]):
     """Add two-sided geometric noise cut off at ±bound to whole numbers, of which one unit moves one by at most Δ.
 
-    In a `Private` answer reals are rounded down, what is missing counts as 0, and what lies beyond ±2⁶² counts as that edge.
+    In a `Private` answer reals are rounded down, what is missing counts as 0, and in a vector what lies beyond ±2⁶² counts as that edge.
 
     It wins where an answer must be surely right to within a bound, and as the test of whether a group may be shown; under composition
     the δ of every release adds up, so many releases are better served by `Gaussian`.
@@ -80,11 +81,10 @@ class TruncatedGeometric(Mechanism[Numbers]):
         answers.check_whole(answer)
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
-        if answers.is_whole(answer):
-            return int(answer) + int(self.noise(1, bits)[0])
-        values, single = answers.wholes(answer)
-        noisy = values + self.noise(len(values), bits)
-        return int(noisy[0]) if single else noisy
+        if answers.is_single(answer):
+            return math.floor(answers.number(answer)) + int(self.noise(1, bits)[0])
+        values, _ = answers.wholes(answer)
+        return values + self.noise(len(values), bits)
 
     def noise(self, size: int, bits: Bits) -> Integers:
         """Draw the noise alone: the discrete Laplace law, given that it is within the bound."""
