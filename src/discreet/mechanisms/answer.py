@@ -121,6 +121,11 @@ def number(answer: Any, what: str = "the answer") -> Fraction:
     return exactly(listed[0]) or Fraction(0)
 
 
+def whole_number(answer: Any) -> int:
+    """Read one whole number, rounding down what is not."""
+    return answer if type(answer) is int else math.floor(number(answer))
+
+
 def scores(answer: Any) -> Scores:
     """Read the scores of candidates: what is missing and −∞ count as the lowest score, +∞ as the highest."""
     listed, single = _entries(answer, "the scores")

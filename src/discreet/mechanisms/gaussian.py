@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any, Literal, final
 
@@ -111,7 +110,7 @@ class Gaussian(Mechanism[Numbers]):
     def sample(self, answer: Any, bits: Bits) -> Numbers:
         if self._is_whole(answer):
             if answers.is_single(answer):
-                return math.floor(answers.number(answer)) + RoundedGaussian(self.scale).draw(0.0, lambda: Fraction(0), bits)
+                return answers.whole_number(answer) + RoundedGaussian(self.scale).draw(0.0, lambda: Fraction(0), bits)
             counts, _ = answers.wholes(answer)
             return counts + RoundedGaussian(self.scale).sample(len(counts), bits)
         if type(answer) is float:

@@ -102,7 +102,7 @@ class Laplace(Mechanism[Numbers]):
     def sample(self, answer: Any, bits: Bits) -> Numbers:
         if self._is_whole(answer):
             if answers.is_single(answer):
-                return math.floor(answers.number(answer)) + DiscreteLaplace(self.scale).draw(bits)
+                return answers.whole_number(answer) + DiscreteLaplace(self.scale).draw(bits)
             counts, _ = answers.wholes(answer)
             return counts + DiscreteLaplace(self.scale).sample(len(counts), bits)
         if type(answer) is float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, final
@@ -82,7 +81,7 @@ class TruncatedGeometric(Mechanism[Numbers]):
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
         if answers.is_single(answer):
-            return math.floor(answers.number(answer)) + int(self.noise(1, bits)[0])
+            return answers.whole_number(answer) + int(self.noise(1, bits)[0])
         values, _ = answers.wholes(answer)
         return values + self.noise(len(values), bits)
 
