@@ -12,8 +12,9 @@ from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import calibrate, certify, leaves
 from discreet.loss.loss import Loss
+from discreet.mechanisms import additive
 from discreet.mechanisms import answer as answers
-from discreet.mechanisms.laplace import Numbers
+from discreet.mechanisms.additive import Numbers
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.noise import lattice
 from discreet.noise.bits import Bits
@@ -102,22 +103,13 @@ class Gaussian(Mechanism[Numbers]):
         return self if self.whole is not None else evolve(self, whole=False)
 
     def check(self, answer: Any) -> None:
-        if self._is_whole(answer):
-            answers.check_whole(answer)
-        else:
-            answers.check_numbers(answer)
+        additive.check(answer, self._is_whole(answer))
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
-        if self._is_whole(answer):
-            if answers.is_single(answer):
-                return answers.whole_number(answer) + RoundedGaussian(self.scale).draw(0.0, lambda: Fraction(0), bits)
-            counts, _ = answers.wholes(answer)
-            return counts + RoundedGaussian(self.scale).sample(len(counts), bits)
-        if type(answer) is float:
-            return lattice.noisy_one(answer, RoundedGaussian, self.scale, bits)
-        values, single = answers.reals(answer)
-        released = lattice.noisy(values, RoundedGaussian, self.scale, bits)
-        return float(released[0]) if single else released
+        if not self._is_whole(answer):
+            return additive.add_real(answer, RoundedGaussian, self.scale, bits)
+        law = RoundedGaussian(self.scale)
+        return additive.add_whole(answer, lambda coins: law.draw(0.0, Fraction, coins), law.sample, bits)
 
     def _is_whole(self, answer: Any) -> bool:
         return answers.looks_whole(answer) if self.whole is None else self.whole

@@ -7,20 +7,19 @@ from fractions import Fraction
 from typing import Any, final
 
 from attrs import evolve, field, frozen
-from numpy.typing import NDArray
 
 from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
+from discreet.mechanisms import additive
 from discreet.mechanisms import answer as answers
+from discreet.mechanisms.additive import Numbers
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.noise import lattice
 from discreet.noise.bits import Bits
 from discreet.noise.laplace import DiscreteLaplace, RoundedLaplace
-
-Numbers = int | float | NDArray[Any]
 
 
 @final
@@ -94,22 +93,13 @@ class Laplace(Mechanism[Numbers]):
         return self if self.whole is not None else evolve(self, whole=False)
 
     def check(self, answer: Any) -> None:
-        if self._is_whole(answer):
-            answers.check_whole(answer)
-        else:
-            answers.check_numbers(answer)
+        additive.check(answer, self._is_whole(answer))
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
-        if self._is_whole(answer):
-            if answers.is_single(answer):
-                return answers.whole_number(answer) + DiscreteLaplace(self.scale).draw(bits)
-            counts, _ = answers.wholes(answer)
-            return counts + DiscreteLaplace(self.scale).sample(len(counts), bits)
-        if type(answer) is float:
-            return lattice.noisy_one(answer, RoundedLaplace, self.scale, bits)
-        values, single = answers.reals(answer)
-        released = lattice.noisy(values, RoundedLaplace, self.scale, bits)
-        return float(released[0]) if single else released
+        if not self._is_whole(answer):
+            return additive.add_real(answer, RoundedLaplace, self.scale, bits)
+        law = DiscreteLaplace(self.scale)
+        return additive.add_whole(answer, law.draw, law.sample, bits)
 
     def _is_whole(self, answer: Any) -> bool:
         return self.sensitivity.denominator == 1 and answers.looks_whole(answer) if self.whole is None else self.whole

@@ -15,8 +15,8 @@ from discreet.errors import Invalid
 from discreet.exact import Ball, Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
-from discreet.mechanisms import answer as answers
-from discreet.mechanisms.laplace import Numbers
+from discreet.mechanisms import additive
+from discreet.mechanisms.additive import Numbers
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.noise.bits import Bits
 from discreet.noise.laplace import DiscreteLaplace, Geometric
@@ -77,13 +77,10 @@ class TruncatedGeometric(Mechanism[Numbers]):
         return float(high)
 
     def check(self, answer: Any) -> None:
-        answers.check_whole(answer)
+        additive.check(answer, whole=True)
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
-        if answers.is_single(answer):
-            return answers.whole_number(answer) + int(self.noise(1, bits)[0])
-        values, _ = answers.wholes(answer)
-        return values + self.noise(len(values), bits)
+        return additive.add_whole(answer, lambda coins: int(self.noise(1, coins)[0]), self.noise, bits)
 
     def noise(self, size: int, bits: Bits) -> Integers:
         """Draw the noise alone: the discrete Laplace law, given that it is within the bound."""
