@@ -137,5 +137,6 @@ def test_groups_of_people_and_the_threshold(k: int, partitions: int) -> None:
 def test_one_unit_cannot_respell_a_label(mechanism: Any, respelt: Any) -> None:
     """A label of size 1 that equals a large group's is a group of its own: it shows with its own chance, and changes nothing else."""
     large = 0.0 if respelt == 0 else 1
-    shown = list(mechanism.release(Private(([respelt, large, 10**6000], [1, 10**13, 0]))))
-    assert [repr(label) for label in shown] == [repr(large)]
+    for labels, sizes in (([respelt, large, 10**6000], [1, 10**13, 0]), ([large, respelt], [10**13, 1])):
+        shown = list(mechanism.sample((labels, sizes), Shake(0)))
+        assert [repr(label) for label in shown] == [repr(large)]
