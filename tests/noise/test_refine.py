@@ -12,6 +12,9 @@ from discreet import exact
 from discreet.errors import Error
 from discreet.noise import refine
 from discreet.noise.bits import SystemBits
+from discreet.noise.gaussian import RoundedGaussian
+from discreet.noise.laplace import DiscreteLaplace, RoundedLaplace
+from discreet.noise.law import Law
 
 
 def test_an_inaccurate_logarithm_is_refused() -> None:
@@ -48,3 +51,12 @@ def test_settle_asks_until_it_knows() -> None:
 
     assert refine.settle(decide, [(5, 63)], SystemBits()) == 7
     assert len(asked) == 3
+
+
+@pytest.mark.parametrize("law", [DiscreteLaplace(Fraction(1)), RoundedLaplace(Fraction(2**17)), RoundedGaussian(Fraction(100))], ids=str)
+def test_refinements_are_a_few_in_a_million(law: Law, monkeypatch: pytest.MonkeyPatch) -> None:
+    """4 million fixed samples: how often the float path leaves the decision to balls."""
+    calls, settle = [], refine.settle
+    monkeypatch.setattr(refine, "settle", lambda *given: calls.append(1) or settle(*given))
+    law.sample(4_000_000, Seeded(5))
+    assert 0 < len(calls) < 40
