@@ -17,7 +17,7 @@ from discreet.loss.notions import Pure
 
 Language: TypeAlias = Literal["basic", "zcdp", "gdp"]
 
-_BASIC, _SLACK, _MASS = Fraction(1, 4), Fraction(3, 16), Fraction(3, 16)  # 1/4 + 2·(3/16 + 3/16) = 1
+_BASIC, _ZCDP, _GDP = Fraction(3, 8), Fraction(1, 8), Fraction(3, 16)  # 3/8 + 2·1/8 + 2·3/16 = 1
 
 
 @final
@@ -42,27 +42,28 @@ class Gate:
     mass: Fraction = ZERO
     alive: bool = True
 
-    def charge(self, loss: Loss) -> Fraction | None:
-        """The price of a loss in this language, rounded up; None is ∞."""
+    def charge(self, loss: Loss) -> tuple[Fraction | None, Fraction]:
+        """The price of a loss in this language, rounded up, None for ∞; and the mass that comes with it."""
         match self.language:
             case "basic":
-                return loss.epsilon
+                return loss.basic
             case "zcdp":
-                return loss.rho
+                return loss.rho, loss.delta
             case "gdp":
-                return loss.mu_squared
+                return loss.mu_squared, loss.delta
             case _:
                 assert_never(self.language)
 
     def admits(self, loss: Loss) -> bool:
-        price = self.charge(loss)
-        return self.alive and price is not None and self.spent + price <= self.limit and self.mass + loss.delta <= self.mass_limit
+        price, mass = self.charge(loss)
+        return self.alive and price is not None and self.spent + price <= self.limit and self.mass + mass <= self.mass_limit
 
     def spend(self, loss: Loss) -> Gate:
         """Charge what is admitted; close for ever at the first loss that is not."""
         if not self.admits(loss):
             return evolve(self, alive=False)
-        return evolve(self, spent=self.spent + (self.charge(loss) or ZERO), mass=self.mass + loss.delta)
+        price, mass = self.charge(loss)
+        return evolve(self, spent=self.spent + (price or ZERO), mass=self.mass + mass)
 
     @property
     def room(self) -> Fraction:
@@ -233,9 +234,9 @@ def _language(name: str) -> Language:
 
 
 def _split(epsilon: Fraction, delta: Fraction) -> tuple[Gate, ...]:
-    """The default split: a quarter for basic composition; for each other gate as much to its conversion as to revealed mass."""
+    """The default split: basic composition admits twelve questions of δ/32; each other gate gives as much to its conversion as to mass."""
     return (
         Gate("basic", epsilon, delta * _BASIC),
-        Gate("zcdp", zcdp_budget(epsilon, delta * _SLACK), delta * _MASS),
-        Gate("gdp", gaussian_budget(epsilon, delta * _SLACK), delta * _MASS),
+        Gate("zcdp", zcdp_budget(epsilon, delta * _ZCDP), delta * _ZCDP),
+        Gate("gdp", gaussian_budget(epsilon, delta * _GDP), delta * _GDP),
     )

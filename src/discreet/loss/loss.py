@@ -45,6 +45,11 @@ class Loss(ABC):
         """The least ε of pure privacy we can prove for the rest; None is ∞."""
 
     @property
+    def basic(self) -> tuple[Fraction | None, Fraction]:
+        """An (ε, δ) for basic composition; δ is what is revealed, unless a whole was calibrated to some other pair (see promise.py)."""
+        return self.epsilon, self.delta
+
+    @property
     @abstractmethod
     def rho(self) -> Fraction | None:
         """The least ρ of zCDP we can prove for the rest; None is ∞."""
@@ -175,6 +180,12 @@ class Sum(Loss):
     epsilon = property(lambda self: _total((term.epsilon, k) for term, k in self.terms))
     rho = property(lambda self: _total((term.rho, k) for term, k in self.terms))
     mu_squared = property(lambda self: _total((term.mu_squared, k) for term, k in self.terms))
+
+    @property
+    def basic(self) -> tuple[Fraction | None, Fraction]:
+        return _total((term.basic[0], k) for term, k in self.terms), min(
+            Fraction(1), sum((k * term.basic[1] for term, k in self.terms), ZERO)
+        )
 
     @property
     def laws(self) -> Laws | None:

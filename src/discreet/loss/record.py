@@ -23,6 +23,7 @@ from discreet.loss.leaves import (
     Zcdp,
 )
 from discreet.loss.loss import Alternatives, Group, Loss, Sum, compose, parallel
+from discreet.loss.promise import Promised
 
 _KINDS: dict[str, type[Loss]] = {
     "pure": Pure,
@@ -36,6 +37,7 @@ _KINDS: dict[str, type[Loss]] = {
     "bounded-range": BoundedRange,
     "randomized-response": RandomizedResponse,
     "revealed": Revealed,
+    "promised": Promised,
     "sum": Sum,
     "alternatives": Alternatives,
     "group": Group,

@@ -26,6 +26,8 @@ class Languages(Protocol):
     @property
     def epsilon(self) -> Fraction | None: ...
     @property
+    def basic(self) -> tuple[Fraction | None, Fraction]: ...
+    @property
     def rho(self) -> Fraction | None: ...
     @property
     def mu_squared(self) -> Fraction | None: ...
@@ -38,7 +40,8 @@ def epsilons(loss: Languages, steps: Iterable[tuple[Fraction | None, int]], delt
     """The ε at δ by each road; ∞ where one does not lead there. Each is sound, so the least is too."""
     if delta >= 1:
         return dict.fromkeys(NAMES, 0.0)
-    basic = math.inf if loss.epsilon is None or loss.delta > delta else float_up_or_infinite(loss.epsilon)
+    price, mass = loss.basic
+    basic = math.inf if price is None or mass > delta else float_up_or_infinite(price)
     rest = convert.left_after(loss.delta, delta)
     if rest <= 0:
         return dict.fromkeys(NAMES, math.inf) | {"basic": basic}

@@ -280,6 +280,12 @@ class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
     def loss(self) -> Loss:
         return leaves.GaussianThreshold(1 / self.scale**2, self.delta / 2)
 
+    def chance(self, size: int) -> float:
+        """The probability that a group of so many units, each in no other group, is shown."""
+        total = exact.whole(size, "size", least=0) * self.unit
+        away = (self.threshold + 0.5 - total) / float(self.scale * self.unit)
+        return math.erfc(away / math.sqrt(2)) / 2 if total else 0.0
+
     def weight(self, groups: int) -> int:
         """What a unit in so many groups gives to each: ⌊unit/√groups⌋, so that the length never exceeds 1."""
         return math.isqrt(self.unit**2 // exact.whole(groups, "groups"))

@@ -76,6 +76,15 @@ class Grid:
         """How many points there are."""
         return (self.upper - self.lower) // self.step + 1
 
+    def tidy(self, places: Places) -> Places:
+        """Places as an engine gives them, in any order: points beyond the ends count as the ends, weights that are not positive as none."""
+        points = np.clip(np.asarray(places.points, np.int64), 0, self.points - 1)
+        weights = np.clip(np.asarray(places.counts, np.int64), 0, answers.LIMIT // _FINEST)
+        found, which = np.unique(points, return_inverse=True)
+        total = np.zeros(len(found), np.int64)
+        np.add.at(total, which, weights)
+        return Places(found, total)
+
     def place(self, values: Any) -> Places:
         """How many values lie at each grid point, rounded down and clamped to the bounds; what is missing counts as the lower bound."""
         clean = answers.floats(values, self.lower, self.upper)
@@ -95,12 +104,14 @@ class Quantile(Mechanism[float]):
     """Give a point below which about a share `q` of the values lie.
 
     Values are clamped to [lower, upper] and placed on a fixed grid; NaN counts as the lower bound. The answer is a grid point, not a
-    value. One value for each unit.
+    value. One value for each unit; or, given as `Places` (grid points and their weights, as an engine counts them), whole weights of which
+    one unit has at most `weight` in all, over every quantile that is released for this price (of disjoint groups, say).
 
     Theorem (Smith 2011; Asi & Duchi 2020).
         The exponential mechanism with the score u(z) = −|(1 − q)·#{x < z} − q·#{x > z}|. One record more or less moves u by at most
         max(q, 1 − q), so R = 2·max(q, 1 − q), for the median R = 1; replacing one moves it by at most 1, so R = 2. It is ε-DP with range
-        at most ε.
+        at most ε. A unit of weight w moves u by w times as much, so R grows with the weight; and if it has weight w_g in group g, the
+        groups' releases have ranges ε·w_g/weight, which add up to ε at most.
 
     Accuracy.
         `error` is in ranks: with this confidence, u(answer) ≥ max u − error, whatever the data (all grid points as candidates).
@@ -116,6 +127,7 @@ class Quantile(Mechanism[float]):
     q: Fraction = field(repr=str)
     grid: Grid
     adjacency: Adjacency
+    weight: int
 
     def __init__(
         self,
@@ -126,6 +138,7 @@ class Quantile(Mechanism[float]):
         upper: Number,
         step: Number | None = None,
         adjacency: Adjacency = "add/remove",
+        weight: int = 1,
     ) -> None:
         is_replacement(adjacency)
         self.__attrs_init__(
@@ -133,12 +146,13 @@ class Quantile(Mechanism[float]):
             q=_level(q, "q"),
             grid=Grid.of(lower, upper, step),
             adjacency=adjacency,
+            weight=exact.whole(weight, "weight"),
         )
 
     @property
     def rate(self) -> Fraction:
         """ε/R per unit of score."""
-        return self.epsilon / (2 if is_replacement(self.adjacency) else 2 * max(self.q, 1 - self.q))
+        return self.epsilon / (self.weight * (2 if is_replacement(self.adjacency) else 2 * max(self.q, 1 - self.q)))
 
     @property
     def loss(self) -> Loss:
@@ -148,10 +162,11 @@ class Quantile(Mechanism[float]):
         return exponential_error(self.rate, exact.confidence_level(confidence), self.grid.points)
 
     def check(self, answer: Any) -> None:
-        answers.check_records(answer)
+        if not isinstance(answer, Places):
+            answers.check_records(answer)
 
     def sample(self, answer: Any, bits: Bits) -> float:
-        places = self.grid.place(answer)
+        places = self.grid.tidy(answer) if isinstance(answer, Places) else self.grid.place(answer)
         return float(self.grid.lower + self.grid.step * _choose(places, 0, self.grid.points, self.q, self.rate, bits))
 
 

@@ -1,0 +1,1 @@
+"""Where rows live: an engine runs SQL of our own and gives private columns."""

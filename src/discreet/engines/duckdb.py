@@ -1,0 +1,265 @@
+"""DuckDB: tables from files and data frames, in a database of our own that can reach nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, assert_never, final
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.engines.dialect import DUCKDB
+from discreet.engines.engine import FAILED, Columns, Engine
+from discreet.engines.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
+from discreet.engines.view import INTEGERS, view
+from discreet.errors import EngineError
+from discreet.private import Private
+from discreet.tables.kind import Kind
+
+_TESTED = ((1, 2), (3, 0))  # from, and before
+_OFTEN = 0.1  # seconds between two looks at the progress
+
+_CARRIED = INTEGERS | {"BOOLEAN", "FLOAT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP"}  # what a result may hold
+
+
+@final
+class DuckDB(Engine):
+    """Run queries in DuckDB.
+
+    Each table is a view whose columns have one of our kinds. A database of our own is locked: it reads the given sources and no other file,
+    loads nothing, sees no Python variable and changes no setting. A connection that the user passes keeps the user's settings, so it is not
+    locked; there only our own refusal of everything but one SELECT stands. Either way the analyst's text never comes here.
+
+    Values that a kind cannot hold are missing (NULL): whole numbers beyond 64 bits, dates and timestamps outside the years 1 to 9999, and
+    texts of a CSV file or of a pandas object column that cannot be read as the declared kind.
+    """
+
+    name = "duckdb"
+    version = duckdb.__version__
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None] | None, scratch: str | None) -> None:
+        self._connection, self._progress = connection, progress
+        self._lock, self._process = threading.Lock(), os.getpid()
+        self._schemas: dict[str, dict[str, Kind | None]] = {}
+        self._frames: list[Any] = []  # the engine scans them in place
+        self._forget = weakref.finalize(self, _forget, scratch, self._process)
+
+    @classmethod
+    def open(
+        cls,
+        sources: Mapping[str, Any],
+        declared: Mapping[str, Mapping[str, Kind]] | None = None,
+        progress: Callable[[float], None] | None = None,
+        threads: int | None = None,
+    ) -> DuckDB:
+        """Open sources as tables; `declared` kinds are what loose texts are read as. Progress varies with the data: for its owner only."""
+        _check_version(duckdb.__version__)
+        read = {name: read_source(name, given) for name, given in sources.items()}
+        kept = {id(source.connection): source.connection for source in read.values() if isinstance(source, Stored)}
+        if kept and (len(kept) > 1 or not all(isinstance(source, Stored) for source in read.values())):
+            raise EngineError("tables of a DuckDB connection go with tables of the same connection only: register the others there")
+        scratch = None if kept else tempfile.mkdtemp(prefix="discreet-duckdb-")
+        connection = next(iter(kept.values())).cursor() if kept else _fresh(str(scratch), progress is not None, threads)
+        engine = cls(connection, progress, scratch)
+        try:
+            for number, (name, source) in enumerate(read.items()):
+                engine._add(number, name, source, (declared or {}).get(name, {}))
+            if not kept:
+                _lock_down(connection, list(read.values()), str(scratch))
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    def schema(self, table: str) -> dict[str, Kind | None]:
+        if table not in self._schemas:
+            raise EngineError(f"there is no table {table}")
+        return dict(self._schemas[table])
+
+    def run(self, sql: str) -> Private[Columns]:
+        return Private(self._fetch(sql))
+
+    def read_public(self, sql: str) -> Columns:
+        return self._fetch(sql)
+
+    def close(self) -> None:
+        if self._process == os.getpid():  # a child must not touch the parent's threads and files
+            self._connection.close()
+            self._forget()
+
+    def _fetch(self, sql: str) -> Columns:
+        if self._process != os.getpid():
+            raise EngineError("this engine was opened before the process forked: connect again in the child")
+        with self._lock:
+            try:
+                return self._execute(sql)
+            except Exception:
+                pass
+        raise EngineError(FAILED)  # outside the handler, so that what the engine said is not even the error's context
+
+    def _execute(self, sql: str) -> Columns:
+        statements = self._connection.extract_statements(sql)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise EngineError("one SELECT at a time")
+        with _watched(self._connection, self._progress):
+            result = self._connection.execute(statements[0])
+            types = [str(column[1]) for column in result.description or ()]
+            if not _CARRIED.issuperset(types):
+                raise EngineError("a result of a type that numpy would round")
+            found = result.fetchnumpy()
+            return {name: _plain(values, sql_type) for (name, values), sql_type in zip(found.items(), types, strict=True)}
+
+    # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _add(self, number: int, name: str, source: Source, declared: Mapping[str, Kind]) -> None:
+        """Make the view of one table; only its schema is looked at."""
+        try:
+            relation = self._relation(number, source)
+            found = self._connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+            stored = {str(row[0]): str(row[1]) for row in found}
+            check_names(name, tuple(stored))
+            seen = view(stored, _loose(source), declared, isinstance(source, Csv))
+            if not seen.columns:
+                raise EngineError(f"{name}: no column has a type that can be used")
+            self._connection.execute(f"CREATE TEMP VIEW {DUCKDB.identifier(name)} AS SELECT {', '.join(seen.columns)} FROM {relation}")
+            self._schemas[name] = seen.kinds | dict.fromkeys(source.unread if isinstance(source, Frame) else ())
+            return
+        except duckdb.Error:
+            pass
+        raise EngineError(f"{name}: it cannot be opened; check that it is what its ending or type says, and that it can be read")
+
+    def _relation(self, number: int, source: Source) -> str:
+        match source:
+            case Parquet(pattern):
+                return f"read_parquet({DUCKDB.text(pattern)}, hive_partitioning=false)"
+            case Csv(path, delimiter, header):
+                names = ", ".join(f"{DUCKDB.text(column)}: 'VARCHAR'" for column in header)
+                # everything is said, so nothing is sniffed from the values; what is malformed is left out, so no row makes an error
+                return (
+                    f"read_csv({DUCKDB.text(path)}, columns={{{names}}}, header=true, auto_detect=false, delim={DUCKDB.text(delimiter)}, "
+                    "quote='\"', escape='\"', nullstr='', ignore_errors=true, strict_mode=false)"
+                )
+            case Database(path, table):
+                alias = f"source_{number}"
+                self._connection.execute(f"ATTACH {DUCKDB.text(path)} AS {alias} (READ_ONLY)")
+                return f"{alias}.{DUCKDB.identifier(table)}"
+            case Frame(frame):
+                self._frames.append(frame)
+                self._connection.register(f"source {number}", frame)
+                return DUCKDB.identifier(f"source {number}")
+            case Stored(_, table):
+                return self._place(table)
+            case _:
+                assert_never(source)
+
+    def _place(self, table: str) -> str:
+        """The full name of a stored table: our view may have the same short one."""
+        where = "SELECT current_database(), current_schema()"
+        database, schema = self._connection.execute(where).fetchall()[0]
+        return ".".join(DUCKDB.identifier(part) for part in (database, schema, table))
+
+
+def _loose(source: Source) -> tuple[str, ...]:
+    """The columns whose stored type says nothing about what they hold."""
+    match source:
+        case Csv():
+            return source.header
+        case Frame():
+            return source.texts
+        case _:
+            return ()
+
+
+# ── the connection ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _check_version(version: str) -> None:
+    parts = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if not _TESTED[0] <= parts < _TESTED[1]:
+        raise EngineError(f"engine version outside the tested range: DuckDB {version}; install duckdb>=1.2,<3")
+
+
+def _fresh(scratch: str, with_progress: bool, threads: int | None) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(":memory:")
+    settings = [
+        "python_enable_replacements=false",  # else SQL could name any Python variable
+        "autoinstall_known_extensions=false",
+        "autoload_known_extensions=false",
+        "pandas_analyze_sample=0",  # no type is guessed from values
+        "preserve_insertion_order=false",
+        "TimeZone='UTC'",  # for texts without a zone
+        f"temp_directory={DUCKDB.text(scratch)}",
+        f"enable_progress_bar={str(with_progress).lower()}",
+        "enable_progress_bar_print=false",
+        *([f"threads={int(threads)}"] if threads else []),
+    ]
+    for setting in settings:
+        connection.execute(f"SET {setting}")
+    return connection
+
+
+def _lock_down(connection: duckdb.DuckDBPyConnection, sources: list[Source], scratch: str) -> None:
+    """From here on: no file but the sources, no extension, no setting."""
+    files = [source.path for source in sources if isinstance(source, Csv | Database)]
+    for source in sources:
+        if isinstance(source, Parquet) and not source.is_folder:
+            files += [source.place, source.pattern]  # DuckDB asks for both: they differ where the name has brackets
+    folders = [scratch, *(source.place for source in sources if isinstance(source, Parquet) and source.is_folder)]
+    connection.execute(f"SET allowed_paths=[{', '.join(map(DUCKDB.text, files))}]")
+    connection.execute(f"SET allowed_directories=[{', '.join(map(DUCKDB.text, folders))}]")
+    connection.execute("SET enable_external_access=false")
+    connection.execute("SET lock_configuration=true")
+
+
+def _forget(scratch: str | None, process: int) -> None:
+    if scratch is not None and process == os.getpid():
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def _watched(connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None] | None) -> Iterator[None]:
+    """Tell how far the query is (0 to 1) from another thread, if anyone wants to know."""
+    if progress is None:
+        yield
+        return
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_OFTEN):
+            if (percent := connection.query_progress()) >= 0:
+                progress(min(percent, 100.0) / 100)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+# ── values ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _plain(values: NDArray[Any], sql_type: str) -> NDArray[Any]:
+    """A numpy column without masks; whole numbers are int64, dates and timestamps are Python's."""
+    missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+    bare = np.asarray(values.data if isinstance(values, np.ma.MaskedArray) else values)
+    if bare.dtype.kind in "iu":
+        bare = bare.astype(np.int64, copy=False)
+    elif bare.dtype.kind == "f":
+        bare = bare.astype(np.float64, copy=False)
+    elif bare.dtype.kind == "M":
+        bare = bare.astype("datetime64[D]" if sql_type == "DATE" else "datetime64[us]").astype(object)
+    if missing is None or not missing.any():
+        return bare
+    full = bare.astype(object)
+    full[missing] = None
+    return full

@@ -1,0 +1,106 @@
+"""A chain of entries, each sealed by a hash over itself and the one before; canonical JSON without floats."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Literal, TypeAlias, final
+
+from attrs import field, frozen
+
+from discreet.errors import Invalid
+
+Kind: TypeAlias = Literal["terms", "spend", "release"]
+KINDS = ("terms", "spend", "release")
+BEFORE_ALL = "0" * 64  # what the first entry follows
+
+_FLOAT = "$float"  # {"$float": "0.1"} stands for a float: a decimal that every reader understands in the same way
+
+
+def write(value: Any) -> str:
+    """Write plain values as canonical JSON: sorted keys, no blanks, ASCII, floats as their shortest decimals.
+
+    >>> write({"b": [1, None, True], "a": 0.1})
+    '{"a":{"$float":"0.1"},"b":[1,null,true]}'
+    """
+    return json.dumps(_tagged(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def read(text: str) -> Any:
+    """Read back what `write` wrote.
+
+    >>> read('{"a":{"$float":"0.1"},"b":[1,null,true]}')
+    {'a': 0.1, 'b': [1, None, True]}
+    """
+    return _untagged(json.loads(text))
+
+
+def _tagged(value: Any) -> Any:
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return {_FLOAT: float.__repr__(value)}
+        case list() | tuple():
+            return [_tagged(item) for item in value]
+        case dict() if all(isinstance(key, str) for key in value):
+            return {"$" + key if key.startswith("$") else key: _tagged(item) for key, item in value.items()}
+    raise Invalid("only dicts with text keys, lists, text, whole numbers, floats, True, False and None can be kept in a ledger")
+
+
+def _untagged(value: Any) -> Any:
+    match value:
+        case {"$float": decimal}:
+            return float(decimal)
+        case dict():
+            return {key.removeprefix("$"): _untagged(item) for key, item in value.items()}
+        case list():
+            return [_untagged(item) for item in value]
+    return value
+
+
+def digest(value: Any) -> str:
+    """The SHA-256 of plain values in canonical JSON, as 64 hexadecimal digits; what names a question.
+
+    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    True
+    """
+    return sha256(write(value).encode()).hexdigest()
+
+
+@final
+@frozen
+class Entry:
+    """One sealed line of the ledger; `body` is a fresh copy each time, so what was sealed cannot be changed."""
+
+    sequence: int
+    kind: Kind
+    text: str = field(repr=False)
+    previous: str = field(repr=False)
+    at: str
+    hash: str
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """What this entry says."""
+        body: dict[str, Any] = read(self.text)
+        return body
+
+    @property
+    def sound(self) -> bool:
+        """Whether the hash seals what is there."""
+        # both lengths are fixed, so that no two different entries are sealed as the same text
+        fixed = len(self.at) == 27 and len(self.previous) == 64
+        return fixed and self.kind in KINDS and self.hash == _seal(self.sequence, self.kind, self.text, self.previous, self.at)
+
+
+def _seal(sequence: int, kind: str, text: str, previous: str, at: str) -> str:
+    return sha256(f'[{sequence},"{kind}",{text},"{previous}","{at}"]'.encode()).hexdigest()
+
+
+def seal(sequence: int, kind: Kind, body: dict[str, Any], previous: str) -> Entry:
+    """Make the entry that follows the one with this hash, at this moment."""
+    at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    text = write(body)
+    return Entry(sequence, kind, text, previous, at, _seal(sequence, kind, text, previous, at))

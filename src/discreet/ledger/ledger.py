@@ -1,0 +1,342 @@
+"""The ledger: pay first, remember every release, never refund."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, final
+from weakref import WeakSet
+
+from attrs import frozen
+
+from discreet.errors import Invalid, LedgerError
+from discreet.ledger.chain import Entry, Kind, seal
+from discreet.ledger.charge import Charge
+from discreet.ledger.history import Amount, History, distrust
+from discreet.ledger.sqlite import SqliteStorage
+from discreet.ledger.storage import Storage
+from discreet.ledger.terms import Terms
+from discreet.ledger.witness import Witness
+from discreet.loss import record
+from discreet.loss.filter import Filter
+from discreet.loss.loss import Loss
+
+
+@final
+@frozen
+class Report:
+    """What was verified: how many entries, the last one's hash, and whether somebody outside keeps watch.
+
+    `repriced` counts the spends that this version would charge otherwise: 0, unless an older version wrote them.
+    """
+
+    entries: int
+    spends: int
+    releases: int
+    repriced: int
+    head: str
+    witnessed: bool
+
+
+@final
+class Ledger:
+    """Spend a budget durably, once for each question, whoever asks and whatever crashes.
+
+    Every read and every write first follows the chain from where this process last verified it, so an entry that was changed,
+    dropped or put in since is seen before anything is spent on it. An answer may be given once `spend` and, for a release, `store` or
+    `find` have returned: all of them return only what is durable and witnessed.
+
+    A key pays once. Whoever spends under it again gets the first spend back; if `release_of` has no release for it, the work may be
+    done again, and whoever stores first decides: give the analyst what `store` returns, not what was brought to it.
+
+    >>> from discreet.loss.leaves import Pure
+    >>> ledger = open_ledger(":memory:", Terms(1, 0, "patient_id"))
+    >>> paid = ledger.spend(Pure(0.1), question="how many visits?")
+    >>> ledger.store(paid, {"visits": 42}).body["release"], ledger.find("how many visits?")
+    ({'visits': 42}, {'visits': 42})
+    >>> ledger.spent, ledger.remaining
+    (Amount(epsilon=1/10, delta=0), Amount(epsilon=9/10, delta=0))
+    """
+
+    def __init__(self, storage: Storage, terms: Terms | None, witness: Witness | None = None) -> None:
+        self._storage = storage
+        self._witness = witness
+        self._history = History()
+        self._lock = threading.RLock()
+        _live.add(self)
+        with self._lock:
+            self._begin(terms)
+
+    # ── paying and remembering ───────────────────────────────────────────────────────────────────────────────────────
+
+    def spend(self, loss: Loss, *, question: str, key: str | None = None, note: str = "") -> Entry:
+        """Charge a loss, durably, and give the entry that proves it; or raise BudgetExceeded and charge nothing.
+
+        If this raises LedgerError the charge may stand, and nothing may be answered. `question` names what is asked (its digest), `key`
+        the request, `note` is for people.
+        """
+        with _brief():
+            price = {"loss": record.to_json(loss), "charge": Charge.of(loss, self.terms.budget).to_json()}
+        name = None if key is None else _text(key, "key")
+        body = {"question": _text(question, "question"), "key": name, "note": _text(note, "note", least=0)} | price
+        with self._lock:
+            with self._writing():
+                known = self._history.keys.get(key) if key is not None else None
+                entry = self._append("spend", body) if known is None else self._entry(known)
+            self._settle(entry)
+        if known is not None and any(entry.body[name] != body[name] for name in ("question", "loss")):
+            raise Invalid("this key was used for another question or another price: use a new key")
+        return entry
+
+    def store(self, spend: Entry, release: dict[str, Any]) -> Entry:
+        """Remember the release that a spend paid for, durably; if it has one already, give that: only the first is ever shown."""
+        with self._lock:
+            with self._writing():
+                self._require_spend(spend)
+                known = self._history.answered.get(spend.sequence)
+                entry = self._append("release", {"spend": spend.sequence, "release": release}) if known is None else self._entry(known)
+            self._settle(entry)
+        return entry
+
+    def find(self, question: str) -> dict[str, Any] | None:
+        """The release of this very question, if there is one; the first if it was paid for more than once."""
+        with self._lock, self._reading():
+            return self._release(self._history.found.get(question))
+
+    def release_of(self, spend: Entry) -> dict[str, Any] | None:
+        """The release that this spend paid for, if it came so far."""
+        with self._lock, self._reading():
+            self._require_spend(spend)
+            return self._release(self._history.answered.get(spend.sequence))
+
+    def spend_of(self, key: str) -> Entry | None:
+        """The spend under this key, if there is one."""
+        with self._lock, self._reading():
+            found = self._history.keys.get(key)
+            return None if found is None else self._entry(found)
+
+    def pending(self) -> list[Entry]:
+        """The spends without a release: still at work, crashed, or refused after paying. They stay spent."""
+        with self._lock, self._reading():
+            return [self._entry(sequence) for sequence in self._history.unanswered]
+
+    # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def terms(self) -> Terms:
+        """What this account promises."""
+        assert self._history.terms is not None, "a ledger begins with its terms"
+        return self._history.terms
+
+    @property
+    def filter(self) -> Filter:
+        """The live filter; other processes may spend from it at any time."""
+        with self._lock, self._reading():
+            return self._history.standing.filter
+
+    @property
+    def spent(self) -> Amount:
+        """What was charged: the sum of the prices of all questions, by basic composition."""
+        with self._lock, self._reading():
+            return self._history.standing.spent
+
+    @property
+    def remaining(self) -> Amount:
+        """The largest single further question that is still admitted."""
+        return Amount(*self.filter.remaining)
+
+    def entries(self) -> list[Entry]:
+        """Every entry, oldest first."""
+        with self._lock, self._reading():
+            found = list(self._storage.entries(0, self._history.length))
+            if len(found) < self._history.length or not all(map(self._history.holds, found)):
+                raise distrust("an entry that was there is gone or changed")
+            return found
+
+    def verify(self) -> Report:
+        """Read the whole ledger and all of its witness anew; raise LedgerError if anything is not as it was written."""
+        with self._lock:
+            witness = None if self._witness is None else Witness(self._witness.path)
+            again = Ledger(self._storage, self.terms, witness)
+            if again._history.hash_of(self._history.length - 1) != self._history.head:
+                raise distrust("an entry that was there is gone or changed")
+            history = again._history
+            with self._storage.reading():
+                repriced = sum(self._is_repriced(entry) for entry in self._storage.entries(0, history.length))
+        return Report(history.length, history.spends, len(history.answered), repriced, history.head, witness is not None)
+
+    def close(self) -> None:
+        """Give back the connection; it opens again when needed. A ledger in memory stays."""
+        with self._lock:
+            self._storage.close()
+
+    # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _begin(self, terms: Terms | None) -> None:
+        if self._witness is not None and not self._witness.empty:
+            self._witness.listen()
+        with self._storage.reading():
+            begun = self._storage.state() is not None
+            if begun:
+                self._storage.inspect()
+                self._catch_up()
+        if not begun:
+            self._found(terms)
+        if terms is not None:
+            self.terms.require(terms)
+        self._meet_witness()
+
+    def _found(self, terms: Terms | None) -> None:
+        """Write the first entry, unless another process was quicker."""
+        if terms is None:
+            raise LedgerError("this ledger was never begun: open it with its terms")
+        with self._storage.writing():
+            if self._storage.state() is None:
+                if self._witness is not None:
+                    self._witness.check(self._history)
+                self._append("terms", terms.to_json(witnessed=self._witness is not None))
+        with self._storage.reading():
+            self._catch_up()
+
+    def _meet_witness(self) -> None:
+        """Insist on the witness that the ledger was begun with; any other ledger may be given one later."""
+        if self._witness is None:
+            if self._history.witnessed:
+                raise LedgerError("this ledger has a witness, without which an older copy could pass for it: give the witness's file")
+            return
+        last = self._history.length - 1
+        if self._witness.empty and self._history.witnessed and last > 0:
+            raise LedgerError(
+                "the ledger's witness is gone: bring its file back. If it is lost, and you are sure that this is the newest copy of the "
+                f"ledger, write the line `{last} {self._history.head}` into a new file."
+            )
+        self._witness.check(self._history)
+        if self._witness.newest < 0:
+            self._witness.add(last, self._history.head)
+
+    # ── following the chain ──────────────────────────────────────────────────────────────────────────────────────────
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        if self._witness is not None:
+            self._witness.listen()  # before the ledger is read, which is then no older than its witness
+        with self._storage.reading():
+            self._catch_up()
+            yield
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._storage.writing():
+            if self._witness is not None:
+                self._witness.listen()
+            self._catch_up()
+            yield
+
+    def _catch_up(self) -> None:
+        """Verify what was appended since, and that what was verified is still there."""
+        state = self._storage.state()
+        if state is None:
+            raise distrust("its entries are gone")
+        last = self._history.length - 1
+        if last >= 0:
+            self._entry(last)
+        for entry in self._storage.entries(last + 1):
+            self._history.follow(entry)
+        self._history.require(state)
+        if self._witness is not None:
+            self._witness.check(self._history)
+
+    def _append(self, kind: Kind, body: dict[str, Any]) -> Entry:
+        with _brief():
+            entry = seal(self._history.length, kind, body, self._history.head)
+            filter = self._history.judge(entry).standing.text
+        self._storage.append(entry, filter)
+        return entry
+
+    def _settle(self, entry: Entry) -> None:
+        """Take in an entry that is now durable, and have it witnessed."""
+        if entry.sequence == self._history.length:
+            self._history.follow(entry)
+        self._attest(entry.sequence)
+
+    def _attest(self, sequence: int) -> None:
+        """Nothing is answered on the strength of an entry that could still be rolled back unseen."""
+        if self._witness is not None and self._witness.newest < sequence:
+            self._witness.add(self._history.length - 1, self._history.head)
+
+    def _entry(self, sequence: int) -> Entry:
+        entry = next(self._storage.entries(sequence, sequence + 1), None)
+        if entry is None or not self._history.holds(entry):
+            raise distrust(f"entry {sequence} was there and is gone or changed")
+        return entry
+
+    def _release(self, sequence: int | None) -> dict[str, Any] | None:
+        if sequence is None:
+            return None
+        self._attest(sequence)
+        release: dict[str, Any] = self._entry(sequence).body["release"]
+        return release
+
+    def _is_repriced(self, entry: Entry) -> bool:
+        if entry.kind != "spend":
+            return False
+        body = entry.body
+        return Charge.of(record.from_json(body["loss"]), self.terms.budget) != Charge.from_json(body["charge"])
+
+    def _require_spend(self, entry: Entry) -> None:
+        if entry.kind != "spend" or not self._history.holds(entry):
+            raise Invalid("this is not a spend of this ledger: give what `spend` returned")
+
+
+def open_ledger(path: str | os.PathLike[str], terms: Terms | None = None, witness: str | os.PathLike[str] | None = None) -> Ledger:
+    """Open or begin a ledger in a file, or in memory (":memory:"); without terms, one that exists, as it stands.
+
+    Everything is verified: seals, order, the replayed budget, the state, the witness. A ledger begun with a witness needs it always.
+    """
+    place = os.fspath(path)
+    storage = SqliteStorage(place, create=terms is not None)
+    return Ledger(storage, terms, None if witness is None else Witness(os.fspath(witness)))
+
+
+@contextmanager
+def _brief() -> Iterator[None]:
+    """Refuse what Python does not write down: whole numbers of more than 4300 digits, and what is nested too deeply."""
+    try:
+        yield
+    except Invalid:
+        raise
+    except (ValueError, RecursionError):
+        raise Invalid("this is too long to be written down: use rounder numbers") from None
+
+
+def _text(value: str, name: str, least: int = 1) -> str:
+    if not isinstance(value, str) or len(value) < least:
+        raise Invalid(f"{name} must be text")
+    return value
+
+
+# ── fork ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_live: WeakSet[Ledger] = WeakSet()
+_forking = threading.Lock()
+_held: list[Ledger] = []
+
+
+def _hold() -> None:
+    """Let no process be forked in the middle of a transaction: the child's copy of it must never be rolled back."""
+    _forking.acquire()
+    for ledger in list(_live):
+        ledger._lock.acquire()
+        _held.append(ledger)
+
+
+def _let_go() -> None:
+    while _held:
+        _held.pop()._lock.release()
+    _forking.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)

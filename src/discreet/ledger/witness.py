@@ -1,0 +1,105 @@
+"""A witness: a text file elsewhere that remembers the hashes, so that an older copy of a ledger cannot pass for the ledger."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import final
+
+from discreet.errors import LedgerError
+from discreet.ledger.history import History, distrust
+
+_LINE = re.compile(rb"(\d{1,18}) ([0-9a-f]{64})")
+_TORN = re.compile(rb"\d{0,18}|\d{1,18} [0-9a-f]{0,63}")  # what a power cut may leave of a line
+
+
+@final
+class Witness:
+    """Append `sequence hash` for each entry, durably; and check that all that was ever appended is in the chain.
+
+    Lines of several processes may come out of order, so every line counts, not the last one only. The ledger may be ahead of its
+    witness (a crash between the two: nothing was answered), never behind.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._read = 0  # bytes up to here were checked
+        self._unchecked: list[tuple[int, str]] = []
+        self.newest = -1  # the last entry known to be witnessed, and with it all before
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was ever witnessed, or the file is gone."""
+        try:
+            return os.stat(self.path).st_size == 0
+        except FileNotFoundError:
+            return True
+        except OSError:
+            raise _unusable() from None
+
+    def listen(self) -> None:
+        """Read what was appended since; before the ledger is read, or while nobody else writes to it."""
+        try:
+            with open(self.path, "rb") as file:
+                if os.fstat(file.fileno()).st_size < self._read:
+                    raise distrust("its witness became shorter")
+                file.seek(self._read)
+                text = file.read()
+        except OSError:
+            raise _unusable() from None
+        whole = text[: text.rfind(b"\n") + 1]  # the rest is still being written, or was torn
+        self._unchecked += [found for line in whole.split(b"\n") if (found := _parsed(line))]
+        self._read += len(whole)
+
+    def check(self, history: History) -> None:
+        """Raise LedgerError unless the chain holds all that was read."""
+        for sequence, digest in self._unchecked:
+            if sequence >= history.length:
+                raise distrust(f"its witness saw entry {sequence}, which is gone: this is an older copy, or its end was cut off")
+            if history.hash_of(sequence) != digest:
+                raise distrust(f"its witness saw another entry {sequence}: the chain was made anew, or the witness is another ledger's")
+            self.newest = max(self.newest, sequence)
+        self._unchecked.clear()
+
+    def add(self, sequence: int, digest: str) -> None:
+        """Append one line and make it durable."""
+        try:
+            fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            try:
+                size = os.fstat(fd).st_size
+                torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+                line = f"{sequence} {digest}\n".encode()
+                line = b"\n" + line if torn else line
+                if os.write(fd, line) != len(line):
+                    raise OSError
+                os.fsync(fd)
+                if size == 0:
+                    _sync_folder(self.path)
+            finally:
+                os.close(fd)
+        except OSError:
+            raise _unusable() from None
+        self.newest = max(self.newest, sequence)
+
+
+def _parsed(line: bytes) -> tuple[int, str] | None:
+    if found := _LINE.fullmatch(line):
+        return int(found[1]), found[2].decode()
+    if _TORN.fullmatch(line):
+        return None
+    raise distrust("its witness holds a line that no ledger wrote")
+
+
+def _sync_folder(path: str) -> None:
+    fd = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _unusable() -> LedgerError:
+    return LedgerError(
+        "the ledger's witness cannot be read or written; what was spent stays spent and nothing was released. "
+        "Make its file and folder readable and writable, then open the ledger again."
+    )

@@ -1,0 +1,58 @@
+"""A whole with the (ε, δ) it was calibrated to, so that basic composition may charge that pair."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import final
+
+from attrs import field, frozen
+
+from discreet import parameter
+from discreet.errors import Invalid
+from discreet.loss.law import Floats, Laws
+from discreet.loss.loss import Loss
+from discreet.loss.notions import Approx
+
+
+@final
+@frozen
+class Promised(Loss):
+    """Pay for parts whose composition is (ε, δ)-DP as a whole; in every other language they cost what they cost.
+
+    Theorem (closure; Dwork et al. 2006).
+        If the parts together are (ε, δ)-DP then basic composition may add (ε, δ) for them. That they are is checked on construction.
+
+    >>> from discreet.loss.leaves import Gaussian
+    >>> Promised(Gaussian("1/20"), 1, "1/10000").basic
+    (Fraction(1, 1), Fraction(1, 10000))
+    >>> Promised(Gaussian(1), 1, "1/10000")
+    Traceback (most recent call last):
+    discreet.errors.Invalid: the parts are not (1, 1/10000)-DP
+    """
+
+    parts: Loss
+    promised_epsilon: Fraction = field(converter=parameter.any_epsilon, repr=str)
+    promised_delta: Fraction = field(converter=parameter.any_delta, repr=str)
+
+    def __attrs_post_init__(self) -> None:
+        if not self.parts.within(Approx(self.promised_epsilon, self.promised_delta)):
+            raise Invalid(f"the parts are not ({self.promised_epsilon}, {self.promised_delta})-DP")
+
+    @property
+    def basic(self) -> tuple[Fraction | None, Fraction]:
+        return self.promised_epsilon, self.promised_delta
+
+    delta = property(lambda self: self.parts.delta)
+    epsilon = property(lambda self: self.parts.epsilon)
+    rho = property(lambda self: self.parts.rho)
+    mu_squared = property(lambda self: self.parts.mu_squared)
+
+    @property
+    def laws(self) -> Laws | None:
+        return self.parts.laws
+
+    def renyi(self, orders: Floats) -> Floats:
+        return self.parts.renyi(orders)
+
+    def group(self, k: int) -> Loss:
+        return self.parts.group(k)

@@ -1,0 +1,40 @@
+"""Questions and plans as plain values, the same for equal ones; their digest names a question."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import attrs
+
+from discreet.tables.table import Table
+
+
+def plain(value: Any) -> Any:
+    """Frozen nodes as JSON: a node is its kind and its fields, a fraction is text."""
+    if isinstance(value, Table):
+        return {"is": "Table", "name": value.name}  # what is declared about it has a digest of its own
+    if attrs.has(type(value)):
+        fields = {a.name: plain(getattr(value, a.name)) for a in attrs.fields(type(value)) if a.eq}
+        return {"is": type(value).__name__} | fields
+    match value:
+        case Enum():
+            return value.value
+        case tuple() | list():
+            return [plain(item) for item in value]
+        case Fraction():
+            return {"is": "number", "value": str(value)}
+        case None | bool() | int() | str():
+            return value
+        case datetime.date():  # and moments
+            return {"is": type(value).__name__, "value": value.isoformat()}
+    raise TypeError(type(value).__name__)
+
+
+def digest(value: Any) -> str:
+    """The SHA-256 of a value's plain form."""
+    return hashlib.sha256(json.dumps(plain(value), sort_keys=True, ensure_ascii=True).encode()).hexdigest()

@@ -1,0 +1,269 @@
+"""Run a plan on an engine: find what is open, settle, then release every total and every choice.
+
+Private columns are only ever arranged (`Private.map`) and handed to mechanisms; what comes back is public. The number, order and text of the
+engine's statements depend on the plan and on what was found, not on the data.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any, assert_never, final
+
+import numpy as np
+from attrs import evolve, frozen
+from numpy.typing import NDArray
+
+from discreet.engines.engine import Columns, Engine
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.mechanisms.quantile import Places, Quantile
+from discreet.plan.bound import Groups
+from discreet.plan.find import Find, FindBound, FindKeys, FindLimit
+from discreet.plan.settle import bound, bounding_for, settle
+from discreet.plan.stat import Grid as StatGrid
+from discreet.plan.stat import Stat, on_grid
+from discreet.plan.steps import Choice, Found, Steps, Total
+from discreet.plan.write import KeyValues, Source, write_capped, write_totals, write_units, write_weights
+from discreet.relation.expr import field_of
+from discreet.relation.write import write_expr
+from discreet.tables.kind import Kind, Value
+
+Progress = Callable[[str], None]
+
+
+@final
+@frozen(eq=False)
+class Answers:
+    """What came out, public: the settled plan, and for each group (and last the others, if asked for) totals and choices."""
+
+    plan: Steps
+    groups: KeyValues
+    totals: Mapping[Stat, NDArray[Any]]
+    choices: Mapping[str, Sequence[Any]]
+
+
+def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) -> Answers:
+    """Release everything the plan says."""
+    plan = _found(plan, engine, progress)
+    assert plan.groups is not None
+    positions = Positions.of(plan.groups, plan.question.other)
+    totals: dict[Stat, NDArray[Any]] = {}
+    if positions.size:
+        for stats, sql in statements(plan):
+            progress("counting")
+            columns = engine.run(sql)
+            for place, total in enumerate(stats):
+                private = columns.map(partial(positions.arrange, name=f"s{place}"))
+                totals[total.stat] = np.asarray(total.mechanism.release(private))
+    choices = {choice.measure: _chosen(choice, plan, engine, positions) for choice in plan.choices}
+    groups = (*plan.groups, tuple(OTHER for _ in plan.question.keys)) if plan.question.other else plan.groups
+    return Answers(plan, groups, totals, choices)
+
+
+OTHER = "(other)"
+
+
+def statements(plan: Steps) -> list[tuple[list[Total], str]]:
+    """The totals, grouped by the statement that counts them."""
+    assert plan.bounding is not None
+    salt = plan.policy
+    plain = [total for total in plan.totals if total.stat.form not in ("units", "distinct")]
+    found: list[tuple[list[Total], str]] = []
+    if plain:
+        found.append((plain, write_totals(plan.source, [(total.stat, total.scaled) for total in plain], plan.bounding)))
+    for total in plan.totals:
+        if total.stat.form == "units":
+            groups = bounding_for(total.stat, plan.bounding, bool(plan.question.keys))
+            assert isinstance(groups, Groups)
+            found.append(([total], write_units(plan.source, groups, total.scaled.bits)))
+        elif total.stat.form == "distinct":
+            most = plan.bounding.reach.l1 // plan.bounding.one
+            found.append(([total], write_capped(plan.source, total.stat.expr, most, salt)))
+    return found
+
+
+# ── what is found first ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _found(plan: Steps, engine: Engine, progress: Progress) -> Steps:
+    if plan.settled:
+        return plan
+    found = Found()
+    for find in plan.finds:
+        progress(str(find))
+        found = _add(find, plan, found, engine)
+    return settle(plan, found)
+
+
+def _add(find: Find, plan: Steps, found: Found, engine: Engine) -> Found:
+    question = plan.question
+    groups = plan.public_groups if plan.public_groups is not None else found.groups
+    source = Source(question.relation, question.keys, None if question.other else groups, plan.dialect)
+    match find:
+        case FindLimit(what):
+            limit = int(find.mechanism.release(engine.run(find.write(source)).map(lambda c: _places(c, 1))))
+            return evolve(found, limits={**found.limits, what: limit})
+        case FindBound(expr, _, end):
+            grid = find.mechanism.grid
+            place = find.mechanism.release(engine.run(find.write(source)).map(lambda c: _places(c, int(grid.lower))))
+            return evolve(found, bounds={**found.bounds, (expr, end): find.read(place)})
+        case FindKeys():
+            return _add_keys(find, plan, found, source, engine)
+        case _:
+            assert_never(find)
+
+
+def _places(columns: Columns, lowest: int) -> Places:
+    return Places(columns["v"].astype(np.int64) - lowest, columns["w"].astype(np.int64))
+
+
+def _add_keys(find: FindKeys, plan: Steps, found: Found, source: Source, engine: Engine) -> Found:
+    if find.limit is None:
+        limit = bound(plan.question.relation.one_row, plan.contributions, _with_guess(found), plan.budget.noise, keyed=True).groups
+        find = evolve(find, limit=limit)
+    if find.measure is not None:
+        expr = dict(plan.question.measures)[find.measure].expr
+        assert expr is not None
+        source = Source(source.relation, ((find.measure, expr),), None, source.dialect)
+    schema = source.relation.schema
+    kinds = [field_of(expr, schema).kind for _, expr in source.keys]
+    names = source.key_names
+    sized = engine.run(find.write(source)).map(
+        lambda c: (list(zip(*(c[name].tolist() for name in names), strict=True)), c["s0"].astype(np.int64))
+    )
+    shown = find.mechanism.release(sized)
+    labels = [tuple(received(value, kind) for value, kind in zip(label, kinds, strict=True)) for label in shown]
+    labels.sort(key=lambda label: tuple((value is None, value if value is not None else 0) for value in label))
+    if find.measure is None:
+        return evolve(found, groups=tuple(labels))
+    candidates = tuple(label[0] for label in labels if label[0] is not None)
+    return evolve(found, candidates={**found.candidates, find.measure: candidates})
+
+
+def _with_guess(found: Found) -> Found:
+    return evolve(found, limits={"rows": 1, "groups": 1, "per_group": 1, **found.limits})
+
+
+def received(value: Any, kind: Kind | None) -> Value | None:
+    """A key as it left the engine, as a value of its kind; a date beyond our calendar stays text."""
+    if value is None:
+        return None
+    try:
+        if kind is Kind.DATE:
+            return datetime.date.fromisoformat(value)
+        if kind is Kind.TIMESTAMP:
+            return datetime.datetime.fromisoformat(value)
+    except ValueError:
+        return str(value)
+    return value  # type: ignore[no-any-return]
+
+
+def sent(value: Value | None) -> Any:
+    """A public key in the form in which the engine gives keys."""
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
+# ── arranging ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@final
+@frozen(eq=False)
+class Positions:
+    """The place of each public group in what is released; with `other`, all the rest have the last place, else they are left out."""
+
+    place: Mapping[tuple[Any, ...], int]
+    keys: int
+    other: bool
+    whole: tuple[NDArray[np.int64], NDArray[np.int64]] | None  # one whole key: its values in order, and their places
+
+    @classmethod
+    def of(cls, groups: KeyValues, other: bool) -> Positions:
+        keys = len(groups[0]) if groups else 1
+        if keys == 1 and all(type(group[0]) is int for group in groups):
+            values = np.array([group[0] for group in groups], np.int64)
+            order = np.argsort(values)
+            return cls({}, 1, other, (values[order], order))
+        return cls({tuple(sent(value) for value in group): i for i, group in enumerate(groups)}, keys, other, None)
+
+    @property
+    def size(self) -> int:
+        return (len(self.place) if self.whole is None else len(self.whole[0])) + self.other
+
+    def places(self, columns: Columns) -> NDArray[np.int64]:
+        """Each row's group, or −1."""
+        length = len(next(iter(columns.values())))
+        outside = self.size - 1 if self.other else -1
+        if not self.keys or (self.keys == 1 and () in self.place):
+            return np.zeros(length, np.int64)
+        if self.whole is not None and columns["k0"].dtype.kind in "iu":
+            values, order = self.whole
+            if not len(values):
+                return np.full(length, outside)
+            at = np.minimum(np.searchsorted(values, columns["k0"]), len(values) - 1)
+            return np.where(values[at] == columns["k0"], order[at], outside)
+        place = self.place if self.whole is None else {(int(v),): int(i) for v, i in zip(*self.whole, strict=True)}
+        labels = zip(*(columns[f"k{i}"].tolist() for i in range(self.keys)), strict=True)
+        return np.fromiter((place.get(label, outside) for label in labels), np.int64, length)
+
+    def arrange(self, columns: Columns, name: str) -> NDArray[np.int64]:
+        """One whole number for each public group: 0 where it does not occur."""
+        at, out = self.places(columns), np.zeros(self.size, np.int64)
+        inside = at >= 0
+        np.add.at(out, at[inside], columns[name][inside].astype(np.int64))
+        return out
+
+
+# ── choices ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _chosen(choice: Choice, plan: Steps, engine: Engine, positions: Positions) -> list[Any]:
+    source, schema = plan.source, plan.question.relation.schema
+    text = write_expr(choice.expr, schema, plan.dialect)
+    condition = f"{text} IS NOT NULL"
+    kind = field_of(choice.expr, schema).kind
+    match choice.mechanism:
+        case Quantile() as mechanism:
+            grid = StatGrid(mechanism.grid.lower, mechanism.grid.step, mechanism.grid.points)
+            columns = engine.run(write_weights(source, grid_place(text, grid, kind, plan), choice.bounding, condition))
+            placed = columns.map(lambda found: _split(found, positions))
+            chosen = [mechanism.release(placed.map(itemgetter(i))) for i in range(positions.size)]
+            return [int(value) if kind is Kind.INTEGER else value for value in chosen]
+        case NoisyMax() as mechanism:
+            if not choice.candidates:
+                return [None] * positions.size
+            value = f"CAST({text} AS {plan.dialect.type_name(Kind.TEXT)})" if kind in (Kind.DATE, Kind.TIMESTAMP) else text
+            columns = engine.run(write_weights(source, value, choice.bounding, condition))
+            scores = columns.map(lambda found: _scores(found, positions, choice.candidates))
+            return [choice.candidates[mechanism.release(scores.map(itemgetter(i)))] for i in range(positions.size)]
+        case _:
+            assert_never(choice.mechanism)
+
+
+def grid_place(text: str, grid: StatGrid, kind: Kind | None, plan: Steps) -> str:
+    """A value's place on a quantile's grid, rounded down, from 0."""
+    if kind is Kind.INTEGER and grid.step == 1:
+        return on_grid(text, grid, kind, plan.dialect)
+    real = plan.dialect.real
+    whole, wide = plan.dialect.type_name(Kind.INTEGER), plan.dialect.type_name(Kind.REAL)
+    return f"CAST(FLOOR((CAST({text} AS {wide}) - {real(grid.mid)}) * {real(1 / grid.step)}) AS {whole})"
+
+
+def _split(columns: Columns, positions: Positions) -> list[Places]:
+    at = positions.places(columns)
+    points, weights = columns["v"].astype(np.int64), columns["w"].astype(np.int64)
+    order = np.argsort(at, kind="stable")
+    starts = np.searchsorted(at[order], np.arange(positions.size + 1))
+    return [Places(points[order[a:b]], weights[order[a:b]]) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+
+
+def _scores(columns: Columns, positions: Positions, candidates: Sequence[Value]) -> NDArray[np.int64]:
+    where = {sent(value): i for i, value in enumerate(candidates)}
+    out = np.zeros((positions.size, len(candidates)), np.int64)
+    for place, value, weight in zip(positions.places(columns).tolist(), columns["v"].tolist(), columns["w"].tolist(), strict=True):
+        if place >= 0 and value in where:
+            out[place, where[value]] += weight
+    return out

@@ -1,0 +1,128 @@
+"""What is shown: columns of released values with their errors, after HAVING, ORDER BY and LIMIT."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+from attrs import frozen
+
+from discreet.plan.estimate import Cells, Floats, half_widths, plausible, statistic
+from discreet.plan.execute import Answers
+from discreet.plan.post import evaluate, in_order
+from discreet.plan.question import Measure
+from discreet.plan.share import ADDITIVE
+from discreet.plan.steps import Steps
+from discreet.relation.expr import Column, Expr, columns_of
+
+Values = list[Any]
+
+
+@final
+@frozen(eq=False)
+class Shown:
+    """One column: its values, the raw noisy ones beside them, and the ends of its intervals (None where it has none)."""
+
+    name: str
+    values: Values
+    raw: Values | None = None
+    low: Values | None = None
+    high: Values | None = None
+
+
+def outcome(answers: Answers, confidence: float) -> list[Shown]:
+    """All output columns, in the order and number of rows that were asked for."""
+    plan = answers.plan
+    cells: Cells = {total.stat: answers.totals[total.stat] * float(total.unit) for total in plan.totals if total.stat in answers.totals}
+    count = len(answers.groups)
+    if not cells and plan.totals:
+        cells = {total.stat: np.zeros(0) for total in plan.totals}
+    table = _released(answers, cells, clipped=True)
+    shown = [_column(name, expr, answers, cells, table, confidence) for name, expr in plan.question.outputs]
+    rows = _kept(plan, table, [column.values for column in shown], count)
+    return shown if rows is None else [_taken(column, rows) for column in shown]
+
+
+def _released(answers: Answers, cells: Cells, clipped: bool) -> dict[str, Values]:
+    """Keys and statistics by name."""
+    table: dict[str, Values] = {}
+    for place, (name, _) in enumerate(answers.plan.question.keys):
+        table[name] = [group[place] for group in answers.groups]
+    for name, measure in answers.plan.question.measures:
+        if measure.function in ADDITIVE:
+            table[name] = as_asked(measure, statistic(measure, cells, clipped), answers.plan)
+        else:
+            table[name] = list(answers.choices[name])
+    return table
+
+
+def as_asked(measure: Measure, values: Floats, plan: Steps) -> Values:
+    """Counts that were not weighted are whole."""
+    if measure.function.startswith("count") and all(total.unit == 1 for total in plan.totals if total.stat.grid is None):
+        return [int(value) for value in values.tolist()]
+    return list(values.tolist())
+
+
+def _column(name: str, expr: Expr, answers: Answers, cells: Cells, table: dict[str, Values], confidence: float) -> Shown:
+    measures = dict(answers.plan.question.measures)
+    used = columns_of(expr)
+    if isinstance(expr, Column):
+        values = table[expr.name]
+    else:
+        values = [evaluate(expr, dict(zip(table, row, strict=True))) for row in zip(*table.values(), strict=True)]
+    if not used & set(measures) or any(measures[m].function not in ADDITIVE for m in used & set(measures)):
+        return Shown(name, values)
+    if isinstance(expr, Column):
+        measure = measures[expr.name]
+        widths = half_widths(lambda at: statistic(measure, at, clipped=False), cells, answers.plan.totals, confidence)
+        raw = statistic(measure, cells, clipped=False)
+        low, high = (np.clip(raw + sign * widths, *plausible(measure, cells)) for sign in (-1, 1))
+        return Shown(name, values, as_asked(measure, raw, answers.plan), low.tolist(), high.tolist())
+    return _computed(name, expr, values, answers, cells, table, confidence)
+
+
+def _computed(name: str, expr: Expr, values: Values, answers: Answers, cells: Cells, table: dict[str, Values], confidence: float) -> Shown:
+    """A computed column: its slope in each total is taken through the expression."""
+    measures = {m: measure for m, measure in answers.plan.question.measures if m in columns_of(expr)}
+    others = {key: column for key, column in table.items() if key not in measures}
+
+    def output(at: Cells) -> Floats:
+        found = {m: statistic(measure, at, clipped=False).tolist() for m, measure in measures.items()}
+        rows = zip(*({**others, **found}).values(), strict=True)
+        names = [*others, *found]
+        return np.array([_number(evaluate(expr, dict(zip(names, row, strict=True)))) for row in rows])
+
+    raw = output(cells)
+    if np.isnan(raw).all():
+        return Shown(name, values)
+    with np.errstate(invalid="ignore"):
+        widths = half_widths(output, cells, answers.plan.totals, confidence)
+    low, high = ([None if math.isnan(end) else end for end in (raw + sign * widths).tolist()] for sign in (-1, 1))
+    return Shown(name, values, [None if math.isnan(value) else value for value in raw.tolist()], low, high)
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+
+
+def _kept(plan: Steps, table: dict[str, Values], shown: Sequence[Values], count: int) -> list[int] | None:
+    """Which rows remain, in which order; None if all do as they are."""
+    question = plan.question
+    if question.having is None and not question.order and question.limit is None:
+        return None
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)] if table else [{} for _ in range(count)]
+    kept = [i for i, row in enumerate(rows) if question.having is None or evaluate(question.having, row) is True]
+    for expr, descending in reversed(question.order):
+        some = [i for i in kept if evaluate(expr, rows[i]) is not None]
+        some.sort(key=lambda i: in_order(evaluate(expr, rows[i])), reverse=descending)  # noqa: B023 (used at once)
+        kept = some + [i for i in kept if evaluate(expr, rows[i]) is None]
+    return kept if question.limit is None else kept[: question.limit]
+
+
+def _taken(column: Shown, rows: Sequence[int]) -> Shown:
+    def take(values: Values | None) -> Values | None:
+        return None if values is None else [values[i] for i in rows]
+
+    return Shown(column.name, [column.values[i] for i in rows], take(column.raw), take(column.low), take(column.high))

@@ -1,0 +1,56 @@
+"""Post-processing: expressions over what was released, for one row of public values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, assert_never
+
+from discreet.errors import Refused
+from discreet.relation.expr import Call, Column, Expr, Literal
+from discreet.relation.functions import FUNCTIONS
+
+
+def evaluate(expr: Expr, row: Mapping[str, Any]) -> Any:
+    """The value of an expression on one row of released values; NULL where it has none, as for a division by zero.
+
+    >>> from discreet.relation.expr import call
+    >>> evaluate(call("divide", Column("a"), Literal(2)), {"a": 3})
+    1.5
+    """
+    match expr:
+        case Column(name):
+            return row[name]
+        case Literal(value):
+            return float(value) if isinstance(value, Fraction) else value
+        case Call(function, arguments):
+            value_of = FUNCTIONS[function].value
+            assert value_of is not None  # checked when the plan was made
+            try:
+                return value_of(*(evaluate(argument, row) for argument in arguments))
+            except (OverflowError, ValueError, ZeroDivisionError):
+                return None
+        case _:
+            assert_never(expr)
+
+
+def check(expr: Expr, known: set[str]) -> None:
+    """Refuse what cannot be computed on released values."""
+    match expr:
+        case Column(name):
+            if name not in known:
+                raise Refused(f"{name} is neither a group nor a statistic of this question: add it to GROUP BY, or aggregate it")
+        case Literal():
+            return
+        case Call(function, arguments):
+            if function not in FUNCTIONS or FUNCTIONS[function].value is None:
+                raise Refused(f"{function.upper()} cannot be applied to released values: apply it before aggregating")
+            for argument in arguments:
+                check(argument, known)
+        case _:
+            assert_never(expr)
+
+
+def in_order(value: Any) -> tuple[int, Any]:
+    """A sort key for values of one column: NULL last, texts and numbers each among themselves."""
+    return (1, 0) if value is None else (0, value)

@@ -1,0 +1,120 @@
+"""Close a plan: once bounds, limits and groups are known, declared or found, every mechanism follows from its share of the budget."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from attrs import evolve
+
+from discreet import exact
+from discreet.errors import Refused
+from discreet.loss import calibrate
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.mechanisms.quantile import Quantile
+from discreet.plan.bound import Bounding, Groups, Rows, Single, moved
+from discreet.plan.find import settled
+from discreet.plan.share import split, totals
+from discreet.plan.stat import Scaled, Stat
+from discreet.plan.steps import Budget, Choice, Found, Steps, Total
+from discreet.relation.expr import Expr, field_of
+from discreet.relation.field import Interval
+from discreet.tables.kind import Kind
+from discreet.tables.table import Contributions
+
+POINTS = 16  # a quantile's grid has up to 2^POINTS points
+ONE_FOR_CHOICES = 2**10  # coarser weights where they are counted per value, so that scores fit 64 bits
+
+
+def settle(plan: Steps, found: Found) -> Steps:
+    """The plan with all that was open filled in; its price stays what it was."""
+    groups = plan.public_groups if plan.public_groups is not None else found.groups
+    if groups is None:
+        raise Refused("the groups are not known yet")
+    bounding = bound(plan.question.relation.one_row, plan.contributions, found, plan.budget.noise, keyed=bool(plan.question.keys))
+    ranges = {expr: settled(interval, _ends(found, expr)) for expr, interval in numeric_ranges(plan).items()}
+    needed = totals(plan.question, ranges, plan.budget.centred, weighted=not isinstance(bounding, Single))
+    made = (
+        tuple(
+            _total(stat, share, plan.budget, bounding, plan, len(groups) + plan.question.other)
+            for stat, share in split(needed, 1 / 3 if plan.budget.noise == "laplace" else 1 / 2).items()
+        )
+        if needed
+        else ()
+    )
+    choices = tuple(_choice(name, epsilon, plan, found, ranges, bounding) for name, epsilon in plan.budget.choices)
+    return evolve(plan, found=found, bounding=bounding, groups=groups, totals=made, choices=choices)
+
+
+def _ends(found: Found, expr: Expr) -> dict[str, Fraction]:
+    return {end: value for (of, end), value in found.bounds.items() if of == expr}
+
+
+def numeric_ranges(plan: Steps) -> dict[Expr, Interval]:
+    """What is believed of each number that is summed or ranked."""
+    ranges = {}
+    for _, measure in plan.question.measures:
+        if measure.expr is not None and measure.function in ("sum", "mean", "variance", "stddev", "quantile"):
+            interval = field_of(measure.expr, plan.question.relation.schema).range
+            assert interval is not None
+            ranges[measure.expr] = interval
+    return ranges
+
+
+def bound(one_row: bool, limits: Contributions, found: Found, noise: str, keyed: bool) -> Bounding:
+    """How a unit's rows are bounded, from what was declared and found."""
+    if one_row:
+        return Single()
+    if limits.groups is None and limits.per_group is None:
+        return Rows(limits.rows or found.limits["rows"])
+    groups = (limits.groups or found.limits["groups"]) if keyed else 1
+    return Groups(groups, limits.per_group or found.limits["per_group"], euclidean=noise == "gaussian")
+
+
+def _total(stat: Stat, share: Fraction, budget: Budget, bounding: Bounding, plan: Steps, cells: int) -> Total:
+    used = bounding_for(stat, bounding, bool(plan.question.keys))
+    scaled = Scaled.of(stat, used, plan.adjacency, cells)
+    unit = stat.step * 2**scaled.bits / (1 if stat.form == "distinct" else used.one)
+    if budget.noise == "laplace":
+        return Total(stat, scaled, Laplace(epsilon=budget.epsilon * share, sensitivity=scaled.l1, whole=True), unit)
+    sigma = calibrate.gaussian_scale(budget.epsilon, budget.delta, Fraction(1))
+    scale = exact.rational_up(lambda: exact.ball(scaled.l2**2 * sigma**2 / share).sqrt())
+    return Total(stat, scaled, Gaussian(scale=scale, sensitivity=scaled.l2, whole=True), unit)
+
+
+def bounding_for(stat: Stat, bounding: Bounding, keyed: bool) -> Bounding:
+    """Units are counted once in each group, so they are bounded by groups: at most as many as there may be rows."""
+    if stat.form != "units" or isinstance(bounding, Single):
+        return bounding
+    euclidean = isinstance(bounding, Groups) and bounding.euclidean
+    return Groups(bounding.groups if keyed else 1, 1, euclidean)
+
+
+def _choice(name: str, epsilon: Fraction, plan: Steps, found: Found, ranges: dict[Expr, Interval], bounding: Bounding) -> Choice:
+    measure = dict(plan.question.measures)[name]
+    assert measure.expr is not None
+    used: Bounding = bounding if isinstance(bounding, Single) else evolve(bounding, one=ONE_FOR_CHOICES)
+    if isinstance(used, Groups):
+        used = evolve(used, euclidean=False)  # choices are pure, so what counts is ℓ₁
+    if measure.function == "quantile":
+        assert measure.q is not None
+        low, high, step = quantile_grid(ranges[measure.expr], field_of(measure.expr, plan.question.relation.schema).kind)
+        mechanism = Quantile(epsilon=epsilon, q=measure.q, lower=low, upper=high, step=step, adjacency=plan.adjacency, weight=used.reach.l1)
+        return Choice(name, measure.expr, mechanism, used)
+    field = field_of(measure.expr, plan.question.relation.schema)
+    candidates = found.candidates.get(name, field.public_keys)
+    assert candidates is not None
+    reach = moved(used.reach, plan.adjacency, signed=False)
+    winner = NoisyMax(epsilon=epsilon, sensitivity=reach.l1, monotone=plan.adjacency == "add/remove")
+    return Choice(name, measure.expr, winner, used, candidates)
+
+
+def quantile_grid(interval: Interval, kind: Kind | None) -> tuple[Fraction, Fraction, Fraction]:
+    """The ends and the step: 1 for whole numbers where that is not too many, else a power of two."""
+    width = interval.high - interval.low
+    if kind is Kind.INTEGER and width < 2**20:
+        low = -(-interval.low.numerator // interval.low.denominator)
+        return Fraction(low), max(interval.high, Fraction(low + 1)), Fraction(1)
+    step = Fraction(2) ** (width.numerator.bit_length() - width.denominator.bit_length() - POINTS + 1)
+    return interval.low, interval.high, step

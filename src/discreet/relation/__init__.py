@@ -1,0 +1,1 @@
+"""What may be asked of rows: total, typed expressions and relations in which every row belongs to one unit."""

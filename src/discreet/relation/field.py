@@ -1,0 +1,142 @@
+"""What is believed of an expression: its kind, its range, whether it may be NULL, which values are public."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import final
+
+from attrs import evolve, frozen
+
+from discreet.tables.column import Column
+from discreet.tables.kind import Kind, Value
+
+FURTHEST = Fraction(10**100)  # a real number further out counts as this
+WIDEST = Fraction(10**290)  # no expression may reach further: floats end at 10^308
+WHOLE = Fraction(2**63 - 1)
+YEARS = 300_000  # no engine's calendar reaches further
+_DAYS = Fraction(366 * YEARS)  # as day numbers
+
+
+@final
+@frozen
+class Interval:
+    """Where a number lies, always; an end is known if it follows from what was declared, and not only from the column's type."""
+
+    low: Fraction
+    high: Fraction
+    low_known: bool = True
+    high_known: bool = True
+
+    @property
+    def known(self) -> bool:
+        """Whether both ends follow from what was declared."""
+        return self.low_known and self.high_known
+
+    @property
+    def magnitude(self) -> Fraction:
+        """The largest absolute value."""
+        return max(abs(self.low), abs(self.high))
+
+    def contains(self, value: Fraction | int) -> bool:
+        """Whether a value may occur."""
+        return self.low <= value <= self.high
+
+    def __add__(self, other: Interval) -> Interval:
+        known = self.low_known and other.low_known, self.high_known and other.high_known
+        return Interval(self.low + other.low, self.high + other.high, *known)
+
+    def __neg__(self) -> Interval:
+        return Interval(-self.high, -self.low, self.high_known, self.low_known)
+
+    def __mul__(self, other: Interval) -> Interval:
+        corners = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
+        known = self.known and other.known
+        return Interval(min(corners), max(corners), known, known)
+
+    def reciprocal(self) -> Interval:
+        """1/x, for an interval without 0."""
+        return Interval(1 / self.high, 1 / self.low, self.known, self.known)
+
+    def union(self, other: Interval) -> Interval:
+        """Either of two values."""
+        return Interval(
+            min(self.low, other.low),
+            max(self.high, other.high),
+            self.low_known and other.low_known,
+            self.high_known and other.high_known,
+        )
+
+    def least(self, other: Interval) -> Interval:
+        """The smaller of two values: it is known to be below whichever known upper end there is."""
+        low, high = min(self.low, other.low), min(self.high, other.high)
+        return Interval(low, high, self.low_known and other.low_known, _known_at(high, self, other, "high"))
+
+    def greatest(self, other: Interval) -> Interval:
+        """The larger of two values."""
+        low, high = max(self.low, other.low), max(self.high, other.high)
+        return Interval(low, high, _known_at(low, self, other, "low"), self.high_known and other.high_known)
+
+    def absolute(self) -> Interval:
+        """|x|."""
+        low = Fraction(0) if self.contains(0) else min(abs(self.low), abs(self.high))
+        return Interval(low, self.magnitude, True, self.known)
+
+
+def _known_at(end: Fraction, a: Interval, b: Interval, which: str) -> bool:
+    return any(getattr(side, which) == end and getattr(side, f"{which}_known") for side in (a, b))
+
+
+def exactly(value: Fraction | int) -> Interval:
+    """The interval of one number."""
+    return Interval(Fraction(value), Fraction(value))
+
+
+_NATIVE = {
+    Kind.INTEGER: Interval(-WHOLE - 1, WHOLE, False, False),
+    Kind.REAL: Interval(-FURTHEST, FURTHEST, False, False),
+    Kind.DATE: Interval(-_DAYS, _DAYS, False, False),
+    Kind.TIMESTAMP: None,
+    Kind.TEXT: None,
+    Kind.BOOLEAN: None,
+}
+
+
+@final
+@frozen
+class Field:
+    """What is believed of one column or expression. `kind` is None for a bare NULL."""
+
+    kind: Kind | None
+    range: Interval | None = None
+    nullable: bool = False
+    keys: tuple[Value, ...] | None = None
+    unit: bool = False
+
+    @classmethod
+    def of(cls, column: Column, unit: bool = False) -> Field:
+        """What a declared column promises once it is read: clamped to its bounds, NaN read as NULL (see write.py, which makes it true)."""
+        bounds = None if column.bounds is None else Interval(*column.bounds)
+        return cls(column.kind, bounds or native(column.kind), column.nullable or not column.kind.numeric, column.keys, unit)
+
+    @property
+    def public_keys(self) -> tuple[Value, ...] | None:
+        """The values that may occur, where they are few and follow from what was declared."""
+        if self.keys is not None:
+            return self.keys
+        if self.kind is Kind.BOOLEAN:
+            return (False, True)
+        if self.kind is Kind.INTEGER and self.range is not None and self.range.known and self.range.high - self.range.low < MOST_LISTED:
+            return tuple(range(int(self.range.low), int(self.range.high) + 1))
+        return None
+
+    def sometimes_null(self, *others: Field) -> Field:
+        """The same, NULL where any of the others may be."""
+        return evolve(self, nullable=self.nullable or any(other.nullable for other in others))
+
+
+MOST_LISTED = 10_000  # whole numbers within declared bounds are listed as groups up to this many
+
+
+def native(kind: Kind | None) -> Interval | None:
+    """The range of a kind when nothing was declared."""
+    return None if kind is None else _NATIVE[kind]

@@ -1,0 +1,290 @@
+"""Numbers: ranges through arithmetic, and spelling that cannot overflow.
+
+Whole numbers are computed as 64-bit integers where the range of the result allows it, else as floats. Floats round, so a result may pass the
+end of its range by a rounding error; what privacy rests on is clamped once more, as an integer, where it is summed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from attrs import evolve
+
+from discreet.engines.dialect import Dialect
+from discreet.errors import Refused
+from discreet.relation.field import WHOLE, WIDEST, Field, Interval
+from discreet.tables.kind import Kind
+
+
+def numbers(fields: Sequence[Field]) -> list[Interval]:
+    """The ranges of numeric arguments."""
+    for field in fields:
+        if field.kind is None or not field.kind.numeric:
+            raise Refused(
+                f"this needs numbers, not {field.kind.value if field.kind else 'NULL'}; text is not cast, declare the column's type"
+            )
+    return [field.range for field in fields if field.range is not None]
+
+
+def result(kinds: Sequence[Field], interval: Interval, nullable: bool = False) -> Field:
+    """A number of this range: whole if all arguments are and it fits."""
+    if interval.magnitude > WIDEST:
+        raise Refused("this expression may be too large for a number: declare bounds for its columns, or clip them with LEAST and GREATEST")
+    whole = all(field.kind is Kind.INTEGER for field in kinds) and interval.magnitude <= WHOLE
+    return Field(Kind.INTEGER if whole else Kind.REAL, interval, nullable or any(field.nullable for field in kinds))
+
+
+def add(fields: Sequence[Field]) -> Field:
+    a, b = numbers(fields)
+    return result(fields, a + b)
+
+
+def subtract(fields: Sequence[Field]) -> Field:
+    a, b = numbers(fields)
+    return result(fields, a + -b)
+
+
+def multiply(fields: Sequence[Field]) -> Field:
+    a, b = numbers(fields)
+    return result(fields, a * b)
+
+
+def divide(fields: Sequence[Field]) -> Field:
+    a, b = numbers(fields)
+    if b.contains(0):
+        raise Refused(
+            "the divisor may be 0: declare bounds that exclude it, clip it with GREATEST(x, 1), or divide after aggregating, as in SUM(a) / SUM(b)"
+        )
+    quotient = result(fields, a * b.reciprocal(), nullable=fields[1].kind is Kind.REAL)
+    return evolve(quotient, kind=Kind.REAL)
+
+
+def modulo(fields: Sequence[Field]) -> Field:
+    a, b = numbers(fields)
+    if any(field.kind is not Kind.INTEGER for field in fields) or b.low != b.high or b.low < 1:
+        raise Refused("a remainder is taken of a whole number by a positive whole literal, as in x % 10")
+    low = Fraction(0) if a.low >= 0 else 1 - b.high
+    return result(fields, Interval(low, b.high - 1))
+
+
+def negate(fields: Sequence[Field]) -> Field:
+    return result(fields, -numbers(fields)[0])
+
+
+def absolute(fields: Sequence[Field]) -> Field:
+    return result(fields, numbers(fields)[0].absolute())
+
+
+def to_whole(fields: Sequence[Field]) -> Field:
+    inside = numbers(fields)[0]
+    if inside.magnitude > 2**53:
+        raise Refused("only a number with bounds can be made whole: declare bounds for its columns")
+    interval = Interval(Fraction(math.floor(inside.low)), Fraction(math.ceil(inside.high)), inside.low_known, inside.high_known)
+    return Field(Kind.INTEGER, interval, fields[0].nullable)
+
+
+def rounded(fields: Sequence[Field]) -> Field:
+    if len(fields) == 1:
+        return to_whole(fields)
+    inside, digits = numbers(fields)
+    if digits.low != digits.high or not 0 <= digits.low <= 15 or fields[1].kind is not Kind.INTEGER:
+        raise Refused("ROUND takes a literal number of digits from 0 to 15")
+    if inside.magnitude > 10**30:
+        raise Refused("only a number with bounds can be rounded: declare bounds for its columns")
+    edge = Fraction(1, 10 ** int(digits.low))
+    return Field(Kind.REAL, Interval(inside.low - edge, inside.high + edge, inside.low_known, inside.high_known), fields[0].nullable)
+
+
+def to_real(fields: Sequence[Field]) -> Field:
+    return Field(Kind.REAL, numbers(fields)[0], fields[0].nullable)
+
+
+def sqrt(fields: Sequence[Field]) -> Field:
+    inside = numbers(fields)[0]
+    if inside.low < 0:
+        raise Refused("the square root of a number that may be negative: declare bounds from 0, or clip it with GREATEST(x, 0)")
+    return Field(Kind.REAL, Interval(_root(inside.low), _root(inside.high) + 1, inside.low_known, inside.high_known), fields[0].nullable)
+
+
+def _root(value: Fraction) -> Fraction:
+    return Fraction(math.isqrt(math.floor(value)))
+
+
+def ln(fields: Sequence[Field]) -> Field:
+    inside = numbers(fields)[0]
+    if inside.low <= 0:
+        raise Refused("the logarithm of a number that may be 0 or less: declare bounds above 0, or clip it with GREATEST(x, 1)")
+    low, high = (Fraction(math.log(end)).limit_denominator(10**6) for end in (inside.low, inside.high))
+    return Field(
+        Kind.REAL, Interval(low - Fraction(1, 10**5), high + Fraction(1, 10**5), inside.low_known, inside.high_known), fields[0].nullable
+    )
+
+
+def exp(fields: Sequence[Field]) -> Field:
+    inside = numbers(fields)[0]
+    if inside.high > 200:
+        raise Refused("the exponential of a number that may exceed 200: declare bounds for it")
+    return Field(
+        Kind.REAL,
+        Interval(Fraction(0), Fraction(math.exp(inside.high)) * Fraction(1001, 1000), True, inside.high_known),
+        fields[0].nullable,
+    )
+
+
+def _chosen(fields: Sequence[Field], pick: Callable[[Interval, Interval], Interval]) -> Field:
+    first, *rest = numbers(fields)
+    for other in rest:
+        first = pick(first, other)
+    return result(fields, first)
+
+
+def least(fields: Sequence[Field]) -> Field:
+    return _chosen(fields, Interval.least)
+
+
+def greatest(fields: Sequence[Field]) -> Field:
+    return _chosen(fields, Interval.greatest)
+
+
+def width_bucket(fields: Sequence[Field]) -> Field:
+    value, low, high, count = numbers(fields)
+    if (
+        any(end.low != end.high for end in (low, high, count))
+        or not low.low < high.low
+        or not 1 <= count.low <= 10**6
+        or count.low.denominator > 1
+    ):
+        raise Refused(
+            "WIDTH_BUCKET takes a number, two literal ends, the lower first, and a literal number of buckets, as in WIDTH_BUCKET(x, 0, 100, 20)"
+        )
+    return Field(Kind.INTEGER, Interval(Fraction(0), count.low + 1), fields[0].nullable)
+
+
+# ── spelling ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+Texts = Sequence[str]
+Fields = Sequence[Field]
+
+
+def as_kind(dialect: Dialect, argument: str, kind: Kind | None) -> str:
+    """An argument cast to a kind wide enough to compute in; only casts that cannot fail."""
+    return f"CAST({argument} AS {dialect.type_name(kind or Kind.REAL)})"
+
+
+def write_operator(symbol: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
+    def write(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+        a, b = (as_kind(dialect, text, out.kind) for text in texts)
+        return f"({a} {symbol} {b})"
+
+    return write
+
+
+def write_prefix(symbol: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
+    return lambda dialect, texts, fields, out: f"({symbol}{as_kind(dialect, texts[0], out.kind)})"
+
+
+def write_call(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
+    return lambda dialect, texts, fields, out: f"{name}({as_kind(dialect, texts[0], out.kind)})"
+
+
+def write_real_call(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
+    return lambda dialect, texts, fields, out: f"{name}({as_kind(dialect, texts[0], Kind.REAL)})"
+
+
+def write_divide(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    a, b = (as_kind(dialect, text, Kind.REAL) for text in texts)
+    return f"({a} / NULLIF({b}, 0))"
+
+
+def write_modulo(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    return f"({as_kind(dialect, texts[0], Kind.INTEGER)} % {texts[1]})"
+
+
+def write_rounding(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
+    return lambda dialect, texts, fields, out: as_kind(dialect, f"{name}({as_kind(dialect, texts[0], Kind.REAL)})", Kind.INTEGER)
+
+
+def write_truncate(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    real = as_kind(dialect, texts[0], Kind.REAL)
+    return as_kind(dialect, f"CASE WHEN {real} < 0 THEN CEIL({real}) ELSE FLOOR({real}) END", Kind.INTEGER)
+
+
+def write_round(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    """Half upwards, the same everywhere: engines differ on ties."""
+    real = as_kind(dialect, texts[0], Kind.REAL)
+    if len(texts) == 1:
+        return as_kind(dialect, f"FLOOR({real} + 0.5)", Kind.INTEGER)
+    assert fields[1].range is not None
+    factor = dialect.real(Fraction(10 ** int(fields[1].range.low)))
+    return f"(FLOOR({real} * {factor} + 0.5) / {factor})"
+
+
+def write_to_real(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    return as_kind(dialect, texts[0], Kind.REAL)
+
+
+def write_choice(word: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
+    """The least or greatest, NULL if any is: engines differ on that, so it is spelled out."""
+
+    def write(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+        chosen = f"{word}({', '.join(as_kind(dialect, text, out.kind) for text in texts)})"
+        present = " AND ".join(f"{text} IS NOT NULL" for text, field in zip(texts, fields, strict=True) if field.nullable)
+        return f"(CASE WHEN {present} THEN {chosen} END)" if present else chosen
+
+    return write
+
+
+def write_width_bucket(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    low, high, count = (field.range.low for field in fields[1:] if field.range is not None)
+    value = as_kind(dialect, texts[0], Kind.REAL)
+    inside = f"FLOOR(({value} - {dialect.real(low)}) * {dialect.real(count / (high - low))})"
+    bucket = f"CASE WHEN {inside} >= {int(count)} THEN {int(count)} ELSE {as_kind(dialect, inside, Kind.INTEGER)} + 1 END"
+    return (
+        f"(CASE WHEN {value} < {dialect.real(low)} THEN 0 WHEN {value} >= {dialect.real(high)} THEN {int(count) + 1} "
+        f"WHEN {value} IS NOT NULL THEN {bucket} END)"
+    )
+
+
+# ── values, for post-processing of what was released ─────────────────────────────────────────────────────────────────
+
+
+def null_safe(function: Callable[..., Any]) -> Callable[..., Any]:
+    """NULL if any argument is."""
+    return lambda *arguments: None if any(a is None for a in arguments) else function(*arguments)
+
+
+def quotient(a: float, b: float) -> float | None:
+    return a / b if b else None
+
+
+def remainder(a: int, b: int) -> int | None:
+    return int(math.fmod(a, b)) if b else None
+
+
+def floor(value: float) -> int:
+    return math.floor(value)
+
+
+def ceil(value: float) -> int:
+    return math.ceil(value)
+
+
+def round_half_up(value: float, digits: int = 0) -> float:
+    factor = 10 ** int(digits)
+    found: int = math.floor(value * factor + 0.5)
+    return found if factor == 1 else found / factor
+
+
+def safe_sqrt(value: float) -> float | None:
+    return math.sqrt(value) if value >= 0 else None
+
+
+def safe_ln(value: float) -> float | None:
+    return math.log(value) if value > 0 else None
+
+
+def safe_exp(value: float) -> float | None:
+    return math.exp(value) if value < 700 else None

@@ -1,0 +1,78 @@
+"""Text: comparing with patterns and taking pieces. Regular expressions are refused: their cost may depend on a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from discreet.engines.dialect import Dialect
+from discreet.errors import Refused
+from discreet.relation.field import Field, Interval
+from discreet.relation.number import Fields, Texts
+from discreet.tables.kind import Kind
+
+
+def _texts(fields: Sequence[Field]) -> None:
+    if any(field.kind not in (Kind.TEXT, None) for field in fields):
+        raise Refused("this needs text; numbers and dates are not cast to it")
+
+
+def like(fields: Sequence[Field]) -> Field:
+    _texts(fields)
+    if fields[1].keys is None or len(fields[1].keys) != 1:
+        raise Refused("a pattern must be written as a literal, as in name LIKE 'A%'")
+    return Field(Kind.BOOLEAN, nullable=fields[0].nullable)
+
+
+def text_to_text(fields: Sequence[Field]) -> Field:
+    _texts(fields)
+    return Field(Kind.TEXT, nullable=fields[0].nullable)
+
+
+def length(fields: Sequence[Field]) -> Field:
+    _texts(fields)
+    return Field(Kind.INTEGER, Interval(Fraction(0), Fraction(2**40), True, False), fields[0].nullable)
+
+
+def substring(fields: Sequence[Field]) -> Field:
+    _texts(fields[:1])
+    for place in fields[1:]:
+        if (
+            place.kind is not Kind.INTEGER
+            or place.range is None
+            or place.range.low != place.range.high
+            or not 1 <= place.range.low <= 10**6
+        ):
+            raise Refused("SUBSTRING takes literal positions from 1, as in SUBSTRING(zip, 1, 2)")
+    return Field(Kind.TEXT, nullable=fields[0].nullable)
+
+
+def concat(fields: Sequence[Field]) -> Field:
+    _texts(fields)
+    return Field(Kind.TEXT, nullable=any(field.nullable for field in fields))
+
+
+def write_like(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    return f"({texts[0]} LIKE {texts[1]})"
+
+
+def write_starts_with(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    prefix = str((fields[1].keys or ("",))[0])
+    return f"(LEFT({texts[0]}, {len(prefix)}) = {dialect.text(prefix)})"
+
+
+def write_length(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    return f"CAST(LENGTH({texts[0]}) AS {dialect.type_name(Kind.INTEGER)})"
+
+
+def write_substring(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    return f"SUBSTRING({', '.join(texts)})"
+
+
+def write_concat(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    return f"({' || '.join(texts)})"
+
+
+def value_concat(*values: Any) -> str | None:
+    return None if any(value is None for value in values) else "".join(values)

@@ -1,0 +1,168 @@
+"""Relations and expressions as SQL text of our own; nothing an analyst typed passes through but literals, quoted.
+
+A table is read so that what is believed of its columns is true: numbers are clamped to their bounds, NaN is NULL, and in a column declared
+without NULL what is missing all the same counts as its lower bound.
+"""
+
+from __future__ import annotations
+
+import datetime
+from fractions import Fraction
+from typing import assert_never
+
+from discreet.engines.dialect import Dialect
+from discreet.relation.expr import Call, Column, Expr, Literal, Schema, field_of
+from discreet.relation.field import FURTHEST, Field
+from discreet.relation.functions import FUNCTIONS
+from discreet.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, Within
+from discreet.tables import column as columns
+from discreet.tables.kind import Kind
+from discreet.tables.table import Table
+
+UNIT = "__unit"  # the column that names the unit; analysts' names never begin with two underscores
+
+
+def write_expr(expr: Expr, schema: Schema, dialect: Dialect) -> str:
+    """An expression over columns of these names."""
+    match expr:
+        case Column(name):
+            return dialect.identifier(name)
+        case Literal(value):
+            return dialect.literal(value)
+        case Call(function, arguments):
+            fields = tuple(field_of(argument, schema) for argument in arguments)
+            texts = [write_expr(argument, schema, dialect) for argument in arguments]
+            return FUNCTIONS[function].write(dialect, texts, fields, FUNCTIONS[function].field(fields))
+        case _:
+            assert_never(expr)
+
+
+def write_relation(relation: Relation, dialect: Dialect) -> str:
+    """A SELECT with the relation's columns, and the unit's name where rows carry it."""
+    match relation:
+        case Scan(table, links):
+            return _scan(relation, table, links, dialect)
+        case Where(below, condition):
+            return f"SELECT * FROM {_inner(below, dialect)} WHERE {write_expr(condition, below.schema, dialect)}"
+        case Select(below, named):
+            return f"SELECT {', '.join(_named(named, below, dialect))} FROM {_inner(below, dialect)}"
+        case Join():
+            return _join(relation, dialect)
+        case Stack(inputs):
+            names = [dialect.identifier(name) for name in [*([UNIT] if relation.has_id else []), *relation.schema]]
+            return " UNION ALL ".join(f"SELECT {', '.join(names)} FROM {_inner(below, dialect)}" for below in inputs)
+        case PerUnit():
+            return _per_unit(relation, dialect)
+        case _:
+            assert_never(relation)
+
+
+def _inner(relation: Relation, dialect: Dialect, alias: str = "t") -> str:
+    return f"({write_relation(relation, dialect)}) AS {alias}"
+
+
+def _named(named: tuple[tuple[str, Expr], ...], below: Relation, dialect: Dialect) -> list[str]:
+    unit = [UNIT] if below.has_id else []
+    return unit + [f"{write_expr(expr, below.schema, dialect)} AS {dialect.identifier(name)}" for name, expr in named] or ["1 AS __nothing"]
+
+
+# ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _scan(scan: Scan, table: Table, links: tuple[tuple[object, Table], ...], dialect: Dialect) -> str:
+    read = [
+        f"{read_column(column, f't.{dialect.identifier(column.name)}', dialect)} AS {dialect.identifier(column.name)}"
+        for column in table.columns
+    ]
+    if not scan.has_id:
+        return f"SELECT {', '.join(read)} FROM {dialect.identifier(table.name)} AS t"
+    chain, joins = "t", ""
+    for depth, (link, target) in enumerate(scan.links, 1):
+        joins += (
+            f" JOIN {dialect.identifier(target.name)} AS l{depth} "
+            f"ON {chain}.{dialect.identifier(link.column)} = l{depth}.{dialect.identifier(link.key)}"
+        )
+        chain = f"l{depth}"
+    holder = scan.links[-1][1] if scan.links else table
+    unit = f"{chain}.{dialect.identifier(holder.unit_column or '')}"
+    return f"SELECT {unit} AS {UNIT}, {', '.join(read)} FROM {dialect.identifier(table.name)} AS t{joins} WHERE {unit} IS NOT NULL"
+
+
+def read_column(column: columns.Column, text: str, dialect: Dialect) -> str:
+    """A column as it is believed to be: within its bounds, without NaN, and without NULL where that is declared."""
+    bounds = column.bounds
+    if column.kind is Kind.DATE and bounds is not None:
+        low, high = (dialect.literal(datetime.date.fromordinal(int(end))) for end in bounds)
+        return _clamp(text, low, high)
+    if not column.kind.numeric:
+        return text
+    if column.kind is Kind.REAL:
+        low, high = (dialect.real(end) for end in bounds or (-FURTHEST, FURTHEST))
+        clamped = f"CASE WHEN {text} > {low} AND {text} < {high} THEN {text} WHEN {text} <= {low} THEN {low} WHEN {dialect.is_number(text)} THEN {high} END"
+    elif bounds is not None:
+        low, high = (dialect.literal(int(end)) for end in _whole(bounds))
+        clamped = _clamp(text, low, high)
+    else:
+        clamped, low = text, "0"
+    return clamped if column.nullable else f"COALESCE({clamped}, {low if bounds else '0'})"
+
+
+def _whole(bounds: tuple[Fraction, Fraction]) -> tuple[int, int]:
+    return -(-bounds[0].numerator // bounds[0].denominator), bounds[1].numerator // bounds[1].denominator
+
+
+def _clamp(text: str, low: str, high: str) -> str:
+    return f"CASE WHEN {text} >= {low} AND {text} <= {high} THEN {text} WHEN {text} < {low} THEN {low} WHEN {text} > {high} THEN {high} END"
+
+
+# ── joins ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _join(join: Join, dialect: Dialect) -> str:
+    both = join.left.has_id and join.right.has_id
+    conditions = [f"l.{dialect.identifier(a)} = r.{dialect.identifier(b)}" for a, b in join.on]
+    if both:
+        conditions.append(f"l.{UNIT} = r.{UNIT}")
+    names = [f"{'l' if join.left.has_id else 'r'}.{UNIT} AS {UNIT}"] if join.has_id else []
+    names += [f"l.{dialect.identifier(name)} AS {dialect.identifier(name)}" for name in join.left.schema]
+    names += [f"r.{dialect.identifier(name)} AS {dialect.identifier(name)}" for name in join.right.schema]
+    word = "LEFT JOIN" if join.kind == "left" else "JOIN"
+    return f"SELECT {', '.join(names)} FROM {_inner(join.left, dialect, 'l')} {word} {_inner(join.right, dialect, 'r')} ON {' AND '.join(conditions)}"
+
+
+# ── within a unit ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _per_unit(relation: PerUnit, dialect: Dialect) -> str:
+    schema = relation.input.schema
+    keys = [write_expr(expr, schema, dialect) for _, expr in relation.keys]
+    shown = [f"{UNIT} AS {dialect.identifier(name)}" for name in relation.units]
+    shown += [f"{key} AS {dialect.identifier(name)}" for key, (name, _) in zip(keys, relation.keys, strict=True)]
+    shown += [f"{_within(aggregate, schema, dialect)} AS {dialect.identifier(name)}" for name, aggregate in relation.aggregates]
+    return f"SELECT {', '.join([UNIT, *shown])} FROM {_inner(relation.input, dialect)} GROUP BY {', '.join([UNIT, *keys])}"
+
+
+def _within(aggregate: Within, schema: Schema, dialect: Dialect) -> str:
+    if aggregate.expr is None:
+        return "COUNT(*)"
+    text, field = write_expr(aggregate.expr, schema, dialect), field_of(aggregate.expr, schema)
+    match aggregate.function:
+        case "count_of":
+            return f"COUNT({text})"
+        case "count_distinct":
+            return f"COUNT(DISTINCT {text})"
+        case "min" | "max":
+            return f"{aggregate.function.upper()}({text})"
+    total, bits = exact_sum(text, field, dialect)
+    real = f"(CAST({total} AS {dialect.type_name(Kind.REAL)}) / {dialect.real(Fraction(2) ** bits)})"
+    return real if aggregate.function == "sum" else f"({real} / NULLIF(COUNT({text}), 0))"
+
+
+def exact_sum(text: str, field: Field, dialect: Dialect) -> tuple[str, int]:
+    """A sum in whole numbers of 2^−bits, which no order of rows changes, and the bits."""
+    assert field.range is not None
+    if field.kind is Kind.INTEGER:
+        return f"SUM(CAST({text} AS {dialect.type_name(Kind.INTEGER)}))", 0
+    bits = 40 - int(field.range.magnitude).bit_length()
+    scaled = f"FLOOR({text} * {dialect.real(Fraction(2) ** bits)} + 0.5)"
+    return f"SUM(CAST({scaled} AS {dialect.type_name(Kind.INTEGER)}))", bits

@@ -1,0 +1,1 @@
+"""SQL text in: read into nodes of our own, closed by default."""

@@ -1,0 +1,62 @@
+"""Refusals that name the piece, say why, and say what would work; and the check that no part of a piece went unread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from discreet.errors import Refused
+
+T = TypeVar("T")
+_LONGEST = 80  # characters of the user's own text that a message repeats
+
+
+def piece(node: exp.Expr) -> str:
+    """A piece of the question as it was written, shortened."""
+    try:
+        text = " ".join(node.sql(comments=False).split())
+    except (SqlglotError, ValueError, AttributeError, TypeError):
+        text = node.key.upper()
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def place(node: exp.Expr) -> str:
+    """Where the piece stands, if its tokens still know."""
+    for part in node.walk():
+        if "line" in part.meta:
+            return f" (line {part.meta['line']}, column {part.meta['col']})"
+    return ""
+
+
+def refused(node: exp.Expr, why: str, instead: str) -> Refused:
+    """The error for a piece that has no place here."""
+    return Refused(f"{piece(node)}{place(node)}: {why}; {instead}")
+
+
+def located(node: exp.Expr, error: Refused) -> Refused:
+    """A refusal from the rules of expressions, with the piece it speaks of."""
+    return Refused(f"{piece(node)}{place(node)}: {error}")
+
+
+def is_set(value: Any) -> bool:
+    """Whether an argument of a parsed node says anything."""
+    return value is not None and value is not False and value != [] and value != ""
+
+
+def only(node: exp.Expr, *read: str) -> None:
+    """Refuse a node that says more than these arguments: what is not read is not ignored."""
+    for name, value in node.args.items():
+        if name not in read and is_set(value):
+            word = name.strip("_").upper().replace("_", " ")
+            raise refused(node, f"{word} is not understood here", f"leave {word} out")
+
+
+def shallow(read: Callable[[], T]) -> T:
+    """Read something; what is nested too deeply for the stack is refused like anything else."""
+    try:
+        return read()
+    except RecursionError:
+        raise Refused("this question is nested too deeply: name its parts with WITH") from None

@@ -1,0 +1,1 @@
+"""What is declared: tables, columns, who is protected, which groups are public."""

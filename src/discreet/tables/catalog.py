@@ -1,0 +1,72 @@
+"""All that is declared: tables, neighbours, and the data's version."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from fractions import Fraction
+from typing import Any, final
+
+import attrs
+from attrs import field, frozen
+
+from discreet.errors import PolicyError
+from discreet.mechanisms.sensitivity import Adjacency
+from discreet.tables.kind import Kind
+from discreet.tables.table import Table
+from discreet.tables.unit import EachRow, Link, Person
+
+
+@final
+@frozen
+class Catalog:
+    """The tables by name, which neighbours are, and which version of the data this is (declared by its owner, never computed)."""
+
+    tables: tuple[Table, ...]
+    adjacency: Adjacency = "add/remove"
+    version: str = field(default="1")
+
+    def table(self, name: str) -> Table | None:
+        """The table of this name, if there is one."""
+        return next((table for table in self.tables if table.name == name), None)
+
+    @property
+    def protected(self) -> str:
+        """Who is protected, in words; one sentence for all tables."""
+        units = sorted({str(table.unit) for table in self.tables if isinstance(table.unit, EachRow | Person)})
+        return " and ".join(units)
+
+    def steps_to_unit(self, table: Table) -> tuple[tuple[Link, Table], ...]:
+        """The links from a table to the one that holds its unit."""
+        steps: list[tuple[Link, Table]] = []
+        here = table
+        while isinstance(here.unit, Link):
+            link, found = here.unit, self.table(here.unit.table)
+            if found is None or not found.private or any(found == seen for _, seen in steps):
+                raise PolicyError(f"table {table.name}: its link leads to no private table with a unit")
+            steps.append((link, found))
+            here = found
+        return tuple(steps)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything declared, as plain values."""
+        return {"tables": [_plain(table) for table in self.tables], "adjacency": self.adjacency, "version": self.version}
+
+    @property
+    def digest(self) -> str:
+        """A name for this policy: the SHA-256 of what is declared."""
+        return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if attrs.has(type(value)):
+        kind = {"kind": type(value).__name__} if isinstance(value, EachRow | Person | Link) else {}
+        return kind | {a.name: _plain(getattr(value, a.name)) for a in attrs.fields(type(value))}
+    match value:
+        case Kind():
+            return value.value
+        case tuple():
+            return [_plain(item) for item in value]
+        case Fraction() | None | bool() | int() | str():
+            return str(value) if isinstance(value, Fraction) else value
+    return value.isoformat()

@@ -1,0 +1,73 @@
+"""A column: what it holds, within which bounds, and which of its values are public."""
+
+from __future__ import annotations
+
+import datetime
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+from attrs import field, frozen
+
+from discreet.errors import Invalid
+from discreet.tables.kind import Kind, Value
+
+Bounds: TypeAlias = tuple[Fraction, Fraction]
+MOST_KEYS = 10_000_000
+
+
+@final
+@frozen
+class Column:
+    """What is declared about a column. Nothing here was learnt from the data's values.
+
+    Values beyond the bounds count as the nearest bound; rows whose value is not among the public keys are left out where the keys decide
+    the groups. A column that is not said to be without NULL may hold it.
+
+    >>> Column.of("age", Kind.INTEGER, bounds=(0, 120)).bounds
+    (Fraction(0, 1), Fraction(120, 1))
+    """
+
+    name: str
+    kind: Kind
+    bounds: Bounds | None = field(default=None)
+    keys: tuple[Value, ...] | None = field(default=None)
+    nullable: bool = True
+    unique: bool = False  # no two rows of the table have the same value (public tables: may be joined on without multiplying rows)
+
+    @classmethod
+    def of(cls, name: str, kind: Kind, *, bounds: Any = None, keys: Any = None, nullable: bool = True, unique: bool = False) -> Column:
+        """Read bounds and keys as people write them."""
+        return cls(name, kind, read_bounds(kind, bounds, name), read_keys(kind, keys, name), nullable, unique)
+
+
+def read_bounds(kind: Kind, bounds: Any, name: str) -> Bounds | None:
+    """The two ends, as exact numbers; dates as days."""
+    if bounds is None:
+        return None
+    if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
+        raise Invalid(f"the bounds of {name} must be a pair (lower, upper)")
+    if kind not in (Kind.INTEGER, Kind.REAL, Kind.DATE):
+        raise Invalid(f"{name} holds {kind.value}: only numbers and dates have bounds")
+    low, high = (kind.read(end, f"the {which} bound of {name}") for end, which in zip(bounds, ("lower", "upper"), strict=True))
+    low, high = (Fraction(end.toordinal()) if isinstance(end, datetime.date) else Fraction(end) for end in (low, high))
+    if not low < high:
+        raise Invalid(f"the lower bound of {name} must be below the upper")
+    if max(abs(low), abs(high)) > 10**50:
+        raise Invalid(f"the bounds of {name} must lie within ±10^50")
+    return low, high
+
+
+def read_keys(kind: Kind, keys: Any, name: str) -> tuple[Value, ...] | None:
+    """The public values of a column, each once, in the order given."""
+    if keys is None:
+        return None
+    if isinstance(keys, str) or not hasattr(keys, "__iter__"):
+        raise Invalid(f"the keys of {name} must be a list of values")
+    if kind is Kind.REAL:
+        raise Invalid(f"{name} holds real numbers, which make no groups: use WIDTH_BUCKET or FLOOR to make bins")
+    read = tuple(kind.read(key, f"each key of {name}") for key in keys)
+    if not read or len(set(read)) != len(read):
+        raise Invalid(f"the keys of {name} must be different, and at least one")
+    if len(read) > MOST_KEYS:
+        raise Invalid(f"{name} has more than {MOST_KEYS:,} keys")
+    return read

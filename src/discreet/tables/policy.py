@@ -1,0 +1,208 @@
+"""The policy: who is protected, how much may be learnt, and what is declared about the tables."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, final
+
+from attrs import frozen
+
+from discreet import exact, parameter
+from discreet.errors import PolicyError
+from discreet.mechanisms.sensitivity import Adjacency
+from discreet.tables.catalog import Catalog
+from discreet.tables.declaration import EACH_ROW, TableDeclaration
+from discreet.tables.kind import Kind
+from discreet.tables.problems import Problems, join, nearest
+from discreet.tables.unit import EachRow, Link, Unit
+
+_TOP = ("version", "adjacency", "budget", "ledger", "tables")
+_ADJACENCIES: tuple[Adjacency, ...] = ("add/remove", "replace-one")
+
+
+@final
+@frozen
+class Policy:
+    """What the owner of the data has decided; it holds no data and nothing learnt from data.
+
+    >>> policy = Policy.of_arguments(["visits"], unit="patient_id", epsilon=1, bounds={"cost": (0, 500)})
+    >>> policy.catalog({"visits": {"patient_id": Kind.INTEGER, "cost": Kind.REAL}}).protected
+    'each patient_id'
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    tables: tuple[TableDeclaration, ...]
+    adjacency: Adjacency = "add/remove"
+    version: str = "1"
+    ledger: str | None = None  # a path, ":memory:", or None for the place beside the data
+    witness: str | None = None
+
+    @classmethod
+    def of_arguments(
+        cls,
+        names: Collection[str],
+        *,
+        epsilon: Any,
+        delta: Any = 0,
+        unit: str | Unit | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        keys: Mapping[str, Any] | None = None,
+        contributions: Any = None,
+        columns: Mapping[str, Any] | None = None,
+        one_row_per_unit: bool = False,
+        public: Collection[str] = (),
+        adjacency: str = "add/remove",
+        version: str = "1",
+        ledger: str | None = None,
+        witness: str | None = None,
+    ) -> Policy:
+        """The policy that connect()'s arguments say; a column of one of several tables is written "table.column"."""
+        problems = Problems()
+        sections: dict[str, dict[str, Any]] = {name: {"columns": {}} for name in names}
+        for name in public:
+            if name not in sections:
+                problems.add("public", f"there is no table {name}{nearest(name, sections)}")
+        for name, section in sections.items():
+            if name in public:
+                section["public"] = True
+            else:
+                section |= {"unit": EACH_ROW if isinstance(unit, EachRow) else unit} if unit is not None else {}
+                section |= {"one_row_per_unit": one_row_per_unit, "contributions": contributions}
+        for what, given in (("bounds", bounds), ("keys", keys), ("type", columns)):
+            _spread(sections, what, given or {}, problems)
+        top = {"version": version, "adjacency": adjacency, "budget": {"epsilon": epsilon, "delta": delta}, "tables": sections}
+        places = {key: place for key, place in (("path", ledger), ("witness", witness)) if place is not None}
+        return _read(top | {"ledger": places}, problems)
+
+    def table(self, name: str) -> TableDeclaration | None:
+        """What is declared about the table of this name."""
+        return next((table for table in self.tables if table.name == name), None)
+
+    @property
+    def declared(self) -> dict[str, dict[str, Kind]]:
+        """The kinds that are declared, for an engine to read texts by."""
+        return {table.name: {column.name: column.kind for column in table.columns if column.kind} for table in self.tables}
+
+    def catalog(self, schemas: Mapping[str, Mapping[str, Kind | None]]) -> Catalog:
+        """Join what is declared with the stored schemas, or raise one PolicyError with all that does not fit."""
+        problems = Problems()
+        for table in self.tables:
+            if table.name not in schemas:
+                problems.add(table.path, f"there is no such table in the data{nearest(table.name, schemas)}")
+        for name in schemas:
+            if self.table(name) is None:
+                problems.add(join("tables", name), "nothing is declared about this table: declare it or leave its data out")
+        tables = tuple(table.table(schemas[table.name], problems) for table in self.tables if table.name in schemas)
+        for table in self.tables:
+            _check_key(table, schemas, problems)
+        problems.stop()
+        return Catalog(tables, self.adjacency, self.version)
+
+
+def read_policy(text: str) -> Policy:
+    """Read a discreet.toml, or raise one PolicyError with every problem and where it is.
+
+    >>> read_policy('tables.t.unit = "id"')
+    Traceback (most recent call last):
+    discreet.errors.PolicyError: budget.epsilon: is missing; say how much may be learnt about one unit, for example 1.0
+    """
+    try:
+        given = tomllib.loads(text, parse_float=Decimal)
+    except (ArithmeticError, RecursionError):
+        raise PolicyError("this is no valid TOML: it has a number too extreme, or sections too deep") from None
+    except ValueError as error:
+        raise PolicyError(f"this is no valid TOML: {error}") from None
+    return _read(given, Problems())
+
+
+def _read(given: Mapping[str, Any], problems: Problems) -> Policy:
+    """Check everything before complaining."""
+    top = problems.known(given, "", _TOP)
+    epsilon, delta = _budget(top.get("budget", {}), problems)
+    adjacency = next((known for known in _ADJACENCIES if known == top.get("adjacency", "add/remove")), None)
+    if adjacency is None:
+        problems.add("adjacency", 'must be "add/remove" or "replace-one"')
+    version = problems.text(top, "", "version")
+    ledger = problems.known(top.get("ledger", {}), "ledger", ("path", "witness"))
+    path, witness = problems.text(ledger, "ledger", "path"), problems.text(ledger, "ledger", "witness")
+    sections = top.get("tables", {})
+    if not isinstance(sections, Mapping):
+        problems.add("tables", "must be a section with one entry for each table, such as [tables.visits]")
+        sections = {}
+    tables = tuple(TableDeclaration.read(of, str(name), problems) for name, of in sections.items())
+    _check_tables(tables, sections, problems)
+    problems.stop()
+    return Policy(epsilon, delta, tables, adjacency or "add/remove", version or "1", path, witness)
+
+
+def _budget(given: Any, problems: Problems) -> tuple[Fraction, Fraction]:
+    entries = problems.known(given, "budget", ("epsilon", "delta"))
+    epsilon = delta = Fraction(0)
+    if "epsilon" not in entries:
+        problems.add("budget.epsilon", "is missing; say how much may be learnt about one unit, for example 1.0")
+    else:
+        with problems.at("budget.epsilon"):
+            epsilon = exact.positive(entries["epsilon"], "epsilon")
+    with problems.at("budget.delta"):
+        delta = parameter.any_delta(entries.get("delta", 0))
+    return epsilon, delta
+
+
+def _check_tables(tables: tuple[TableDeclaration, ...], sections: Mapping[str, Any], problems: Problems) -> None:
+    """What can only be seen on all tables together."""
+    if len({table.name.casefold() for table in tables}) != len(tables):
+        problems.add("tables", "the names of tables must differ in more than upper and lower case")
+    said = [of for of in sections.values() if isinstance(of, Mapping) and ("unit" in of or "link" in of)]
+    if not said:
+        problems.add("tables", "there must be a table in which someone is protected: declare its unit")
+    named = {table.name: table for table in tables}
+    for table in tables:
+        if isinstance(table.unit, Link):
+            _check_link(table, table.unit, named, problems)
+
+
+def _check_link(table: TableDeclaration, link: Link, named: Mapping[str, TableDeclaration], problems: Problems) -> None:
+    path = join(table.path, "link.table")
+    if (target := named.get(link.table)) is None:
+        problems.add(path, f"there is no table {link.table}{nearest(link.table, named)}")
+    elif target.unit is None:
+        problems.add(path, f"{link.table} has no unit: a link must lead to a table in which someone is protected")
+    seen = {table.name}
+    here: TableDeclaration | None = target
+    while here is not None and isinstance(here.unit, Link):
+        if here.name in seen:
+            problems.add(path, "these links lead round in a circle and never to a unit")
+            return
+        seen.add(here.name)
+        here = named.get(here.unit.table)
+
+
+def _check_key(table: TableDeclaration, schemas: Mapping[str, Mapping[str, Kind | None]], problems: Problems) -> None:
+    """A link's two ends must hold the same kind of values."""
+    if not isinstance(link := table.unit, Link) or link.table not in schemas or table.name not in schemas:
+        return
+    here, there = schemas[table.name].get(link.column), schemas[link.table]
+    if link.key not in there:
+        problems.add(join(table.path, "link.key"), f"there is no column {link.key} in {link.table}{nearest(link.key, there)}")
+    elif here is not None and there[link.key] is not here:
+        problems.add(join(table.path, "link.key"), f"{link.key} must hold the same kind of values as {link.column}, {here.value}")
+
+
+def _spread(sections: Mapping[str, dict[str, Any]], what: str, given: Any, problems: Problems) -> None:
+    """Put what was said about columns into their tables' sections."""
+    argument = "columns" if what == "type" else what
+    if not isinstance(given, Mapping):
+        problems.add(argument, 'must be a dict by column, such as {"cost": …}')
+        return
+    for name, value in given.items():
+        table, _, column = str(name).partition(".")
+        if table in sections and column:
+            sections[table]["columns"].setdefault(column, {})[what] = value
+        elif len(sections) == 1:
+            next(iter(sections.values()))["columns"].setdefault(str(name), {})[what] = value
+        else:
+            problems.add(argument, f'with several tables, write "table.{name}" for {name}')

@@ -1,0 +1,76 @@
+"""Everything that is wrong with a declaration, collected, so that its writer can mend it all at once."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, final
+
+from attrs import field, frozen
+
+from discreet.errors import Invalid, PolicyError
+
+
+@final
+@frozen
+class Problems:
+    """A list of findings, each with the path to what it is about, such as `tables.visits.columns.cost.bounds`."""
+
+    found: list[str] = field(factory=list)
+
+    def add(self, path: str, message: str) -> None:
+        """Note a problem."""
+        self.found.append(f"{path}: {message}" if path else message)
+
+    @contextmanager
+    def at(self, path: str) -> Iterator[None]:
+        """Note what is invalid inside the block, and go on after it."""
+        try:
+            yield
+        except Invalid as error:
+            self.add(path, str(error))
+
+    def known(self, given: Any, path: str, keys: Collection[str]) -> dict[str, Any]:
+        """The known entries of a section; the others are noted, with the nearest known name."""
+        if not isinstance(given, Mapping):
+            self.add(path, "must be a section with names and values")
+            return {}
+        for key in given:
+            if key not in keys:
+                self.add(join(path, str(key)), f"is not known here{nearest(str(key), keys)}")
+        return {key: given[key] for key in keys if key in given}
+
+    def boolean(self, given: Mapping[str, Any], path: str, key: str, default: bool) -> bool:
+        """A yes or no."""
+        value = given.get(key, default)
+        if not isinstance(value, bool):
+            self.add(join(path, key), "must be true or false")
+            return default
+        return value
+
+    def text(self, given: Mapping[str, Any], path: str, key: str) -> str | None:
+        """A text that is not empty."""
+        value = given.get(key)
+        if value is not None and (not isinstance(value, str) or not value.strip()):
+            self.add(join(path, key), "must be a text that is not empty")
+            return None
+        return value
+
+    def stop(self) -> None:
+        """Raise one error with everything found, if anything was."""
+        if self.found:
+            raise PolicyError("\n".join(self.found))
+
+
+def join(path: str, key: str) -> str:
+    """The path of an entry of a section."""
+    return f"{path}.{key}" if path else key
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """A suggestion, where one name is close; else the names there are, if they are few."""
+    close = difflib.get_close_matches(name, names, 1) or [known for known in names if known.casefold() == name.casefold()]
+    if close:
+        return f"; did you mean {close[0]}?"
+    return f"; there is: {', '.join(sorted(names))}" if 0 < len(names) <= 12 else ""

@@ -1,0 +1,77 @@
+"""A table: its columns, who is protected in it, and how much one unit may contribute."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from attrs import frozen
+
+from discreet import exact
+from discreet.errors import Invalid
+from discreet.tables.column import Column
+from discreet.tables.unit import EachRow, Link, Person, Unit
+
+MOST_CONTRIBUTED = 1024  # more would need wider weights; see relation/weight.py
+
+
+@final
+@frozen
+class Contributions:
+    """How much of one unit counts: `rows` in all, or in at most `groups` groups `per_group` rows each; what is open is found privately.
+
+    >>> Contributions.of({"groups": 3, "per_group": 5})
+    Contributions(rows=None, groups=3, per_group=5)
+    """
+
+    rows: int | None = None
+    groups: int | None = None
+    per_group: int | None = None
+
+    @classmethod
+    def of(cls, given: Any) -> Contributions:
+        """Read a dict as people write it."""
+        if given is None:
+            return cls()
+        if isinstance(given, Contributions):
+            return given
+        if not isinstance(given, dict) or not given or set(given) - {"rows", "groups", "per_group"}:
+            raise Invalid('contributions must be {"rows": 10} or {"groups": 3, "per_group": 5}')
+        if "rows" in given and len(given) > 1:
+            raise Invalid('contributions are limited by {"rows": …} or by {"groups": …, "per_group": …}, not by both')
+        read = {name: exact.whole(value, name) for name, value in given.items()}
+        if any(value > MOST_CONTRIBUTED for value in read.values()):
+            raise Invalid(f"contributions are at most {MOST_CONTRIBUTED}: a unit that counts more often drowns in its own noise")
+        return cls(**read)
+
+    def __bool__(self) -> bool:
+        return any((self.rows, self.groups, self.per_group))
+
+
+@final
+@frozen
+class Table:
+    """What is declared about a table; without a unit it is public."""
+
+    name: str
+    columns: tuple[Column, ...]
+    unit: Unit | None = None
+    contributions: Contributions = Contributions()
+    one_row: bool = False  # declared: no unit has more than one row
+
+    @property
+    def private(self) -> bool:
+        """Whether someone is protected in it."""
+        return self.unit is not None
+
+    def column(self, name: str) -> Column | None:
+        """The column of this name, if there is one; names are told apart by case only if they must."""
+        return next((column for column in self.columns if column.name == name), None)
+
+    @property
+    def unit_column(self) -> str | None:
+        """The column that holds the unit or leads to it."""
+        match self.unit:
+            case Person(column) | Link(column):
+                return column
+            case EachRow() | None:
+                return None

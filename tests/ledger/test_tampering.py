@@ -1,0 +1,246 @@
+"""A ledger that was edited, cut, shuffled or damaged is not trusted."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ledger.tampering import TERMS, Tamper, behind_its_back, recompute, spend_some
+
+from discreet.errors import LedgerError, PolicyError
+from discreet.ledger import chain
+from discreet.ledger.charge import Charge
+from discreet.ledger.history import History
+from discreet.ledger.ledger import open_ledger
+from discreet.ledger.storage import State
+from discreet.loss import record
+from discreet.loss.leaves import Pure
+
+EDITS: dict[str, Tamper] = {
+    "a spend made cheaper": lambda c: c.execute("""UPDATE entries SET body = replace(body, '"1"', '"0"') WHERE sequence = 3"""),
+    "a release changed": lambda c: c.execute("UPDATE entries SET body = replace(body, '100', '101') WHERE sequence = 2"),
+    "a question renamed": lambda c: c.execute("""UPDATE entries SET body = replace(body, '"question":"1"', '"question":"9"')"""),
+    "a key changed": lambda c: c.execute("""UPDATE entries SET body = replace(body, 'k1', 'k9')"""),
+    "the budget raised": lambda c: c.execute("""UPDATE entries SET body = replace(body, '"10"', '"99"') WHERE sequence = 0"""),
+    "a kind changed": lambda c: c.execute("UPDATE entries SET kind = 'release' WHERE sequence = 7"),
+    "a time changed": lambda c: c.execute("UPDATE entries SET at = replace(at, '20', '19') WHERE sequence = 5"),
+    "a hash changed": lambda c: c.execute("UPDATE entries SET hash = replace(hash, 'a', 'b') WHERE sequence = 4"),
+    "a link changed": lambda c: c.execute("UPDATE entries SET previous = replace(previous, 'a', 'b') WHERE sequence = 4"),
+    "a blob for a text": lambda c: c.execute("UPDATE entries SET body = CAST(body AS BLOB) WHERE sequence = 4"),
+    "text that is not text": lambda c: c.execute("UPDATE entries SET at = CAST(X'ff' || at AS TEXT) WHERE sequence = 4"),
+    "the first entry dropped": lambda c: c.execute("DELETE FROM entries WHERE sequence = 0"),
+    "one dropped in the middle": lambda c: c.execute("DELETE FROM entries WHERE sequence = 4"),
+    "one dropped and the rest moved up": lambda c: (
+        c.execute("DELETE FROM entries WHERE sequence = 4"),
+        c.execute("UPDATE entries SET sequence = sequence - 1 WHERE sequence > 4"),
+    ),
+    "the last one dropped": lambda c: c.execute("DELETE FROM entries WHERE sequence = 8"),
+    "all dropped": lambda c: c.execute("DELETE FROM entries"),
+    "two swapped": lambda c: (
+        c.execute("UPDATE entries SET sequence = 99 WHERE sequence = 3"),
+        c.execute("UPDATE entries SET sequence = 3 WHERE sequence = 5"),
+        c.execute("UPDATE entries SET sequence = 5 WHERE sequence = 99"),
+    ),
+    "the filter emptied": lambda c: c.execute("""UPDATE state SET filter = replace(filter, '"spent":"4"', '"spent":"0"')"""),
+    "the state set back": lambda c: c.execute("UPDATE state SET sequence = 6, head = (SELECT hash FROM entries WHERE sequence = 6)"),
+    "the state dropped": lambda c: c.execute("DELETE FROM state"),
+    "the state moved": lambda c: c.execute("UPDATE state SET id = 2, head = ''"),
+    "a wall taken down": lambda c: c.execute("DROP INDEX one_spend_a_key"),
+    "a table put in": lambda c: c.execute("CREATE TABLE more (a)"),
+    "another application": lambda c: c.execute("PRAGMA application_id = 7"),
+    "another version": lambda c: c.execute("PRAGMA user_version = 2"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=str)
+@pytest.mark.parametrize("live", [False, True])
+def test_edits_are_seen(place: Path, edit: str, live: bool) -> None:
+    spend_some(place / "a")
+    ledger = open_ledger(place / "a", TERMS)
+    with behind_its_back(place / "a") as connection:
+        EDITS[edit](connection)
+    with pytest.raises(LedgerError):
+        ledger.verify() if live and edit not in ON_OPENING else open_ledger(place / "a", TERMS)
+
+
+ON_OPENING = {"a wall taken down", "a table put in", "another application", "another version"}  # looked at when a connection opens
+
+
+@pytest.mark.parametrize("edit", ["the filter emptied", "the state set back", "the last one dropped", "all dropped", "the state dropped"])
+def test_edits_are_seen_before_the_next_spend(place: Path, edit: str) -> None:
+    spend_some(place / "a")
+    ledger = open_ledger(place / "a", TERMS)
+    with behind_its_back(place / "a") as connection:
+        EDITS[edit](connection)
+    for _ in range(2):  # and it stays so
+        with pytest.raises(LedgerError, match="cannot be trusted"):
+            ledger.spend(Pure(1), question="q")
+
+
+def test_a_changed_release_is_not_shown_by_a_live_ledger(place: Path) -> None:
+    spend_some(place / "a")
+    ledger = open_ledger(place / "a", TERMS)
+    with behind_its_back(place / "a") as connection:
+        EDITS["a release changed"](connection)
+    for look in (lambda: ledger.find("0"), ledger.entries):
+        with pytest.raises(LedgerError, match="cannot be trusted"):
+            look()
+    assert ledger.find("1") == {"rows": [{"n": 101}]}
+
+
+def test_no_edit_no_alarm(place: Path) -> None:
+    spend_some(place / "a")
+    with behind_its_back(place / "a"):
+        pass
+    assert open_ledger(place / "a", TERMS).verify().entries == 9
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE entries SET at = at", "DELETE FROM entries", "DELETE FROM state", "UPDATE state SET filter = ''"]
+)
+def test_the_tables_defend_themselves(place: Path, statement: str) -> None:
+    spend_some(place / "a")
+    connection = sqlite3.connect(place / "a", isolation_level=None)
+    with pytest.raises(sqlite3.IntegrityError):
+        connection.execute(statement)
+    connection.close()
+    assert open_ledger(place / "a", TERMS).verify().entries == 9
+
+
+def test_forged_entries_that_overspend_are_seen_though_every_seal_fits(place: Path) -> None:
+    spend_some(place / "a")
+    last = open_ledger(place / "a", TERMS).entries()[-1]
+    body = {"question": "q", "key": None, "note": "", "loss": record.to_json(Pure(7)), "charge": Charge.of(Pure(7), TERMS.budget).to_json()}
+    forged = chain.seal(9, "spend", body, last.hash)
+    with behind_its_back(place / "a") as connection:
+        connection.execute(
+            "INSERT INTO entries (sequence, kind, body, previous, at, hash) VALUES (9, 'spend', ?, ?, ?, ?)",
+            (forged.text, forged.previous, forged.at, forged.hash),
+        )
+        connection.execute("UPDATE state SET sequence = 9, head = ?", (forged.hash,))
+    with pytest.raises(LedgerError, match="more than the budget"):
+        open_ledger(place / "a", TERMS)
+
+
+# ── damage to bytes ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def damaged(whole: bytes, coins: random.Random) -> Iterator[bytes]:
+    """The same file with a flipped bit, a cut end, or two pieces exchanged."""
+    while True:
+        copy, kind = bytearray(whole), coins.randrange(4)
+        if kind == 0:
+            del copy[coins.randrange(len(copy)) :]
+        elif kind == 1:
+            a, b, n = coins.randrange(len(copy) - 64), coins.randrange(len(copy) - 64), coins.randrange(1, 64)
+            copy[a : a + n], copy[b : b + n] = copy[b : b + n], copy[a : a + n]
+        else:
+            copy[coins.randrange(len(copy))] ^= 1 << coins.randrange(8)
+        if copy and bytes(copy) != whole:
+            yield bytes(copy)
+
+
+def check_damage(place: Path, times: int) -> int:
+    """Damage a file many times: it is seen, or it touched nothing that the ledger says. Gives how often it was seen."""
+    spend_some(place / "a")
+    honest = open_ledger(place / "a", TERMS)
+    entries, state = honest.entries(), honest.filter
+    honest.close()
+    whole, coins, seen = (place / "a").read_bytes(), random.Random(5), 0
+    for number, (_, copy) in enumerate(zip(range(times), damaged(whole, coins), strict=False)):
+        path = place / f"damaged{number}"
+        path.write_bytes(copy)
+        try:
+            ledger = open_ledger(path, TERMS)
+            assert ledger.entries() == entries
+            assert ledger.filter == state
+            ledger.close()
+        except LedgerError:
+            seen += 1
+        path.unlink()
+    return seen
+
+
+def test_damage_is_seen_or_touches_nothing(place: Path) -> None:
+    assert check_damage(place, 400) > 100
+
+
+@pytest.mark.slow
+def test_much_damage_is_seen_or_touches_nothing(place: Path) -> None:
+    assert check_damage(place, 10_000) > 2_500
+
+
+def replay(rows: list[list[object]], state: State) -> None:
+    history = History()
+    for row in rows:
+        history.follow(chain.Entry(*row))  # type: ignore[arg-type]
+    history.require(state)
+
+
+def test_any_change_to_the_entries_themselves_is_seen(place: Path) -> None:
+    """Ten thousand flips, cuts and exchanges of the rows, without SQLite between: every one is seen."""
+    spend_some(place / "a")
+    ledger, coins = open_ledger(place / "a", TERMS), random.Random(3)
+    entries = ledger.entries()
+    state = State(entries[-1].sequence, entries[-1].hash, chain.write(ledger.filter.to_json()))
+    replay([[e.sequence, e.kind, e.text, e.previous, e.at, e.hash] for e in entries], state)
+    for _ in range(10_000):
+        rows: list[list[object]] = [[e.sequence, e.kind, e.text, e.previous, e.at, e.hash] for e in entries]
+        kind, where = coins.randrange(4), coins.randrange(len(rows))
+        if kind == 0:
+            del rows[where]
+        elif kind == 1:
+            other = (where + 1 + coins.randrange(len(rows) - 1)) % len(rows)
+            rows[where], rows[other] = rows[other], rows[where]
+        else:
+            column = coins.randrange(2, 6)
+            text = bytearray(str(rows[where][column]).encode())
+            text[coins.randrange(len(text))] ^= 1 << coins.randrange(7)
+            rows[where][column] = text.decode()
+        with pytest.raises(LedgerError):
+            replay(rows, state)
+
+
+def test_other_files_are_left_alone(place: Path) -> None:
+    (place / "text").write_text("patient,cost\n1,2\n" * 100)
+    connection = sqlite3.connect(place / "other.db")
+    connection.execute("CREATE TABLE a (b)")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    for name, why in (("text", "not a ledger"), ("other.db", "not a ledger")):
+        before = (place / name).read_bytes()
+        with pytest.raises(LedgerError, match=why):
+            open_ledger(place / name, TERMS)
+        assert (place / name).read_bytes() == before
+    with pytest.raises(LedgerError):
+        open_ledger(place, TERMS)  # a folder
+
+
+# ── what cannot be seen without a witness ────────────────────────────────────────────────────────────────────────────
+
+
+def test_without_a_witness_an_older_copy_passes(place: Path) -> None:
+    spend_some(place / "a", count=2)
+    shutil.copy(place / "a", place / "old")
+    open_ledger(place / "a", TERMS).spend(Pure(5), question="much")
+    shutil.copy(place / "old", place / "a")
+    assert open_ledger(place / "a", TERMS).remaining.epsilon == 8
+
+
+def test_without_a_witness_a_chain_made_anew_passes(place: Path) -> None:
+    spend_some(place / "a")
+    with behind_its_back(place / "a") as connection:
+        recompute(connection, keep=3)
+    report = open_ledger(place / "a", TERMS).verify()
+    assert (report.entries, report.repriced) == (9, 3)  # a lazy forger left the losses as they were
+    assert open_ledger(place / "a", TERMS).spent.epsilon != 4
+
+
+def test_other_terms_are_a_matter_of_policy_not_of_trust(place: Path) -> None:
+    spend_some(place / "a")
+    with pytest.raises(PolicyError):
+        open_ledger(place / "a", type(TERMS)(11, 0, "id"))

@@ -1,0 +1,73 @@
+"""Drafts: valid, from names and types alone, and ready to be read once the owner has looked."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from discreet.tables.draft import candidates, draft
+from discreet.tables.kind import Kind
+from discreet.tables.policy import read_policy
+from discreet.tables.unit import EachRow, Person
+
+ODD = {
+    "patient id": Kind.INTEGER,
+    'a "quoted" name': Kind.REAL,
+    "with.dot": Kind.TEXT,
+    "ünï": Kind.DATE,
+    "line\nbreak\x7f": Kind.BOOLEAN,
+    "tags": None,
+    "": Kind.TEXT,
+}
+
+
+def test_a_draft_is_a_policy_to_check() -> None:
+    schemas = {"visits": {"visit_id": Kind.INTEGER, "patient_id": Kind.INTEGER, "cost": Kind.REAL, "tags": None}, "grid": {"x": Kind.REAL}}
+    text = draft(schemas, {"visits": "data/visits.parquet", "grid": "grid.csv"})
+    policy = read_policy(text)
+    assert [table.unit for table in policy.tables] == [Person("patient_id"), EachRow()]
+    assert [table.source for table in policy.tables] == ["data/visits.parquet", "grid.csv"]
+    assert policy.declared == {
+        "visits": {"visit_id": Kind.INTEGER, "patient_id": Kind.INTEGER, "cost": Kind.REAL},
+        "grid": {"x": Kind.REAL},
+    }
+    assert '"patient_id", "visit_id"' in text
+    assert text.count("CHECK") >= 6
+    assert policy.catalog(schemas).table("visits") is not None
+
+
+def test_commented_lines_are_good_once_uncommented() -> None:
+    schemas = {"t": {"user_id": Kind.INTEGER, "x": Kind.REAL, "d": Kind.DATE, "s": Kind.TEXT, "b": Kind.BOOLEAN, "m": Kind.TIMESTAMP}}
+    lines = [
+        line.removeprefix("# ") if line.startswith(("# bounds", "# keys", "# contributions", "# [", "# path", "# witness")) else line
+        for line in draft(schemas, {}).splitlines()
+    ]
+    policy = read_policy("\n".join(lines))
+    assert policy.witness is not None
+    assert policy.tables[0].contributions.rows == 10
+    assert sum(column.bounds is not None for column in policy.tables[0].columns) == 3
+    assert sum(column.keys is not None for column in policy.tables[0].columns) == 3
+
+
+def test_odd_names_are_quoted() -> None:
+    text = draft({"odd\ttable": ODD}, {"odd\ttable": 'C:\\data\\"x".csv'})
+    found = tomllib.loads(text)["tables"]["odd\ttable"]
+    assert set(found["columns"]) == {name for name, kind in ODD.items() if kind}
+    assert found["source"] == 'C:\\data\\"x".csv'
+    assert read_policy(text).tables[0].unit == Person("patient id")
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["id", "age"], ["id"]),
+        (["order_id", "customer"], ["customer", "order_id"]),
+        (["userId", "paid"], ["userId"]),
+        (["width", "valid", "solid"], []),
+        (["ORDER_ID"], ["ORDER_ID"]),
+    ],
+)
+def test_candidates_by_name(names: list[str], found: list[str]) -> None:
+    assert candidates(dict.fromkeys(names, Kind.TEXT)) == found
+    assert candidates(dict.fromkeys(names, Kind.REAL)) == []
