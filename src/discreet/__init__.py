@@ -9,7 +9,10 @@
 6.48
 """
 
-from discreet.errors import BudgetExceeded, Error, Invalid, RandomnessFailed
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, PolicyError, RandomnessFailed, Refused
 from discreet.loss.filter import Filter
 from discreet.loss.loss import Loss, parallel
 from discreet.loss.notions import Approx, Gdp, Pure, Zcdp
@@ -26,11 +29,29 @@ from discreet.mechanisms.sparse_vector import SparseVector
 from discreet.mechanisms.truncated_geometric import TruncatedGeometric
 from discreet.private import Private
 
+if TYPE_CHECKING:
+    from discreet.opening import connect
+    from discreet.plan.plan import Plan
+    from discreet.release import Release
+    from discreet.session import Query, Session
+    from discreet.tables.unit import each_row
+
 __version__ = "0.1.0"
+
+# the road loads when it is first walked, so that mechanisms alone stay quick to import
+_ROAD = {
+    "connect": "discreet.opening",
+    "each_row": "discreet.tables.unit",
+    "Plan": "discreet.plan.plan",
+    "Query": "discreet.session",
+    "Release": "discreet.release",
+    "Session": "discreet.session",
+}
 
 __all__ = [
     "Approx",
     "BudgetExceeded",
+    "EngineError",
     "Error",
     "Exponential",
     "Filter",
@@ -39,16 +60,23 @@ __all__ = [
     "IntervalExponential",
     "Invalid",
     "Laplace",
+    "LedgerError",
     "Loss",
     "Mechanism",
     "NoisyMax",
     "PartitionSelection",
+    "Plan",
+    "PolicyError",
     "Private",
     "Pure",
     "Quantile",
     "Quantiles",
+    "Query",
     "RandomizedResponse",
     "RandomnessFailed",
+    "Refused",
+    "Release",
+    "Session",
     "SparseVector",
     "ThresholdedCounts",
     "TopK",
@@ -57,8 +85,16 @@ __all__ = [
     "Zcdp",
     "__version__",
     "averaging",
+    "connect",
     "counting",
+    "each_row",
     "histogram",
     "most_popular",
     "parallel",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROAD:
+        return getattr(import_module(_ROAD[name]), name)
+    raise AttributeError(f"module 'discreet' has no attribute {name!r}")

@@ -172,7 +172,7 @@ class Ask(Generic[T]):
 
     def limit(self, most: int) -> Ask[T]:
         """Show so many groups at most."""
-        return evolve(self, most=exact.whole(most, "limit", 0))
+        return evolve(self, most=exact.whole(most, "limit"))
 
     @property
     def question(self) -> Question:

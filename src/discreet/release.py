@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
+import io
 import json
+import os
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any, final
 
 from attrs import field, frozen
 
-from discreet.errors import Invalid
+from discreet.errors import Invalid, LedgerError
+from discreet.ledger.chain import digest as seal_of
+from discreet.ledger.ledger import Ledger
+from discreet.loss import record
+from discreet.loss.notions import Approx
+from discreet.plan.canonical import fingerprint
 from discreet.plan.outcome import Shown
+from discreet.plots.page import html_table
+from discreet.plots.table import LEGEND, Series, text_table
 
 Row = dict[str, Any]
+_SHORT = 1e-4  # smaller numbers are written as powers of ten
 
 
 @final
@@ -29,6 +42,8 @@ class Release:
     confidence: float
     receipt: dict[str, Any]
     repeated: bool = field(default=False)  # it was answered before, and cost nothing now
+
+    # ── values ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -56,6 +71,103 @@ class Release:
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The outputs that name groups."""
+        asked = self.receipt["asked"]
+        grouped = {name for name, _ in asked["keys"]}
+        return tuple(name for name, expr in asked["outputs"] if expr.get("is") == "Column" and expr.get("name") in grouped)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What was paid for it, once."""
+        return Fraction(self.receipt["epsilon"])
+
+    @property
+    def delta(self) -> Fraction:
+        """The chance that was paid with it."""
+        return Fraction(self.receipt["delta"])
+
+    # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """The columns as they are shown."""
+        keys = set(self.keys)
+        return tuple(Series(c.name, c.values, c.low, c.high, c.name in keys) for c in self.columns)
+
+    @property
+    def small_print(self) -> list[str]:
+        """What goes below the table: how sure, how much was paid, and where that is written."""
+        series = self.series
+        lines = [LEGEND] if any(s.is_faint(row) for s in series for row in range(min(len(self), 200))) else []
+        if any(s.low is not None for s in series):
+            lines.append(f"± holds {self.confidence:.4g} of the time, for the noise around the bounded question".replace("0.95 ", "95 % "))
+        entry = f"ledger entry {self.receipt['ledger']['sequence']}"
+        paid = f"ε = {price(self.epsilon)}" + (f", δ = {price(self.delta)}" if self.delta else "")
+        lines.append(f"answered before, so free now (it cost {paid}; {entry})" if self.repeated else f"cost {paid} ({entry})")
+        return lines
+
+    def __repr__(self) -> str:
+        return "\n".join([text_table(self.series, len(self)), "", *self.small_print])
+
+    def _repr_html_(self) -> str:
+        return html_table(self.series, len(self), self.small_print)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, column: str | None = None) -> Any:
+        """Draw a column (the first with error bars, unless one is named) over the groups: a figure, or a file if a path is given."""
+        from discreet.plots.bars import draw
+
+        drawn = [s for s in self.series if not s.is_key and (s.name == column if column is not None else s.to_the_right)]
+        if not drawn:
+            have = ", ".join(s.name for s in self.series if not s.is_key)
+            raise Invalid(f"there is no column to draw{'' if column is None else ' of that name'}; there are {have}")
+        drawn.sort(key=lambda s: s.low is None)
+        return draw([s for s in self.series if s.is_key], drawn[0], len(self), self.small_print[-1], path)
+
+    # ── taking it elsewhere ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def to_columns(self, intervals: bool = True) -> dict[str, list[Any]]:
+        """The columns by name; with intervals, each that has one is followed by its ends, as name_low and name_high."""
+        found: dict[str, list[Any]] = {}
+        for column in self.columns:
+            found[column.name] = column.values
+            if intervals and column.low is not None and column.high is not None:
+                found |= {f"{column.name}_low": column.low, f"{column.name}_high": column.high}
+        wanted = sum(1 + 2 * (intervals and c.low is not None and c.high is not None) for c in self.columns)
+        if len(found) < wanted:
+            raise Invalid("an output already has the name of an interval's end: rename it in the question, or take intervals=False")
+        return found
+
+    def to_pandas(self, intervals: bool = True) -> Any:
+        """A pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self.to_columns(intervals))
+
+    def to_polars(self, intervals: bool = True) -> Any:
+        """A Polars DataFrame."""
+        import polars
+
+        return polars.DataFrame(self.to_columns(intervals), strict=False)
+
+    def to_arrow(self, intervals: bool = True) -> Any:
+        """An Arrow table."""
+        import pyarrow
+
+        return pyarrow.table(self.to_columns(intervals))
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, intervals: bool = True) -> str | None:
+        """Write the rows as CSV into a file, or give them as text."""
+        columns, text = self.to_columns(intervals), io.StringIO()
+        written = csv.writer(text, lineterminator="\n")
+        written.writerow(columns)
+        written.writerows(zip(*columns.values(), strict=True))
+        if path is None:
+            return text.getvalue()
+        Path(path).write_text(text.getvalue(), encoding="utf-8")
+        return None
+
     def to_json(self) -> dict[str, Any]:
         """The release as plain values, to be kept or sent."""
         columns = [
@@ -67,6 +179,18 @@ class Release:
         """The release as one line of JSON."""
         return json.dumps(self.to_json(), separators=(",", ":"), allow_nan=False)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write answers and receipt as JSON, which `discreet verify` checks and `Release.open` reads."""
+        Path(path).write_text(self.to_text() + "\n", encoding="utf-8")
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Release:
+        """Read what `save` wrote."""
+        try:
+            return cls.from_text(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            raise Invalid(f"{os.fspath(path)} cannot be read: give a file that `save` wrote") from None
+
     @classmethod
     def from_text(cls, text: str, repeated: bool = False) -> Release:
         """Read back what to_text wrote."""
@@ -76,6 +200,14 @@ class Release:
             return cls(columns, found["confidence"], found["receipt"], repeated)
         except (KeyError, TypeError, ValueError):
             raise Invalid("this is not a release") from None
+
+    def verify(self, ledger: Ledger | None = None) -> None:
+        """Check the receipt, and with a ledger also that these are the very answers it holds; raise Invalid or LedgerError if not."""
+        verify_receipt(self.receipt, ledger)
+        if ledger is not None:
+            stored = ledger.release_of(ledger.entries()[self.receipt["ledger"]["sequence"]])
+            if stored is None or stored.get("release") != self.to_text():
+                raise LedgerError("the ledger holds other answers to this question: these were changed, or made up")
 
 
 def _plain(value: Any) -> Any:
@@ -91,3 +223,53 @@ def _value(value: Any) -> Any:
         case {"datetime": str(text)}:
             return datetime.datetime.fromisoformat(text)
     return value
+
+
+def price(amount: Fraction) -> str:
+    """An ε or a δ as people write it.
+
+    >>> price(Fraction(1, 2)), price(Fraction(1, 3)), price(Fraction(1, 32_000_000))
+    ('0.5', '0.3333', '3.1e-08')
+    """
+    return f"{float(amount):.2g}" if 0 < amount < _SHORT else f"{float(amount):.4g}"
+
+
+# ── receipts ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def verify_receipt(receipt: dict[str, Any], ledger: Ledger | None = None) -> None:
+    """Check that a receipt is whole and its price is proved, and with a ledger that it was paid there; else Invalid or LedgerError.
+
+    Without a ledger this shows that the receipt agrees with itself: anyone can write such a receipt. That it was paid, only the ledger knows.
+    """
+    try:
+        said = {name: value for name, value in receipt.items() if name != "hash"}
+        whole = receipt["hash"] == seal_of(said)
+        epsilon, delta = Fraction(receipt["epsilon"]), Fraction(receipt["delta"])
+        level = Fraction(receipt["confidence"])
+        named = fingerprint([receipt["asked"], *map(_number, (epsilon, delta)), receipt["policy"], receipt["version"], _number(level)])
+        loss = record.from_json(receipt["loss"])
+        asked, sequence, entry = receipt["question"], receipt["ledger"]["sequence"], receipt["ledger"]["entry"]
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
+        raise Invalid("this is not a receipt") from None
+    if not whole:
+        raise Invalid("this receipt was changed: its hash is not that of what it says")
+    if asked != named:
+        raise Invalid("this receipt names another question than the one it states")
+    if not loss.within(Approx(epsilon, delta)):
+        raise Invalid(f"what was done costs more than the ε = {price(epsilon)}, δ = {price(delta)} that this receipt states")
+    if ledger is not None:
+        _verify_paid(receipt, ledger, sequence, entry)
+
+
+def _number(value: Fraction) -> dict[str, str]:
+    return {"is": "number", "value": str(value)}
+
+
+def _verify_paid(receipt: dict[str, Any], ledger: Ledger, sequence: Any, entry: Any) -> None:
+    entries = ledger.entries()
+    if not isinstance(sequence, int) or not 0 <= sequence < len(entries) or entries[sequence].hash != entry:
+        raise LedgerError("the ledger has no such entry: this receipt belongs to another ledger, or was made up")
+    body = entries[sequence].body
+    if entries[sequence].kind != "spend" or body["question"] != receipt["question"] or body["loss"] != receipt["loss"]:
+        raise LedgerError("the ledger's entry pays for another question or another price than this receipt says")

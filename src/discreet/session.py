@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
-from discreet import exact, parameter
+from discreet import exact, parameter, query
 from discreet.engines.dialect import DUCKDB, Dialect
 from discreet.engines.engine import Engine
-from discreet.errors import Invalid
+from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.ledger.chain import digest as digest_of
-from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.terms import Terms
+from discreet.ledger.history import Amount
+from discreet.ledger.ledger import Ledger
 from discreet.loss import record
 from discreet.plan.canonical import digest, plain
 from discreet.plan.compile import compile_plan
-from discreet.plan.execute import Answers, execute
+from discreet.plan.execute import execute
 from discreet.plan.outcome import outcome
 from discreet.plan.plan import Plan
 from discreet.plan.question import Question
-from discreet.plan.steps import Steps
 from discreet.release import Release
 from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Value
-from discreet.tables.policy import Policy
-from discreet.tables.unit import Unit
+from discreet.tables.table import Contributions
 
 QUESTIONS_OF_DELTA = 32  # a question's δ is this part of the budget's, unless it is said
 CONFIDENCE = Fraction(95, 100)
 FORMAT = 1  # of receipts
+_LONGEST_NOTE = 1000
 
 
 @final
@@ -43,30 +41,59 @@ class Session:
 
     def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, dialect: Dialect = DUCKDB) -> None:
         self._engine, self._catalog, self._ledger, self._dialect = engine, catalog, ledger, dialect
+        self._public: dict[tuple[str, str], tuple[Value, ...]] = {}
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def sql(self, text: str, *, dialect: str = "duckdb", other: bool = False) -> Query:
-        """Ask in SQL; nothing is read or spent until `release`."""
+    def sql(self, text: str, *, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None) -> Query:
+        """Ask in SQL; nothing is read or spent until `release`.
+
+        `other` adds one group for all rows whose group is not shown; `contributions` says for this question how much of one unit counts.
+        """
         from discreet.sql.read import read
 
-        return Query(self, _with_other(read(text, self._catalog, dialect), other))
+        return self._query(read(text, self._catalog, dialect), text, other, contributions)
+
+    def table(self, name: str) -> query.Ask[Query]:
+        """Ask in Python, beginning with a table: `db.table("visits").where("cost > 10").group_by("dept").count().release(epsilon=0.1)`."""
+        return query.table(self._catalog, name, lambda question: self._query(question, "", False, None))
 
     def ask(self, text: str, **price: Any) -> Release:
         """Ask in SQL and release at once."""
         return self.sql(text).release(**price)
 
+    def _query(self, question: Question, text: str, other: bool, contributions: Mapping[str, int] | None) -> Query:
+        if other and not question.keys:
+            raise Invalid("without GROUP BY there are no other groups")
+        if contributions is not None:
+            question = evolve(question, contributions=Contributions.of(dict(contributions)))
+        return Query(self, evolve(question, other=True) if other else question, text)
+
     # ── the budget ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
-    def remaining(self) -> Any:
+    def remaining(self) -> Amount:
         """The largest single further question that is still admitted."""
         return self._ledger.remaining
 
     @property
-    def spent(self) -> Any:
+    def spent(self) -> Amount:
         """What was charged so far."""
         return self._ledger.spent
+
+    def history(self) -> list[dict[str, Any]]:
+        """Every question that was paid for, oldest first: when, its price, what was asked, and whether it was answered."""
+        entries = self._ledger.entries()
+        answered = {entry.body["spend"] for entry in entries if entry.kind == "release"}
+        rows = []
+        for entry in entries:
+            if entry.kind == "spend":
+                epsilon, delta = record.from_json(entry.body["loss"]).basic
+                price = {"epsilon": math.inf if epsilon is None else float(epsilon), "delta": float(delta)}
+                rows.append(
+                    {"entry": entry.sequence, "at": entry.at, **price, "asked": entry.body["note"], "answered": entry.sequence in answered}
+                )
+        return rows
 
     def close(self) -> None:
         """Let go of the data and the ledger."""
@@ -79,33 +106,61 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{table.name} ({'private' if table.private else 'public'})" for table in self._catalog.tables)
+        return f"Session({tables}; protects {self._catalog.protected}; remaining ε = {float(self.remaining.epsilon or 0):g})"
+
     # ── the road ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _plan(self, question: Question, epsilon: Number | None, delta: Number | None) -> Plan:
-        budget = self._ledger.terms
+        """The plan at this price. If the budget does not admit it with its usual δ, one with the δ that is left, or without, is tried."""
         price = parameter.some_epsilon(epsilon) if epsilon is not None else question.epsilon
         if price is None:
             raise Invalid("say how much this question may cost: epsilon=0.1, or in SQL WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1)")
-        mass = parameter.any_delta(delta) if delta is not None else question.delta
-        if mass is None:
-            mass = budget.delta / QUESTIONS_OF_DELTA
-        return Plan(compile_plan(question, self._catalog, price, mass, self._dialect, self._values_of))
+        said = parameter.any_delta(delta) if delta is not None else question.delta
+        usual = self._compiled(question, price, self._ledger.terms.delta / QUESTIONS_OF_DELTA if said is None else said)
+        if said is not None or self._is_known(usual):
+            return usual
+        live = self._ledger.filter
+        for left in (None, live.remaining[1], Fraction(0)):
+            plan = usual if left is None else self._compiled_or_none(question, price, left)
+            if plan is not None and live.admits(plan.loss):
+                return plan
+        return usual
+
+    def _compiled(self, question: Question, epsilon: Fraction, delta: Fraction) -> Plan:
+        return Plan(compile_plan(question, self._catalog, epsilon, delta, self._dialect, self._values_of))
+
+    def _compiled_or_none(self, question: Question, epsilon: Fraction, delta: Fraction) -> Plan | None:
+        try:
+            return self._compiled(question, epsilon, delta)
+        except Refused:
+            return None  # groups cannot be found without a δ
 
     def _values_of(self, table: str, column: str) -> tuple[Value, ...]:
         """The values of a public table's column, in order."""
-        name, place = self._dialect.identifier(table), self._dialect.identifier(column)
-        found = self._engine.read_public(f"SELECT DISTINCT {place} AS v FROM {name} WHERE {place} IS NOT NULL ORDER BY v")
-        return tuple(found["v"].tolist())
+        if (table, column) not in self._public:
+            name, place = self._dialect.identifier(table), self._dialect.identifier(column)
+            found = self._engine.read_public(f"SELECT DISTINCT {place} AS v FROM {name} WHERE {place} IS NOT NULL ORDER BY v")
+            self._public[table, column] = tuple(found["v"].tolist())
+        return self._public[table, column]
 
-    def _release(self, plan: Plan, confidence: Fraction) -> Release:
-        question = question_digest(plan.steps)
+    def _is_known(self, plan: Plan) -> bool:
+        return self._ledger.find(question_digest(plan, CONFIDENCE)) is not None
+
+    def _release(self, plan: Plan, confidence: Fraction, note: str, progress: Callable[[str], None]) -> Release:
+        """Look for a stored answer; else pay, then read, then remember, then answer.
+
+        The question is its own key: whoever asks it at the same time, or after a crash, pays once, and the first answer stored is everybody's.
+        """
+        question = question_digest(plan, confidence)
         known = self._ledger.find(question)
         if known is not None:
             return Release.from_text(known["release"], repeated=True)
-        paid = self._ledger.spend(plan.loss, question=question)
-        answers = execute(plan.steps, self._engine)
+        paid = self._ledger.spend(plan.loss, question=question, key=question, note=note)
+        answers = execute(plan.steps, self._engine, progress)
         release = Release(
-            tuple(outcome(answers, float(confidence))), float(confidence), receipt(answers, question, paid.sequence, paid.hash)
+            tuple(outcome(answers, float(confidence))), float(confidence), receipt(plan, confidence, question, paid.sequence, paid.hash)
         )
         kept = self._ledger.store(paid, {"release": release.to_text()})
         return Release.from_text(kept.body["release"]["release"])
@@ -116,97 +171,103 @@ class Session:
 class Query:
     """A question on a session: plan it for nothing, release it for a price."""
 
-    session: Session
+    session: Session = field(repr=False)
     question: Question
+    text: str = ""
 
     def plan(self, epsilon: Number | None = None, delta: Number | None = None) -> Plan:
         """What would happen at this price; reads and spends nothing."""
         return self.session._plan(self.question, epsilon, delta)
 
-    def release(self, epsilon: Number | None = None, delta: Number | None = None, *, confidence: Number = CONFIDENCE) -> Release:
-        """Pay, and let the answers out; the same question at the same price again is free."""
-        return self.session._release(self.plan(epsilon, delta), exact.confidence_level(confidence))
+    def release(
+        self,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        *,
+        error: Mapping[str, float] | None = None,
+        size: int | None = None,
+        confidence: Number = CONFIDENCE,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> Release:
+        """Pay, and let the answers out; the same question at the same price again is free.
+
+        With `error={"mean_cost": 5}` instead of epsilon the least ε is paid for which each output is that close, in a group of `size`.
+        """
+        level = exact.confidence_level(confidence)
+        if error is not None:
+            if epsilon is not None:
+                raise Invalid("give epsilon or error, not both: one follows from the other")
+            epsilon = self.price(error, size=size, confidence=level, delta=delta)
+        return self.session._release(self.plan(epsilon, delta), level, self.text[:_LONGEST_NOTE], progress)
+
+    def price(
+        self, error: Mapping[str, float], *, size: int | None = None, confidence: Number = CONFIDENCE, delta: Number | None = None
+    ) -> Fraction:
+        """The least ε, to three digits, at which every output is as close as wished; reads and spends nothing."""
+        names = {name for name, _ in self.question.outputs}
+        if not error or set(error) - names:
+            raise Invalid(f"give the wished error of some outputs: {', '.join(sorted(names))}")
+        wished = {name: float(exact.positive(width, f"the error of {name}")) for name, width in error.items()}
+
+        def enough(epsilon: Fraction) -> bool:
+            forecast = self.session._plan(self.question, epsilon, delta).error(confidence, size)
+            return all(_width(forecast[name], name) <= width for name, width in wished.items())
+
+        return _least(enough)
+
+    def dry_run(self, epsilon: Number | None = None, delta: Number | None = None) -> Release:
+        """Walk the whole road on made-up data of the declared schema; free, and shown as what it is."""
+        from discreet.engines.duckdb import DuckDB
+
+        price = epsilon if epsilon is not None or self.question.epsilon is not None else 1
+        plan = self.plan(price, delta)
+        with DuckDB.made_up(self.session._catalog.tables) as engine:
+            answers = execute(plan.steps, engine)
+        said = receipt(plan, CONFIDENCE, "dry run on made-up data", 0, "")
+        return Release(tuple(outcome(answers, float(CONFIDENCE))), float(CONFIDENCE), said | {"dry_run": True})
 
 
-def _with_other(question: Question, other: bool) -> Question:
-    if other and not question.keys:
-        raise Invalid("without GROUP BY there are no other groups")
-    return evolve(question, other=other) if other else question
+def _width(forecast: Any, name: str) -> float:
+    if isinstance(forecast, dict):
+        raise Invalid(f"the error of {name} depends on a group's size: give size=…, the size of the groups you care about")
+    if forecast is None:
+        raise Invalid(f"the error of {name} is not known before its bounds or limits are: declare them")
+    return float(forecast)
 
 
-def question_digest(plan: Steps) -> str:
+def _least(enough: Callable[[Fraction], bool]) -> Fraction:
+    """The least ε of three significant digits that is enough, by halving on a log scale from 10^−6 to 10^3."""
+    steps = [Fraction(digits) * Fraction(10) ** exponent for exponent in range(-8, 2) for digits in range(100, 1000)]
+    low, high = 0, len(steps) - 1
+    if not enough(steps[high]):
+        raise Invalid("no ε is enough for that: ask for a larger error, or check bounds and contributions")
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(steps[middle]) else (middle + 1, high)
+    return steps[low]
+
+
+def question_digest(plan: Plan, confidence: Fraction) -> str:
     """The name of a question at its price, under its policy and for its version of the data."""
-    return digest((plan.question, plan.epsilon, plan.delta, plan.policy, plan.version))
+    steps = plan.steps
+    return digest((steps.question, steps.epsilon, steps.delta, steps.policy, steps.version, confidence))
 
 
-def receipt(answers: Answers, question: str, sequence: int, entry: str) -> dict[str, Any]:
+def receipt(plan: Plan, confidence: Fraction, question: str, sequence: int, entry: str) -> dict[str, Any]:
     """What was asked and done: enough to check the price and the ledger's entry; nothing of the data's content, size or time."""
-    plan = answers.plan
+    steps = plan.steps
     said = {
         "format": FORMAT,
         "question": question,
-        "asked": plain(plan.question),
-        "epsilon": str(plan.epsilon),
-        "delta": str(plan.delta),
-        "protected": plan.protected,
-        "adjacency": plan.adjacency,
-        "policy": plan.policy,
-        "version": plan.version,
-        "loss": record.to_json(plan.loss),
+        "asked": plain(steps.question),
+        "epsilon": str(steps.epsilon),
+        "delta": str(steps.delta),
+        "confidence": str(confidence),
+        "protected": steps.protected,
+        "adjacency": steps.adjacency,
+        "policy": steps.policy,
+        "version": steps.version,
+        "loss": record.to_json(steps.loss),
         "ledger": {"sequence": sequence, "entry": entry},
     }
     return said | {"hash": digest_of(said)}
-
-
-# ── connecting ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def connect(
-    data: Any,
-    *,
-    unit: str | Unit | None = None,
-    epsilon: Number | None = None,
-    budget: Any = None,
-    delta: Number = 0,
-    bounds: Mapping[str, Any] | None = None,
-    keys: Mapping[str, Any] | None = None,
-    contributions: Mapping[str, int] | None = None,
-    columns: Mapping[str, str] | None = None,
-    public: Collection[str] = (),
-    one_row_per_unit: bool = False,
-    adjacency: str = "add/remove",
-    version: str = "1",
-    ledger: str | os.PathLike[str] | None = None,
-    witness: str | os.PathLike[str] | None = None,
-    engine: Any = None,
-) -> Session:
-    """Open data for private questions."""
-    from discreet.engines.duckdb import DuckDB
-
-    sources = dict(data) if isinstance(data, Mapping) else {_name_of(data): data}
-    policy = Policy.of_arguments(
-        list(sources),
-        epsilon=epsilon,
-        delta=delta,
-        unit=unit,
-        bounds=bounds,
-        keys=keys,
-        contributions=contributions,
-        columns=columns,
-        one_row_per_unit=one_row_per_unit,
-        public=public,
-        adjacency=adjacency,
-        version=version,
-    )
-    opened = DuckDB.open(sources, policy.declared)
-    catalog = policy.catalog({name: opened.schema(name) for name in sources})
-    place = ledger if ledger is not None else _beside(data)
-    return Session(opened, catalog, open_ledger(place, Terms(policy.epsilon, policy.delta, catalog.protected, catalog.adjacency), witness))
-
-
-def _name_of(data: Any) -> str:
-    return Path(data).name.split(".")[0] if isinstance(data, str | os.PathLike) else "data"
-
-
-def _beside(data: Any) -> str:
-    return f"{os.fspath(data)}.ledger" if isinstance(data, str | os.PathLike) else ":memory:"

@@ -25,6 +25,7 @@ FLOORS: list[list[str]] = [
     ["sql", "plots"],
     ["query", "release"],
     ["session"],
+    ["opening"],
     ["project"],
     ["__init__"],
     ["cli"],
@@ -45,7 +46,8 @@ ROOMS = {
 # Imports inside functions: heavy things that load on first use, so that `import discreet` stays quick. Each is a declared door.
 DOORS = {
     "session.py": {"discreet.sql.read", "discreet.engines.duckdb"},
-    "query.py": {"discreet.sql.read"},
+    "opening.py": {"discreet.engines.duckdb"},
+    "query.py": {"discreet.sql.pieces"},
     "release.py": {"pandas", "polars", "pyarrow", "discreet.plots.bars"},
 }
 COINS = {"urandom", "getrandom", "secrets", "random"}  # names that make or import randomness

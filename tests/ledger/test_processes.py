@@ -12,7 +12,7 @@ import pytest
 from ledger.racing import side_by_side
 
 from discreet.errors import BudgetExceeded, LedgerError
-from discreet.ledger import chain
+from discreet.ledger import chain, sqlite
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.sqlite import SqliteStorage
 from discreet.ledger.terms import Terms
@@ -49,6 +49,20 @@ def test_a_ledger_opened_before_the_fork_is_safe_after_it(place: Path) -> None:
     assert sum(granted) == CAP - 1
     assert ledger.spent.epsilon == CAP
     ledger.verify()
+
+
+def test_no_connection_is_used_across_a_fork(place: Path) -> None:
+    ledger = open_ledger(place / "a", TERMS)
+    storage = ledger._storage
+    assert isinstance(storage, SqliteStorage)
+    parents = storage._connection
+
+    def child(number: int) -> bool:
+        grants(ledger, number, 1)
+        return parents is not None and storage._connection is not parents and parents in sqlite._inherited
+
+    assert side_by_side(child, 2) == [True, True]
+    assert storage._connection is parents
 
 
 def test_forking_while_another_thread_spends(place: Path) -> None:

@@ -20,6 +20,8 @@ from discreet.ledger.storage import State
 from discreet.loss import record
 from discreet.loss.leaves import Pure
 
+OTHER = "CASE substr({0}, 1, 1) WHEN '0' THEN '1' ELSE '0' END || substr({0}, 2)"  # another first digit
+
 EDITS: dict[str, Tamper] = {
     "a spend made cheaper": lambda c: c.execute("""UPDATE entries SET body = replace(body, '"1"', '"0"') WHERE sequence = 3"""),
     "a release changed": lambda c: c.execute("UPDATE entries SET body = replace(body, '100', '101') WHERE sequence = 2"),
@@ -28,8 +30,8 @@ EDITS: dict[str, Tamper] = {
     "the budget raised": lambda c: c.execute("""UPDATE entries SET body = replace(body, '"10"', '"99"') WHERE sequence = 0"""),
     "a kind changed": lambda c: c.execute("UPDATE entries SET kind = 'release' WHERE sequence = 7"),
     "a time changed": lambda c: c.execute("UPDATE entries SET at = replace(at, '20', '19') WHERE sequence = 5"),
-    "a hash changed": lambda c: c.execute("UPDATE entries SET hash = replace(hash, 'a', 'b') WHERE sequence = 4"),
-    "a link changed": lambda c: c.execute("UPDATE entries SET previous = replace(previous, 'a', 'b') WHERE sequence = 4"),
+    "a hash changed": lambda c: c.execute(f"UPDATE entries SET hash = {OTHER.format('hash')} WHERE sequence = 4"),
+    "a link changed": lambda c: c.execute(f"UPDATE entries SET previous = {OTHER.format('previous')} WHERE sequence = 4"),
     "a blob for a text": lambda c: c.execute("UPDATE entries SET body = CAST(body AS BLOB) WHERE sequence = 4"),
     "text that is not text": lambda c: c.execute("UPDATE entries SET at = CAST(X'ff' || at AS TEXT) WHERE sequence = 4"),
     "the first entry dropped": lambda c: c.execute("DELETE FROM entries WHERE sequence = 0"),
@@ -203,6 +205,15 @@ def test_any_change_to_the_entries_themselves_is_seen(place: Path) -> None:
             rows[where][column] = text.decode()
         with pytest.raises(LedgerError):
             replay(rows, state)
+
+
+def test_a_damaged_index_is_seen(place: Path) -> None:
+    spend_some(place / "a")
+    whole = (place / "a").read_bytes()
+    where = next(i for i in range(len(whole)) if whole[i : i + 2] == b"k2" and whole[i - 1 : i] != b'"')  # in the index, not in the entry
+    (place / "a").write_bytes(whole[:where] + b"k9" + whole[where + 2 :])
+    with pytest.raises(LedgerError, match="its file is damaged"):
+        open_ledger(place / "a", TERMS)
 
 
 def test_other_files_are_left_alone(place: Path) -> None:

@@ -18,6 +18,7 @@ class Dialect(ABC):
     __slots__ = ()
 
     name: str
+    inline: str  # what keeps a WITH that is read twice from being written out in between
 
     @abstractmethod
     def type_name(self, kind: Kind) -> str:
@@ -81,6 +82,7 @@ class DuckDBDialect(Dialect):
     """DuckDB 1.2 to 2."""
 
     name: str = "duckdb"
+    inline: str = "NOT MATERIALIZED "
 
     def type_name(self, kind: Kind) -> str:
         match kind:

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, assert_never, final
 
@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from discreet.engines.dialect import DUCKDB
 from discreet.engines.engine import FAILED, Columns, Engine
+from discreet.engines.made_up import made_up
 from discreet.engines.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
 from discreet.engines.view import INTEGERS, view
 from discreet.errors import EngineError
 from discreet.private import Private
 from discreet.tables.kind import Kind
+from discreet.tables.table import Table
 
 _TESTED = ((1, 2), (3, 0))  # from, and before
 _OFTEN = 0.1  # seconds between two looks at the progress
@@ -77,6 +79,14 @@ class DuckDB(Engine):
             engine.close()
             raise
         return engine
+
+    @classmethod
+    def made_up(cls, tables: Iterable[Table]) -> DuckDB:
+        """An engine with made-up rows in tables of these schemas."""
+        connection = duckdb.connect(":memory:")
+        for table in tables:
+            connection.execute(f"CREATE TABLE {DUCKDB.identifier(table.name)} AS {made_up(table)}")
+        return cls.open({table.name: (connection, table.name) for table in tables})
 
     def schema(self, table: str) -> dict[str, Kind | None]:
         if table not in self._schemas:
@@ -183,7 +193,7 @@ def _loose(source: Source) -> tuple[str, ...]:
 def _check_version(version: str) -> None:
     parts = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if not _TESTED[0] <= parts < _TESTED[1]:
-        raise EngineError(f"engine version outside the tested range: DuckDB {version}; install duckdb>=1.2,<3")
+        raise EngineError(f"engine version outside the tested range: DuckDB {version}; install duckdb>=2,<3")
 
 
 def _fresh(scratch: str, with_progress: bool, threads: int | None) -> duckdb.DuckDBPyConnection:
@@ -194,6 +204,7 @@ def _fresh(scratch: str, with_progress: bool, threads: int | None) -> duckdb.Duc
         "autoload_known_extensions=false",
         "pandas_analyze_sample=0",  # no type is guessed from values
         "preserve_insertion_order=false",
+        "perfect_ht_threshold=20",  # whole units are counted in an array where their range allows it; up to about 40 MB a thread
         "TimeZone='UTC'",  # for texts without a zone
         f"temp_directory={DUCKDB.text(scratch)}",
         f"enable_progress_bar={str(with_progress).lower()}",
@@ -263,3 +274,10 @@ def _plain(values: NDArray[Any], sql_type: str) -> NDArray[Any]:
     full = bare.astype(object)
     full[missing] = None
     return full
+
+
+def tables_of(data: object) -> dict[str, Any] | None:
+    """The tables of a DuckDB connection, each as a source; None for anything else."""
+    if not isinstance(data, duckdb.DuckDBPyConnection):
+        return None
+    return {str(name): (data, str(name)) for (name,) in data.cursor().execute("SHOW TABLES").fetchall()}

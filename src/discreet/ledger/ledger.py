@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, final
-from weakref import WeakSet
 
 from attrs import frozen
 
 from discreet.errors import Invalid, LedgerError
 from discreet.ledger.chain import Entry, Kind, seal
 from discreet.ledger.charge import Charge
+from discreet.ledger.fork import fork_safe_lock
 from discreet.ledger.history import Amount, History, distrust
 from discreet.ledger.sqlite import SqliteStorage
 from discreet.ledger.storage import Storage
@@ -64,8 +63,7 @@ class Ledger:
         self._storage = storage
         self._witness = witness
         self._history = History()
-        self._lock = threading.RLock()
-        _live.add(self)
+        self._lock = fork_safe_lock()
         with self._lock:
             self._begin(terms)
 
@@ -315,28 +313,3 @@ def _text(value: str, name: str, least: int = 1) -> str:
     if not isinstance(value, str) or len(value) < least:
         raise Invalid(f"{name} must be text")
     return value
-
-
-# ── fork ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-_live: WeakSet[Ledger] = WeakSet()
-_forking = threading.Lock()
-_held: list[Ledger] = []
-
-
-def _hold() -> None:
-    """Let no process be forked in the middle of a transaction: the child's copy of it must never be rolled back."""
-    _forking.acquire()
-    for ledger in list(_live):
-        ledger._lock.acquire()
-        _held.append(ledger)
-
-
-def _let_go() -> None:
-    while _held:
-        _held.pop()._lock.release()
-    _forking.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)

@@ -37,4 +37,9 @@ def plain(value: Any) -> Any:
 
 def digest(value: Any) -> str:
     """The SHA-256 of a value's plain form."""
-    return hashlib.sha256(json.dumps(plain(value), sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+    return fingerprint(plain(value))
+
+
+def fingerprint(value: Any) -> str:
+    """The SHA-256 of what is plain already, such as a question read back from a receipt."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=True).encode()).hexdigest()

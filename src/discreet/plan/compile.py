@@ -153,11 +153,16 @@ def _finds(
 
 
 def _open_limits(question: Question, limits: Contributions) -> list[str]:
-    if question.relation.one_row or limits.rows is not None:
+    if question.relation.one_row or limits.rows is not None or _counts_units_only(question):
         return []
     if limits.groups is None and limits.per_group is None:
         return ["rows"]
     return [what for what, known in (("groups", limits.groups or not question.keys), ("per_group", limits.per_group)) if not known]
+
+
+def _counts_units_only(question: Question) -> bool:
+    """Each unit counts once whatever its rows, so there is no limit to find."""
+    return not question.keys and all(measure.function == "count_units" for _, measure in question.measures)
 
 
 def _limit_of_groups(question: Question, limits: Contributions) -> int | None:

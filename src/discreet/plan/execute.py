@@ -221,26 +221,32 @@ class Positions:
 
 
 def _chosen(choice: Choice, plan: Steps, engine: Engine, positions: Positions) -> list[Any]:
-    source, schema = plan.source, plan.question.relation.schema
-    text = write_expr(choice.expr, schema, plan.dialect)
-    condition = f"{text} IS NOT NULL"
-    kind = field_of(choice.expr, schema).kind
     match choice.mechanism:
         case Quantile() as mechanism:
-            grid = StatGrid(mechanism.grid.lower, mechanism.grid.step, mechanism.grid.points)
-            columns = engine.run(write_weights(source, grid_place(text, grid, kind, plan), choice.bounding, condition))
-            placed = columns.map(lambda found: _split(found, positions))
+            placed = engine.run(choice_statement(choice, plan)).map(lambda found: _split(found, positions))
             chosen = [mechanism.release(placed.map(itemgetter(i))) for i in range(positions.size)]
+            kind = field_of(choice.expr, plan.question.relation.schema).kind
             return [int(value) if kind is Kind.INTEGER else value for value in chosen]
         case NoisyMax() as mechanism:
             if not choice.candidates:
                 return [None] * positions.size
-            value = f"CAST({text} AS {plan.dialect.type_name(Kind.TEXT)})" if kind in (Kind.DATE, Kind.TIMESTAMP) else text
-            columns = engine.run(write_weights(source, value, choice.bounding, condition))
-            scores = columns.map(lambda found: _scores(found, positions, choice.candidates))
+            scores = engine.run(choice_statement(choice, plan)).map(lambda found: _scores(found, positions, choice.candidates))
             return [choice.candidates[mechanism.release(scores.map(itemgetter(i)))] for i in range(positions.size)]
         case _:
             assert_never(choice.mechanism)
+
+
+def choice_statement(choice: Choice, plan: Steps) -> str:
+    """The statement that counts, for each group and value (or place on a quantile's grid), its weight."""
+    schema, dialect = plan.question.relation.schema, plan.dialect
+    text, kind = write_expr(choice.expr, schema, dialect), field_of(choice.expr, schema).kind
+    condition = f"{text} IS NOT NULL"
+    if isinstance(choice.mechanism, Quantile):
+        of = choice.mechanism.grid
+        text = grid_place(text, StatGrid(of.lower, of.step, of.points), kind, plan)
+    elif kind in (Kind.DATE, Kind.TIMESTAMP):
+        text = f"CAST({text} AS {dialect.type_name(Kind.TEXT)})"
+    return write_weights(plan.source, text, choice.bounding, condition)
 
 
 def grid_place(text: str, grid: StatGrid, kind: Kind | None, plan: Steps) -> str:

@@ -24,6 +24,7 @@ from discreet.plan.steps import Found, Steps
 from discreet.relation.expr import Column, Expr, columns_of
 
 SIZES = (100, 1_000, 10_000, 100_000)
+TYPICAL_LIMITS = {"rows": 10, "groups": 3, "per_group": 3}  # what a forecast takes limits to be that are still to be found
 HalfWidth: TypeAlias = "float | dict[int, float] | None"
 
 
@@ -39,6 +40,7 @@ class Forecast(Mapping[str, HalfWidth]):
     widths: dict[str, HalfWidth]
     confidence: float
     ranks: frozenset[str] = field(default=frozenset())  # columns whose error is a number of ranks, or of votes
+    assumed: Mapping[str, int] = field(factory=dict)  # limits that are to be found, and were taken to be this
 
     def __getitem__(self, name: str) -> HalfWidth:
         return self.widths[name]
@@ -53,6 +55,8 @@ class Forecast(Mapping[str, HalfWidth]):
         lines = [f"expected error, {self.confidence:.0%} of the time at most:"]
         for name, width in self.widths.items():
             lines.append(f"  {name}: {_spelled(width, name in self.ranks)}")
+        for what, limit in self.assumed.items():
+            lines.append(f'  if the limit found is {what} = {limit}, for example; the error grows with it, see assume={{"{what}": …}}')
         return "\n".join(lines)
 
 
@@ -60,7 +64,7 @@ def _spelled(width: HalfWidth, ranks: bool) -> str:
     unit = " ranks" if ranks else ""
     match width:
         case None:
-            return "not known before bounds or limits are found"
+            return "not known before its bounds are found"
         case dict():
             return ", ".join(f"±{value:,.4g}{unit} in a group of {size:,}" for size, value in width.items())
     return f"±{width:,.4g}{unit}"
@@ -76,7 +80,10 @@ def forecast(
     """Half-widths of all outputs; `at` says where statistics lie, `assume` what open bounds and limits will be."""
     level = float(exact.confidence_level(confidence))
     sizes = SIZES if size is None else (exact.whole(size, "size"),)
-    closed = plan if plan.settled else _assumed(plan, assume or {})
+    guessed = {
+        find.what: TYPICAL_LIMITS[find.what] for find in plan.finds if isinstance(find, FindLimit) and find.what not in (assume or {})
+    }
+    closed = plan if plan.settled else _assumed(plan, {**guessed, **(assume or {})})
     widths: dict[str, HalfWidth] = {}
     ranks = set()
     for name, expr in plan.question.outputs:
@@ -87,14 +94,14 @@ def forecast(
             widths[name] = None
         elif all(measure.function in ADDITIVE for measure in measures.values()):
             found = _additive(closed, expr, sizes, at or {}, level)
-            even = max(found) - min(found) <= 1e-9 * max(found)
+            even = max(found) - min(found) <= 1e-6 * max(found)  # slopes are taken numerically
             widths[name] = found[0] if even else dict(zip(sizes, found, strict=True))
         elif isinstance(expr, Column):
             widths[name] = _choice(closed, expr.name, level)
             ranks.add(name)
         else:
             widths[name] = None
-    return Forecast(widths, level, frozenset(ranks))
+    return Forecast(widths, level, frozenset(ranks), guessed)
 
 
 def _additive(plan: Steps, expr: Expr, sizes: tuple[int, ...], at: Mapping[str, float], level: float) -> list[float]:

@@ -14,6 +14,7 @@ from discreet.plan.execute import Answers
 from discreet.plan.post import evaluate, in_order
 from discreet.plan.question import Measure
 from discreet.plan.share import ADDITIVE
+from discreet.plan.stat import Form, Stat
 from discreet.plan.steps import Steps
 from discreet.relation.expr import Column, Expr, columns_of
 
@@ -60,9 +61,22 @@ def _released(answers: Answers, cells: Cells, clipped: bool) -> dict[str, Values
 
 def as_asked(measure: Measure, values: Floats, plan: Steps) -> Values:
     """Counts that were not weighted are whole."""
-    if measure.function.startswith("count") and all(total.unit == 1 for total in plan.totals if total.stat.grid is None):
-        return [int(value) for value in values.tolist()]
-    return list(values.tolist())
+    if not measure.function.startswith("count"):
+        return list(values.tolist())
+    behind = [total for total in plan.totals if total.stat in counted_by(measure, plan)]
+    return [int(value) for value in values.tolist()] if all(total.unit == 1 for total in behind) else list(values.tolist())
+
+
+def counted_by(measure: Measure, plan: Steps) -> set[Stat]:
+    """The total behind a count."""
+    found = {(total.stat.form, total.stat.expr): total.stat for total in plan.totals if total.stat.grid is None}
+    wanted: dict[str, tuple[tuple[Form, Expr | None], ...]] = {
+        "count": (("rows", None),),
+        "count_of": (("present", measure.expr), ("rows", None)),
+        "count_units": (("units", None), ("rows", None)),
+        "count_distinct": (("distinct", measure.expr),),
+    }
+    return {next(found[key] for key in wanted[measure.function] if key in found)}
 
 
 def _column(name: str, expr: Expr, answers: Answers, cells: Cells, table: dict[str, Values], confidence: float) -> Shown:

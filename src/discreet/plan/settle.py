@@ -67,7 +67,7 @@ def bound(one_row: bool, limits: Contributions, found: Found, noise: str, keyed:
     if one_row:
         return Single()
     if limits.groups is None and limits.per_group is None:
-        return Rows(limits.rows or found.limits["rows"])
+        return Rows(limits.rows or found.limits.get("rows", 1))  # not found: only units are counted
     groups = (limits.groups or found.limits["groups"]) if keyed else 1
     return Groups(groups, limits.per_group or found.limits["per_group"], euclidean=noise == "gaussian")
 
@@ -87,8 +87,9 @@ def bounding_for(stat: Stat, bounding: Bounding, keyed: bool) -> Bounding:
     """Units are counted once in each group, so they are bounded by groups: at most as many as there may be rows."""
     if stat.form != "units" or isinstance(bounding, Single):
         return bounding
-    euclidean = isinstance(bounding, Groups) and bounding.euclidean
-    return Groups(bounding.groups if keyed else 1, 1, euclidean)
+    if not keyed:
+        return Groups(1, 1, one=1)  # each unit once in all
+    return Groups(bounding.groups, 1, isinstance(bounding, Groups) and bounding.euclidean)
 
 
 def _choice(name: str, epsilon: Fraction, plan: Steps, found: Found, ranges: dict[Expr, Interval], bounding: Bounding) -> Choice:

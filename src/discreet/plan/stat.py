@@ -130,14 +130,13 @@ class Scaled:
         bits = max(0, l1.bit_length() - _KEPT)
         if not bits:
             return cls(0, l1, l2)
-        return cls(bits, -(-l1 // 2**bits) + cells, l2 / 2**bits + math.isqrt(cells - 1) + 1)
+        return cls(bits, -(-l1 // 2**bits) + cells, l2 / 2**bits + math.isqrt(cells) + 1)
 
 
 def _reach(stat: Stat, bounding: Bounding) -> Reach:
     match stat.form:
         case "units" if not isinstance(bounding, Single):
-            root = Fraction(math.isqrt(bounding.groups - 1) + 1)
-            return Reach(bounding.groups * bounding.one, root * bounding.one)
+            return bounding.reach  # of Groups(…, per_group=1), see settle.bounding_for
         case "distinct":
             most = bounding.reach.l1 // bounding.one
             return Reach(most, Fraction(most))

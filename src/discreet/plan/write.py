@@ -114,7 +114,7 @@ def _rows_weighted(rows: str, bounding: Rows, columns: Sequence[str], dialect: D
         f"CASE WHEN u.n <= {bounding.rows} THEN {bounding.one} ELSE {dialect.floor_divide(str(bounding.one * bounding.rows), 'u.n')} END"
     )
     shown = _listed([f"r.{name} AS {name}" for name in columns], [f"{weight} AS w"])
-    return f"(WITH r AS ({rows}) SELECT {shown} FROM r JOIN (SELECT {UNIT}, COUNT(*) AS n FROM r GROUP BY {UNIT}) AS u ON r.{UNIT} = u.{UNIT}) AS q"
+    return f"(WITH r AS {dialect.inline}({rows}) SELECT {shown} FROM r JOIN (SELECT {UNIT}, COUNT(*) AS n FROM r GROUP BY {UNIT}) AS u ON r.{UNIT} = u.{UNIT}) AS q"
 
 
 def _pair_weight(bounding: Groups, dialect: Dialect) -> str:
@@ -160,7 +160,7 @@ def write_units(source: Source, bounding: Groups, bits: int) -> str:
     keys, dialect = source.key_names, source.dialect
     pairs = f"SELECT {_listed([UNIT], keys)} FROM ({source.rows([])}) AS r GROUP BY {_listed([UNIT], keys)}"
     if not keys:
-        return f"WITH p AS ({pairs}) SELECT {dialect.shifted('COUNT(*)', 0)} * {bounding.one} AS s0 FROM p"
+        return f"WITH p AS ({pairs}) SELECT {dialect.shifted(f'COUNT(*) * {bounding.one}', 0)} AS s0 FROM p"
     m = f"CASE WHEN u.m > {bounding.limit} THEN u.m ELSE {bounding.limit} END"
     if bounding.euclidean:
         weight = dialect.isqrt(dialect.floor_divide(str(bounding.one**2 * bounding.limit), f"({m})"))

@@ -10,8 +10,7 @@ from attrs import evolve, frozen
 from sqlglot import exp
 
 from discreet.sql.literals import number
-from discreet.sql.refuse import only, refused
-from discreet.sql.tokens import BOUNDED
+from discreet.sql.refuse import BOUNDED, only, refused
 
 
 @final
@@ -147,12 +146,19 @@ def _approximate(node: exp.Bracket) -> Aggregate | None:
     return Aggregate(node, "quantile", _argument(node, inside.this), q=Fraction(at) / parts)
 
 
-def _bounded(node: exp.Anonymous) -> Aggregate | None:
-    """COUNT, SUM or AVG with contribution bounds, as tokens.py spells them."""
+_OTHER_NAMES = {"VAR": ("variance", False), "VARP": ("variance", True), "STDEV": ("stddev", False), "STDEVP": ("stddev", True)}
+
+
+def _by_name(node: exp.Anonymous) -> Aggregate | None:
+    """Aggregates that the parser has no class for: those of ours, those of SQL Server, and those with contribution bounds (see tokens.py)."""
     name = str(node.this).upper()
     if name == "COUNT_UNITS":
         only(node, "this")
         return Aggregate(node, "count_units")
+    if name in _OTHER_NAMES and len(node.expressions) == 1:
+        only(node, "this", "expressions")
+        function, population = _OTHER_NAMES[name]
+        return Aggregate(node, function, _argument(node, node.expressions[0]), population=population)
     if not name.startswith(BOUNDED):
         return None
     only(node, "this", "expressions")
@@ -200,7 +206,7 @@ _PARSES: dict[type[exp.Expr], Callable[[Any], Aggregate | None]] = {
     exp.Mode: _simple("mode"),
     exp.Filter: _filter,
     exp.Bracket: _approximate,
-    exp.Anonymous: _bounded,
+    exp.Anonymous: _by_name,
 }
 _CERTAIN = tuple(kind for kind in _PARSES if kind not in (exp.Bracket, exp.Anonymous))
 
@@ -211,12 +217,16 @@ def parse(node: exp.Expr) -> Aggregate | None:
     return None if known is None else known(node)
 
 
+def _is_named(name: str) -> bool:
+    return name.startswith(BOUNDED) or name == "COUNT_UNITS" or name in _OTHER_NAMES
+
+
 def has_aggregate(node: exp.Expr) -> bool:
     """Whether there is an aggregate anywhere in a piece; one under OVER is not, as windows are refused where they are met."""
     for part in node.walk():
         if isinstance(part, _CERTAIN) and not isinstance(part.parent, exp.Window):
             return True
-        if isinstance(part, exp.Anonymous) and str(part.this).upper().startswith((BOUNDED, "COUNT_UNITS")):
+        if isinstance(part, exp.Anonymous) and _is_named(str(part.this).upper()):
             return True
         if isinstance(part, exp.ApproxQuantiles):
             return True

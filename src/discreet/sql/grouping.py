@@ -19,6 +19,7 @@ from discreet.sql.scope import Rows, matching, new_name
 from discreet.sql.typed import Apply, Typed, column, of_rows
 
 X = TypeVar("X")
+MOST_OUTPUTS = 300
 Make = Callable[[Aggregate, Reader], tuple[X, Field, str]]  # what is asked, what is believed of it, and a name for it
 
 
@@ -105,6 +106,7 @@ class _Reading(Generic[X]):
 
     def alias(self, node: exp.Column) -> Typed | None:
         """The output of this name, if there is one."""
+        only(node, "this", "table")
         if node.args.get("table") is not None or not isinstance(node.this, exp.Identifier):
             return None
         found = matching(node.this, [(item.alias, i) for i, item in enumerate(self.items) if item.alias is not None])
@@ -120,6 +122,8 @@ def _place(kind: str, at: int) -> str:
 def items_of(select: exp.Select) -> list[Item]:
     """The pieces of a SELECT list."""
     found = []
+    if len(select.expressions) > MOST_OUTPUTS:
+        raise refused(select, f"more than {MOST_OUTPUTS} outputs", "ask for fewer at once")
     for node in select.expressions:
         if type(node) is exp.Alias:
             only(node, "this", "alias")
@@ -165,6 +169,7 @@ def _read_keys(group: exp.Group | None, reading: _Reading[X]) -> None:
         return
     only(group, "expressions", "all")
     if group.args.get("all"):
+        only(group, "all")
         found = [reading.row.read(item.node) for item in reading.items if not has_aggregate(item.node)]
         found = [key for key in found if not isinstance(key.expr, Literal)]
     else:

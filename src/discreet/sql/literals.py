@@ -56,7 +56,7 @@ def moment(text: str, kind: Kind) -> datetime.date | datetime.datetime:
         value = kind.read(text, "a moment")
     except Invalid:
         raise Refused(f"a {kind.value} is written like '2026-11-15{' 08:30:00' if kind is Kind.TIMESTAMP else ''}'") from None
-    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+    if kind is Kind.TIMESTAMP and datetime.datetime.fromisoformat(text).tzinfo is not None:
         raise Refused("times have no zone here: write the time as the table has it")
     assert isinstance(value, datetime.date)
     return value

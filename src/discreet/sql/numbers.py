@@ -107,7 +107,7 @@ def _negative(node: exp.Neg, reader: Reader) -> Typed:
 
 
 def _cast(node: exp.Cast, reader: Reader) -> Typed:
-    only(node, "this", "to", "_type")
+    only(node, "this", "to", "_type", "safe")  # TRY_CAST is the same where no cast can fail
     value, to = reader.read(node.this), node.args["to"]
     only(to, "this", "nested")
     text = value.text
@@ -151,6 +151,7 @@ CASES: dict[type[exp.Expr], Case] = {
     exp.Mul: _plain("multiply", "this", "expression"),
     exp.Mod: _plain("modulo", "this", "expression"),
     exp.Div: _divide,
+    exp.SafeDivide: _plain("divide", "this", "expression"),
     exp.IntDiv: _whole_divide,
     exp.Neg: _negative,
     exp.Abs: _plain("abs", "this"),
@@ -167,6 +168,7 @@ CASES: dict[type[exp.Expr], Case] = {
     exp.Greatest: _plain("greatest", "this", "expressions", ignored=("ignore_nulls",)),
     exp.WidthBucket: _plain("width_bucket", "this", "min_value", "max_value", "num_buckets"),
     exp.Cast: _cast,
+    exp.TryCast: _cast,
 }
 NAMED: dict[str, Case] = {
     "CLAMP": _clamp,

@@ -17,7 +17,7 @@ from discreet.relation.node import Relation, Select, Stack
 from discreet.sql.grouping import row_reader
 from discreet.sql.privacy import Options
 from discreet.sql.read import question as read_question
-from discreet.sql.refuse import only, shallow
+from discreet.sql.refuse import only, closed
 from discreet.sql.scope import Body, Rows, Source, combined, new_name
 from discreet.sql.select import within_units
 from discreet.sql.sources import filtered, joined_on
@@ -66,13 +66,13 @@ def snippet(text: str, dialect: str) -> exp.Expr:
 
 def where(relation: Relation, text: str, dialect: str) -> Relation:
     """Keep the rows for which a condition is true."""
-    return shallow(lambda: filtered(rows_of(relation), [snippet(text, dialect)], dialect).relation)
+    return closed(lambda: filtered(rows_of(relation), [snippet(text, dialect)], dialect).relation)
 
 
 def with_columns(relation: Relation, texts: Texts, dialect: str) -> Relation:
     """All columns, and new ones."""
     reader = row_reader(rows_of(relation), dialect)
-    new = {new_name(name or ""): shallow(lambda: reader.read(snippet(text, dialect)).expr) for name, text in texts}  # noqa: B023
+    new = {new_name(name or ""): closed(lambda: reader.read(snippet(text, dialect)).expr) for name, text in texts}  # noqa: B023
     old = tuple((name, Column(name)) for name in relation.schema if name not in new)
     return Body(relation).grown(Select(relation, (*old, *new.items()))).relation
 
@@ -99,7 +99,7 @@ def per_unit(relation: Relation, keys: Texts, aggregates: Texts, dialect: str) -
     groups = [*(_column(name) for name in units), *(_named(name, text, dialect) for name, text in keys)]
     shown = [*groups, *(_named(name, text, dialect) for name, text in aggregates)]
     tree = exp.Select(expressions=shown, group=exp.Group(expressions=[node.unalias().copy() for node in groups]))
-    return shallow(lambda: within_units(tree, rows_of(relation), dialect, unseen=not units).relation)
+    return closed(lambda: within_units(tree, rows_of(relation), dialect, unseen=not units).relation)
 
 
 def question(
@@ -123,8 +123,8 @@ def question(
     if order:
         tree.set("order", exp.Order(expressions=[exp.Ordered(this=snippet(text, dialect), desc=down) for text, down in order]))
     if limit is not None:
-        tree.set("limit", exp.Limit(expression=exp.Literal.number(exact.whole(limit, "limit", 0))))
-    return shallow(lambda: read_question(tree, rows_of(relation), Options(), dialect))
+        tree.set("limit", exp.Limit(expression=exp.Literal.number(exact.whole(limit, "limit"))))
+    return closed(lambda: read_question(tree, rows_of(relation), Options(), dialect))
 
 
 def _named(name: str | None, text: str, dialect: str) -> exp.Expr:

@@ -16,12 +16,12 @@ from discreet.plan.question import Measure, Question
 from discreet.relation.expr import Column
 from discreet.relation.field import Field
 from discreet.sql.aggregates import Aggregate
-from discreet.sql.grouping import Grouped, is_grouped, read_grouped
+from discreet.sql.grouping import Grouped, is_grouped, items_of, read_grouped, row_reader
 from discreet.sql.literals import number
 from discreet.sql.numbers import clipped
 from discreet.sql.privacy import Bounded, Options, per_group, read_bounds, read_options
 from discreet.sql.reader import Reader
-from discreet.sql.refuse import located, only, refused, shallow
+from discreet.sql.refuse import located, only, refused, closed
 from discreet.sql.scope import Context, Rows
 from discreet.sql.select import argument_of, name_of, read_query, with_names
 from discreet.sql.sources import filtered, read_from
@@ -45,7 +45,7 @@ def read(text: str, catalog: Catalog, dialect: str = "duckdb") -> Question:
     >>> read("SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept", Catalog((visits,))).measures
     (('n', Measure(function='count', expr=None, q=None, population=False)),)
     """
-    return shallow(lambda: _read(text, catalog, dialect))
+    return closed(lambda: _read(text, catalog, dialect))
 
 
 def _read(text: str, catalog: Catalog, dialect: str) -> Question:
@@ -62,11 +62,18 @@ def _read(text: str, catalog: Catalog, dialect: str) -> Question:
         )
     context = with_names(tree, Context(catalog, dialect, read_query))
     if tree.args.get("distinct") is not None:
-        raise refused(tree, "groups are shown once anyway", "leave DISTINCT out")
+        raise refused(
+            tree,
+            "DISTINCT shows what rows hold",
+            "count the groups, as in SELECT dept, COUNT(*) FROM visits GROUP BY dept, without DISTINCT",
+        )
     only(tree, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_")
     rows, conditions = read_from(tree, context)
     rows = filtered(rows, conditions, dialect)
     if not is_grouped(tree):
+        for item in items_of(tree):
+            if not isinstance(item.node, exp.Star | exp.Column):
+                row_reader(rows, dialect).read(item.node)  # where a piece has no meaning at all, that is said first
         raise refused(tree, "single rows are never shown", "ask for a statistic, as in SELECT COUNT(*), AVG(x) FROM …")
     return question(tree, rows, read_options(statement.options, rows), dialect)
 
@@ -90,26 +97,32 @@ def question(tree: exp.Select, rows: Rows, options: Options, dialect: str) -> Qu
                 raise Refused("groups of single units are never shown: group by something else")
         body, keys, measures = per_group(body, keys, grouped.asked)
         contributions = contributions if contributions.rows else evolve(contributions, per_group=1)
-    return Question(
-        body.relation,
-        keys,
-        measures,
-        tuple((name, output.expr) for name, output in grouped.outputs),
-        None if grouped.having is None else grouped.having.expr,
-        tuple((value.expr, descending) for value, descending in grouped.order),
-        _limit(tree.args.get("limit")),
-        contributions,
-        options.epsilon,
-        options.delta,
-        notes=tuple(dict.fromkeys(notes)),
-    )
+    limit = _limit(tree.args.get("limit"))
+    try:
+        return Question(
+            body.relation,
+            keys,
+            measures,
+            tuple((name, output.expr) for name, output in grouped.outputs),
+            None if grouped.having is None else grouped.having.expr,
+            tuple((value.expr, descending) for value, descending in grouped.order),
+            limit,
+            contributions,
+            options.epsilon,
+            options.delta,
+            notes=tuple(dict.fromkeys(notes)),
+        )
+    except Refused as error:
+        raise located(tree, error) from None
 
 
 def _limit(node: exp.Expr | None) -> int | None:
     if node is None:
         return None
     if isinstance(node, exp.Fetch):
-        only(node, "direction", "count")
+        only(node, "direction", "count", "limit_options")
+        if node.args.get("limit_options") is not None:
+            only(node.args["limit_options"], "rows")
         value = node.args.get("count")
     else:
         only(node, "expression")
@@ -117,7 +130,7 @@ def _limit(node: exp.Expr | None) -> int | None:
     while isinstance(value, exp.Paren):
         value = value.this
     found = number(value) if isinstance(value, exp.Literal) and not value.is_string else None
-    if not isinstance(found, int) or found > MOST_ROWS:
+    if not isinstance(found, int) or not 1 <= found <= MOST_ROWS:
         raise refused(node, "LIMIT takes a literal whole number", "write LIMIT 10")
     return found
 
@@ -128,12 +141,16 @@ def _limit(node: exp.Expr | None) -> int | None:
 def _asked(aggregate: Aggregate, reader: Reader, rows: Rows, notes: list[str]) -> tuple[Bounded, Field, str]:
     """A statistic of each group, what is believed of its answer, and a name for it."""
     function, value = argument_of(aggregate, reader)
-    word, q = name_of(function, value, aggregate.q), aggregate.q
+    word, q = name_of(function, value, aggregate.q, aggregate.population), aggregate.q
     if value is not None and isinstance(value.expr, Column) and names_unit(rows.relation, value.expr.name):
         if function == "count_distinct":
             function, value, word = "count_units", None, "count_units"
         elif function == "count_of":
             function, value = "count", None  # the unit is never missing
+    if value is not None and value.field.unit:
+        raise refused(
+            aggregate.node, "the column that names the protected unit may only be counted", "write COUNT(DISTINCT unit) without more"
+        )
     if function in ("min", "max"):
         q = OUTERMOST if function == "min" else 1 - OUTERMOST
         notes.append(f"{function.upper()} is answered as the {float(q):g} quantile: the outermost value belongs to one person")

@@ -71,7 +71,11 @@ def unknown(node: exp.Expr, named: Mapping[str, Case]) -> Refused:
         return refused(node, "window functions (OVER) look across the rows of many", "aggregate with GROUP BY, within the unit if need be")
     if isinstance(node, exp.RegexpLike | exp.RegexpILike | exp.RegexpExtract | exp.RegexpReplace | exp.SimilarTo):
         return refused(node, "regular expressions are refused, for their cost may depend on a row", "use LIKE 'A%' with a literal pattern")
+    if isinstance(node, exp.Interval):
+        return refused(node, "dates are not computed with", "compare them with literals, or use DATE_TRUNC and EXTRACT")
     if isinstance(node, exp.Func):
+        if isinstance(node, _OUTSIDE) or node.name.upper() in _OUTSIDE_NAMES:
+            return refused(node, "clocks, randomness and the like are not part of the data", "write a literal instead")
         name = str(node.this) if isinstance(node, exp.Anonymous) else node.sql_name()
         near = difflib.get_close_matches(name.upper(), [*named, *_KNOWN], 1, 0.6)
         hint = (
@@ -83,6 +87,8 @@ def unknown(node: exp.Expr, named: Mapping[str, Case]) -> Refused:
     return refused(node, f"{node.key.upper()} has no meaning here", "write it with comparisons, arithmetic, CASE or COALESCE")
 
 
+_OUTSIDE = (exp.Rand, exp.Randn, exp.Uuid, exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.CurrentDatetime, exp.CurrentUser)
+_OUTSIDE_NAMES = {"NOW", "TODAY", "RANDOM", "RAND", "GETDATE", "CLOCK_TIMESTAMP", "SETSEED", "VERSION", "CURRENT_USER"}
 _KNOWN = (
     *(
         "ABS",

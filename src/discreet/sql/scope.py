@@ -99,6 +99,7 @@ class Rows:
 
 def matching(name: exp.Identifier, known: Iterable[tuple[str, T]]) -> list[T]:
     """What a name may mean: exactly itself, or if it is not quoted the same letters in another case."""
+    only(name, "this", "quoted")
     pairs = list(known)
     exact = [value for other, value in pairs if other == name.name]
     return exact or ([] if name.args.get("quoted") else [value for other, value in pairs if _fold(other) == _fold(name.name)])
@@ -118,8 +119,12 @@ def new_name(node: exp.Identifier | str) -> str:
 
 def renamed(body: Body, names: Iterable[str]) -> Body:
     """The same columns under other names, in order."""
-    pairs = tuple((new, Column(old)) for new, old in zip(names, body.relation.schema, strict=True))
-    return body if all(new == old.name for new, old in pairs) else body.grown(Select(body.relation, pairs))
+    below, new = body.relation, list(names)
+    if new == list(below.schema):
+        return body
+    if isinstance(below, Select):
+        return Body(Select(below.input, tuple((name, expr) for name, (_, expr) in zip(new, below.columns, strict=True))), body.size)
+    return body.grown(Select(below, tuple((name, Column(old)) for name, old in zip(new, below.schema, strict=True))))
 
 
 def kept(body: Body, *conditions: Expr) -> Body:

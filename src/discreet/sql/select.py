@@ -189,7 +189,7 @@ def argument_of(aggregate: Aggregate, reader: Reader) -> tuple[str, Typed | None
     return ("count_of" if function == "count" else function), reader.call(node, "case", when, kept, literal(None))
 
 
-def name_of(function: str, expr: Typed | None, q: Fraction | None = None) -> str:
+def name_of(function: str, expr: Typed | None, q: Fraction | None = None, population: bool = False) -> str:
     """A readable name for an aggregate that was given none."""
-    word = "median" if q == Fraction(1, 2) else WORDS.get(function, function)
+    word = "median" if q == Fraction(1, 2) else WORDS.get(function, function) + ("_pop" if population else "")
     return f"{word}_{expr.expr.name}" if expr is not None and isinstance(expr.expr, Column) else word

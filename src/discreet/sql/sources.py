@@ -111,6 +111,7 @@ def _joined(rows: Rows, join: exp.Join, conditions: list[exp.Expr], context: Con
     if side == "LEFT":
         return _left(rows, right, join, context), conditions
     if join.args.get("on") is not None:
+        only(join, "this", "on", "side", "kind")
         pairs, rest = _split(rows, right, flat(join.args["on"], exp.And))
         return filtered(joined_on(rows, right, pairs, join), rest, context.dialect), conditions
     if join.args.get("using"):

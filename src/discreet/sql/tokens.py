@@ -12,6 +12,7 @@ from sqlglot.errors import ParseError, SqlglotError, TokenError
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]  # as its own documentation imports them
 
 from discreet.errors import Refused
+from discreet.sql.refuse import BOUNDED
 
 LONGEST = 100_000  # characters
 DEEPEST = 60  # nested parentheses
@@ -19,7 +20,6 @@ DIALECTS = ("duckdb", "postgres", "bigquery", "snowflake", "spark", "databricks"
 _FIRST = {TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN}
 _OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE}
 _CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
-BOUNDED = "DISCREET_BOUNDED_"  # how an aggregate with named bounds is spelled for the parser, which would count its arguments
 
 
 @final
@@ -48,6 +48,7 @@ def parse(text: str, dialect: str) -> Statement:
         raise Refused("this is not SQL that can be read: start from SELECT COUNT(*) FROM table") from None
     if len(trees) != 1 or trees[0] is None:
         raise Refused("exactly one statement is answered at a time: send them one by one, without ;")
+    trees[0].meta["dialect"] = dialect  # so that a refusal spells a piece as it was written
     return Statement(trees[0], options)
 
 
@@ -56,6 +57,7 @@ def _unread(error: SqlglotError) -> str:
     line, column = found[0].get("line"), found[0].get("col")
     where = f"line {line}, column {column}: " if line else ""
     said = str(found[0].get("description") or "this is not SQL that can be read").rstrip(".")
+    said = "something is missing" if "class" in said else said
     return f"{where}{said}: check the spelling near here, or start from SELECT COUNT(*) FROM table"
 
 

@@ -63,7 +63,7 @@ def _starts_with(node: exp.StartsWith, reader: Reader) -> Typed:
 def _unwrapped(node: exp.Expr | None) -> exp.Expr | None:
     """Some dialects wrap what YEAR is of in a cast to a date that nobody wrote."""
     while type(node) in (exp.TsOrDsToDate, exp.TsOrDsToTimestamp) and node is not None:
-        only(node, "this")
+        only(node, "this", "default_date")
         node = node.this
     return node
 
@@ -97,7 +97,7 @@ def _date_part(node: exp.Anonymous, reader: Reader) -> Typed:
 
 
 def _start(node: exp.DateTrunc | exp.TimestampTrunc, reader: Reader) -> Typed:
-    only(node, "this", "unit")
+    only(node, "this", "unit", "input_type_preserved")
     unit = node.args.get("unit")
     name = "" if unit is None else unit.name.lower()
     if isinstance(unit, exp.WeekStart) or name not in STARTS or (name == "week" and reader.dialect in ("bigquery", "tsql")):
@@ -108,9 +108,8 @@ def _start(node: exp.DateTrunc | exp.TimestampTrunc, reader: Reader) -> Typed:
 
 
 def _to_date(node: exp.Expr, reader: Reader) -> Typed:
-    only(node, "this")
-    value = reader.read(node.this)
-    return reader.call(node, "to_date", value)
+    only(node, "this", "safe")
+    return reader.call(node, "to_date", reader.read(node.this))
 
 
 CASES: dict[type[exp.Expr], Case] = {

@@ -1,0 +1,43 @@
+"""Made-up rows of a declared schema, as SQL: for dry runs, which must not touch data."""
+
+from __future__ import annotations
+
+from discreet.engines.dialect import DUCKDB
+from discreet.tables.column import Column
+from discreet.tables.kind import Kind
+from discreet.tables.table import Table
+
+ROWS, UNITS, PUBLIC_ROWS = 2000, 200, 20
+
+
+def made_up(table: Table) -> str:
+    """A SELECT of made-up rows: within the bounds, of the public keys, with a few units that have many rows.
+
+    >>> from discreet.tables.unit import Person
+    >>> made_up(Table("visits", (Column.of("id", Kind.INTEGER), Column.of("cost", Kind.REAL, bounds=(0, 9))), Person("id")))
+    'SELECT CAST(i % 200 AS BIGINT) AS "id", CAST(0.0 + 9.0 * ((i * 37) % 101) / 100 AS DOUBLE) AS "cost" FROM range(2000) AS t(i)'
+    """
+    rows = ROWS if table.private and not table.one_row else UNITS if table.private else PUBLIC_ROWS
+    columns = [f"{_value(column, column.name == table.unit_column)} AS {DUCKDB.identifier(column.name)}" for column in table.columns]
+    return f"SELECT {', '.join(columns)} FROM range({rows}) AS t(i)"
+
+
+def _value(column: Column, unit: bool) -> str:
+    kind = DUCKDB.type_name(column.kind)
+    if unit or column.unique:
+        return f"CAST({'i' if column.unique else f'i % {UNITS}'} AS {kind})" if column.kind in (Kind.INTEGER, Kind.TEXT) else _value(column, False)
+    if column.keys is not None:
+        listed = ", ".join(DUCKDB.literal(key) for key in column.keys[:1000])
+        return f"CAST([{listed}][1 + (i * 7) % {len(column.keys[:1000])}] AS {kind})"
+    low, high = (0, 100) if column.bounds is None or column.kind is Kind.DATE else column.bounds
+    match column.kind:
+        case Kind.INTEGER:
+            return f"CAST({int(low)} + (i * 37) % {max(1, int(high) - int(low) + 1)} AS {kind})"
+        case Kind.REAL:
+            return f"CAST({float(low)!r} + {float(high - low)!r} * ((i * 37) % 101) / 100 AS {kind})"
+        case Kind.BOOLEAN:
+            return "(i % 3 = 0)"
+        case Kind.TEXT:
+            return "['a', 'b', 'c', 'd', 'e'][1 + i % 5]"
+        case Kind.DATE | Kind.TIMESTAMP:
+            return f"CAST(DATE '2024-01-01' + CAST(i % 365 AS INTEGER) AS {kind})"

@@ -1,0 +1,122 @@
+"""connect: open data for private questions."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import Invalid
+from discreet.exact import Number
+from discreet.ledger.ledger import open_ledger
+from discreet.ledger.terms import Terms
+from discreet.loss.loss import Loss
+from discreet.session import Session
+from discreet.tables.policy import Policy
+from discreet.tables.unit import Unit
+
+MEMORY = ":memory:"
+
+
+def connect(
+    data: Any,
+    *,
+    unit: str | Unit | None = None,
+    epsilon: Number | None = None,
+    budget: Loss | None = None,
+    delta: Number = 0,
+    bounds: Mapping[str, Any] | None = None,
+    keys: Mapping[str, Any] | None = None,
+    contributions: Mapping[str, int] | None = None,
+    columns: Mapping[str, str] | None = None,
+    public: Collection[str] = (),
+    one_row_per_unit: bool = False,
+    adjacency: str = "add/remove",
+    version: str = "1",
+    ledger: str | os.PathLike[str] | None = None,
+    witness: str | os.PathLike[str] | None = None,
+    engine: Any = None,
+) -> Session:
+    """Open data for private questions.
+
+    `data`: a path to Parquet or CSV, a pandas, Polars or Arrow table, a DuckDB connection, or a dict from table names to any of these; a
+    path's table is called after the file, a data frame's `data`. `unit`: the column that names the person, or `each_row()`. `epsilon`,
+    `delta` (or `budget`): how much may ever be learnt about one unit. What is not declared (bounds, keys, contributions) is found privately
+    within each question's own budget. `columns` gives the types of a CSV file's columns, which are text otherwise. A file's ledger lies
+    beside it; a data frame's is in memory, which is said loudly.
+    """
+    if engine not in (None, "duckdb"):
+        raise Invalid('the engine is "duckdb"')
+    if budget is not None:
+        if epsilon is not None:
+            raise Invalid("give epsilon and delta, or budget, not both")
+        epsilon, delta = _amounts(budget)
+    if epsilon is None:
+        raise Invalid("say how much may ever be learnt about one unit: epsilon=1, and perhaps delta=1e-6")
+    from discreet.engines.duckdb import DuckDB, tables_of
+
+    sources = _sources(data, tables_of)
+    policy = Policy.of_arguments(
+        list(sources),
+        epsilon=epsilon,
+        delta=delta,
+        unit=unit,
+        bounds=bounds,
+        keys=keys,
+        contributions=contributions,
+        columns=columns,
+        one_row_per_unit=one_row_per_unit,
+        public=public,
+        adjacency=adjacency,
+        version=version,
+    )
+    opened = DuckDB.open(sources, policy.declared)
+    return session(opened, policy, sources, _place(data, ledger), witness)
+
+
+def session(engine: Any, policy: Policy, names: Collection[str], ledger: str, witness: str | os.PathLike[str] | None) -> Session:
+    """A session over tables of an engine, under a policy, paying from a ledger."""
+    try:
+        catalog = policy.catalog({name: engine.schema(name) for name in names})
+        terms = Terms(policy.epsilon, policy.delta, catalog.protected, catalog.adjacency)
+        return Session(engine, catalog, open_ledger(ledger, terms, witness))
+    except BaseException:
+        engine.close()
+        raise
+
+
+def _amounts(budget: Loss) -> tuple[Number, Number]:
+    epsilon, mass = budget.basic
+    if epsilon is None:
+        raise Invalid("a session's budget is Pure(ε) or Approx(ε, δ)")
+    return epsilon, mass
+
+
+def _sources(data: Any, tables_of: Any) -> dict[str, Any]:
+    if isinstance(data, Mapping):
+        if not data or not all(isinstance(name, str) and name.isidentifier() for name in data):
+            raise Invalid("name the tables by identifiers, as in {'visits': 'visits.parquet'}")
+        return dict(data)
+    if isinstance(data, str | os.PathLike):
+        name = Path(data).name.split(".")[0]
+        return {name: data}
+    found: dict[str, Any] | None = tables_of(data)
+    return {"data": data} if found is None else found
+
+
+def _place(data: Any, ledger: str | os.PathLike[str] | None) -> str:
+    """Where the ledger lies: where it is said, else beside a file, else in memory."""
+    if ledger is not None:
+        return os.fspath(ledger)
+    paths = [data] if not isinstance(data, Mapping) else list(data.values())
+    if all(isinstance(path, str | os.PathLike) for path in paths):
+        return f"{os.fspath(paths[0])}.ledger"
+    warnings.warn(
+        "the budget of a data frame is kept in memory: it is forgotten with this process, and another process does not see it. "
+        'Pass ledger="name.ledger" to keep it, or ledger=":memory:" to say that this is meant',
+        UserWarning,
+        stacklevel=3,
+    )
+    return MEMORY

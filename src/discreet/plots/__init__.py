@@ -1,0 +1,1 @@
+"""What released numbers look like: as text, as a page, as a figure."""

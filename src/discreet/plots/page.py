@@ -1,0 +1,41 @@
+"""Released columns as a small HTML table for notebooks; everything that came from data or from people is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from discreet.plots.table import Series, cell, plainly
+
+STYLE = """<style>
+.discreet{font:14px/1.45 system-ui,sans-serif;max-width:72em}
+.discreet table{border-collapse:collapse;margin:.4em 0}
+.discreet th{text-align:left;border-bottom:2px solid #8886;padding:.2em .9em .2em 0;font-weight:600}
+.discreet td{padding:.15em .9em .15em 0;border-bottom:1px solid #8883;text-align:left;vertical-align:top}
+.discreet td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.discreet .error{opacity:.65}
+.discreet .faint{opacity:.55;font-style:italic}
+.discreet .below{opacity:.75;font-size:12px}
+.discreet pre{white-space:pre-wrap;font-size:12px;background:#8881;padding:.6em;border-radius:4px}
+.discreet h4{margin:1em 0 .2em}
+</style>"""
+
+
+def html_table(columns: Sequence[Series], rows: int, below: Sequence[str], most: int = 200) -> str:
+    """The table as a fragment of a page, with lines of small print below."""
+    shown = min(rows, most)
+    head = "".join(f"<th>{escape(series.name)}</th>" for series in columns)
+    body = "".join(f"<tr>{''.join(_cell(series, row) for series in columns)}</tr>" for row in range(shown))
+    lines = ([f"… and {rows - shown:,} more rows"] if shown < rows else []) + list(below)
+    notes = "".join(f'<div class="below">{escape(line)}</div>' for line in lines)
+    return f'{STYLE}<div class="discreet"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}</div>'
+
+
+def _cell(series: Series, row: int) -> str:
+    if series.is_key:
+        return f"<td>{escape(plainly(series.values[row]))}</td>"
+    found = cell(series, row)
+    error = f' <span class="error">{escape(found.error)}</span>' if found.error else ""
+    hint = ' title="too small to tell from 0"' if found.faint else ""
+    kind = ' class="number faint"' if found.faint else ' class="number"' if series.to_the_right else ""
+    return f"<td{kind}{hint}>{escape(found.value)}{error}</td>"

@@ -1,0 +1,159 @@
+"""Released columns as text: values with their half-widths, aligned, and safe to print whatever the keys contain."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+from attrs import frozen
+
+_LONGEST = 40  # characters of a key that are shown
+TOO_SMALL = "~"
+LEGEND = f"{TOO_SMALL} too small to tell from 0: the noise may be as large as the answer"
+
+
+@final
+@frozen(eq=False)
+class Series:
+    """One column as it is shown; a key has no error, any other may have the ends of an interval."""
+
+    name: str
+    values: Sequence[Any]
+    low: Sequence[Any] | None = None
+    high: Sequence[Any] | None = None
+    is_key: bool = False
+
+    def ends(self, row: int) -> tuple[float, float] | None:
+        """The interval of a row, if it has one."""
+        low, high = (None, None) if self.low is None or self.high is None else (self.low[row], self.high[row])
+        return None if low is None or high is None else (float(low), float(high))
+
+    def is_faint(self, row: int) -> bool:
+        """Whether the noise may be all there is: the interval contains 0."""
+        ends = self.ends(row)
+        return ends is not None and ends[0] <= 0 <= ends[1] and ends[0] < ends[1]
+
+    @property
+    def to_the_right(self) -> bool:
+        """Whether it is aligned like numbers."""
+        return all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in self.values[:100])
+
+
+@final
+@frozen
+class Cell:
+    """What one place of a table says: a value, and beside it how far off it may be."""
+
+    value: str
+    error: str = ""
+    faint: bool = False
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.value, self.error, TOO_SMALL if self.faint else "") if part)
+
+
+def cell(series: Series, row: int) -> Cell:
+    """One place of the table, with as many digits as its error leaves meaningful.
+
+    >>> str(cell(Series("n", [1234.567], [1222.2], [1246.9]), 0)), str(cell(Series("n", [3], [0.0], [14.5]), 0))
+    ('1,235 ± 12', '3 (0 … 14) ~')
+    """
+    value, ends = series.values[row], series.ends(row)
+    if ends is None or isinstance(value, str) or value is None:
+        return Cell(plainly(value, grouped=not series.is_key))
+    half = (ends[1] - ends[0]) / 2
+    digits = 0 if isinstance(value, int) else decimals(half)  # whole numbers stay whole
+    middle = abs((ends[0] + ends[1]) / 2 - value) <= half / 50  # one that was clipped lies off the middle of its interval
+    spread = f"± {half:,.{digits}f}" if middle else f"({ends[0]:,.{digits}f} … {ends[1]:,.{digits}f})"
+    return Cell(_rounded(value, digits), spread, series.is_faint(row))
+
+
+def decimals(half: float) -> int:
+    """Digits after the point so that an error of this size shows two figures; none for errors of ten or more.
+
+    >>> decimals(346.0), decimals(3.4), decimals(0.0087), decimals(0.0)
+    (0, 1, 4, 2)
+    """
+    if not math.isfinite(half) or half <= 0:
+        return 2
+    return min(max(0, 1 - math.floor(math.log10(half))), 12)
+
+
+def _rounded(value: float, digits: int) -> str:
+    text = f"{value:,.{digits}f}"
+    return text.removeprefix("-") if not text.strip("-0.,") else text  # no −0
+
+
+def plainly(value: Any, grouped: bool = False) -> str:
+    """A value on its own; text is made safe to print, and shortened if it is long.
+
+    >>> plainly(2026), plainly(1234567.0, grouped=True), plainly(None), plainly("a" + chr(27) + "[31mb")
+    ('2026', '1,234,567', '–', 'a\\\\x1b[31mb')
+    """
+    match value:
+        case None:
+            return "–"
+        case bool():
+            return str(value).lower()
+        case int():
+            return f"{value:,}" if grouped else str(value)
+        case float():
+            return f"{value:,.7g}" if grouped else f"{value:.7g}"
+        case datetime.datetime():
+            return value.isoformat(sep=" ")
+        case datetime.date():
+            return value.isoformat()
+    return _safe(str(value))
+
+
+def _safe(text: str) -> str:
+    """Nothing that moves the cursor, changes colours or turns the writing round."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: _LONGEST + 1])
+    return shown if len(text) <= _LONGEST else shown[:_LONGEST] + "…"
+
+
+def width(text: str) -> int:
+    """How many places a text takes on a terminal."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _padded(text: str, size: int, right: bool) -> str:
+    blanks = " " * (size - width(text))
+    return blanks + text if right else text + blanks
+
+
+def text_table(columns: Sequence[Series], rows: int, most: int = 60) -> str:
+    """The table as aligned lines; the first `most` rows of many.
+
+    >>> print(text_table([Series("dept", ["er", "ward"], is_key=True), Series("n", [120, 9], [110, -1], [130, 19])], 2))
+    dept  n
+    ────  ────────
+    er    120 ± 10
+    ward    9 ± 10  ~
+    """
+    shown = min(rows, most)
+    blocks = [_block(series, shown) for series in columns]
+    lines = ["  ".join(parts).rstrip() for parts in zip(*blocks, strict=True)]
+    if shown < rows:
+        lines.append(f"… and {rows - shown:,} more rows")
+    return "\n".join(lines)
+
+
+def _block(series: Series, rows: int) -> Iterator[str]:
+    """One column's lines, all of one width: its name, a rule, its cells."""
+    cells = [cell(series, row) for row in range(rows)]
+    right = series.to_the_right and not series.is_key
+    value = max((width(c.value) for c in cells), default=0)
+    error = max((width(c.error) for c in cells), default=0)
+    mark = any(c.faint for c in cells)
+    inner = value + (1 + error if error else 0)
+    name = _safe(series.name)
+    size = max(width(name), inner)
+    yield _padded(name, size, right and not error) + ("   " if mark else "")
+    yield "─" * size + ("   " if mark else "")
+    for c in cells:
+        text = _padded(c.value, value, right) + (f" {_padded(c.error, error, False)}" if error else "")
+        yield _padded(text, size, right and not error) + ((f"  {TOO_SMALL}" if c.faint else "   ") if mark else "")
