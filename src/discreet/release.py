@@ -171,7 +171,8 @@ class Release:
     def to_json(self) -> dict[str, Any]:
         """The release as plain values, to be kept or sent."""
         columns = [
-            {"name": c.name, "values": [_plain(v) for v in c.values], "raw": c.raw, "low": c.low, "high": c.high} for c in self.columns
+            {"name": c.name, "values": _plain(c.values), "raw": c.raw, "widths": c.widths, "least": c.least, "most": c.most}
+            for c in self.columns
         ]
         return {"columns": columns, "confidence": self.confidence, "receipt": self.receipt}
 
@@ -196,7 +197,7 @@ class Release:
         """Read back what to_text wrote."""
         try:
             found = json.loads(text)
-            columns = tuple(Shown(c["name"], [_value(v) for v in c["values"]], c["raw"], c["low"], c["high"]) for c in found["columns"])
+            columns = tuple(Shown(c["name"], _values(c["values"]), c["raw"], c["widths"], c["least"], c["most"]) for c in found["columns"])
             return cls(columns, found["confidence"], found["receipt"], repeated)
         except (KeyError, TypeError, ValueError):
             raise Invalid("this is not a release") from None
@@ -210,10 +211,15 @@ class Release:
                 raise LedgerError("the ledger holds other answers to this question: these were changed, or made up")
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, datetime.date):  # and moments
-        return {type(value).__name__: value.isoformat()}
-    return value
+def _plain(values: list[Any]) -> list[Any]:
+    """Values as JSON has them; dates and moments are tagged."""
+    if not set(map(type, values)) & {datetime.date, datetime.datetime}:
+        return values
+    return [{type(value).__name__: value.isoformat()} if isinstance(value, datetime.date) else value for value in values]
+
+
+def _values(plain: list[Any]) -> list[Any]:
+    return [_value(value) for value in plain] if dict in set(map(type, plain)) else plain
 
 
 def _value(value: Any) -> Any:

@@ -162,8 +162,9 @@ class Session:
         release = Release(
             tuple(outcome(answers, float(confidence))), float(confidence), receipt(plan, confidence, question, paid.sequence, paid.hash)
         )
-        kept = self._ledger.store(paid, {"release": release.to_text()})
-        return Release.from_text(kept.body["release"]["release"])
+        text = release.to_text()
+        stored = self._ledger.store(paid, {"release": text}).body["release"]["release"]
+        return release if stored == text else Release.from_text(stored)
 
 
 @final

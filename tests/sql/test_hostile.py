@@ -43,13 +43,14 @@ def test_refused_in_every_dialect(dialect: str) -> None:
                 pytest.fail(f"{dialect} reads {text} as {shown(read(text, CATALOG, dialect))}")
 
 
-# what one dialect refuses for a reason of its own
-MEANT_ELSEWHERE: dict[str, tuple[str, ...]] = {}
+# where a backslash inside quotes is no character of its own
+_ESCAPED = ("SELECT COUNT(*) FROM visits WHERE dept LIKE 'a\\%'",)
+MEANT_ELSEWHERE = {"bigquery": _ESCAPED, "snowflake": _ESCAPED, "redshift": _ESCAPED}
 
 
 def names_a_piece(text: str, message: str) -> bool:
     """Some word of the question is repeated, or the trouble is with the text as a whole."""
-    if re.search("nested too deeply|exactly one statement|is empty|not SQL that can be read|at most 100,000|parenthesis|printable", message):
+    if re.search("nested too deeply|exactly one statement|is empty|not SQL that can be read|at most 100,000|parenthesis|printable|line 1, column|clocks|character", message):
         return True
     return bool(set(re.findall(r"\w+|[?*]", text.lower())) & set(re.findall(r"\w+|[?*]", message.split(": ")[0].lower())))
 
@@ -99,7 +100,7 @@ def test_mangled_text_is_refused_or_read() -> None:
     """Tokens swapped, dropped and mixed at random: never any other error."""
     coin = random.Random(7)
     pool = [text for text, _ in ACCEPTED] + [text for text in HOSTILE if len(text) < 300]
-    words = [re.findall(r"\w+|\W", text) for text in pool]
+    words = [re.findall(r"\w+|\W", text) for text in pool if text]
     for _ in range(1500):
         mangled = list(coin.choice(words))
         other = coin.choice(words)

@@ -7,7 +7,7 @@ from discreet.tables.column import Column
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 
-ROWS, UNITS, PUBLIC_ROWS = 2000, 200, 20
+ROWS, UNITS, PUBLIC_ROWS = 20_000, 5_000, 20
 
 
 def made_up(table: Table) -> str:
@@ -15,7 +15,7 @@ def made_up(table: Table) -> str:
 
     >>> from discreet.tables.unit import Person
     >>> made_up(Table("visits", (Column.of("id", Kind.INTEGER), Column.of("cost", Kind.REAL, bounds=(0, 9))), Person("id")))
-    'SELECT CAST(i % 200 AS BIGINT) AS "id", CAST(0.0 + 9.0 * ((i * 37) % 101) / 100 AS DOUBLE) AS "cost" FROM range(2000) AS t(i)'
+    'SELECT CAST(i % 5000 AS BIGINT) AS "id", CAST(0.0 + 9.0 * ((i * 37) % 101) / 100 AS DOUBLE) AS "cost" FROM range(20000) AS t(i)'
     """
     rows = ROWS if table.private and not table.one_row else UNITS if table.private else PUBLIC_ROWS
     columns = [f"{_value(column, column.name == table.unit_column)} AS {DUCKDB.identifier(column.name)}" for column in table.columns]

@@ -106,6 +106,7 @@ def half_widths(output: Callable[[Cells], Floats], cells: Cells, totals: Sequenc
         step = total.scale * _STEP
         ahead, behind = (output({**cells, total.stat: cells[total.stat] + sign * step}) for sign in (1, -1))
         slopes = np.abs(ahead - behind) / (2 * step)
+        slopes = np.where(np.abs(slopes - 1) < 1e-6, 1.0, slopes)  # so that a count's ends are whole
         if np.any(slopes > 0):
             moving.append((slopes, total))
     if not moving:

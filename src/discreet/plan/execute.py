@@ -183,8 +183,8 @@ class Positions:
     @classmethod
     def of(cls, groups: KeyValues, other: bool) -> Positions:
         keys = len(groups[0]) if groups else 1
-        if keys == 1 and all(type(group[0]) is int for group in groups):
-            values = np.array([group[0] for group in groups], np.int64)
+        if keys == 1 and {type(value) for (value,) in groups} == {int}:
+            values = np.fromiter((value for (value,) in groups), np.int64, len(groups))
             order = np.argsort(values)
             return cls({}, 1, other, (values[order], order))
         return cls({tuple(sent(value) for value in group): i for i, group in enumerate(groups)}, keys, other, None)

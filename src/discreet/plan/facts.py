@@ -11,11 +11,12 @@ from typing import Any, assert_never
 from attrs import evolve
 
 from discreet import exact
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantile import Quantile
 from discreet.plan.bound import Groups, Rows, Single
 from discreet.plan.execute import choice_statement, statements
 from discreet.plan.find import Find, FindBound, FindKeys, FindLimit
-from discreet.plan.forecast import forecast
+from discreet.plan.forecast import TYPICAL_LIMITS, forecast
 from discreet.plan.settle import settle
 from discreet.plan.share import totals as totals_of
 from discreet.plan.stat import Stat
@@ -24,7 +25,7 @@ from discreet.plan.write import Source
 from discreet.relation.expr import Column, Expr
 from discreet.relation.write import write_expr
 
-GUESSED_LIMIT, GUESSED_BOUNDS = 8, {"low": Fraction(0), "high": Fraction(100)}  # where SQL is shown before these are found
+GUESSED_BOUNDS = {"low": Fraction(0), "high": Fraction(100)}  # where SQL is shown before these are found
 _BESIDE = Fraction(1, 10**6)  # the δ at which routes are compared too
 _MANY = 12  # groups that are listed by name
 
@@ -38,7 +39,8 @@ def facts(plan: Steps) -> dict[str, Any]:
         "groups": _groups(plan),
         "finds": [_find(find) for find in plan.finds],
         "totals": _totals(plan),
-        "choices": [_choice(choice, plan) for choice in plan.choices],
+        "together": {"epsilon": str(plan.budget.epsilon), "delta": str(plan.budget.delta)},
+        "choices": _choices(plan),
         "theorems": theorems(plan),
         "loss": _loss(plan),
         "forecast": _forecast(plan),
@@ -46,7 +48,7 @@ def facts(plan: Steps) -> dict[str, Any]:
         "unknown": _unknown(plan),
         "statements": list(_statements(plan)),
     }
-    return told | {"scans": len(told["statements"])}  # type: ignore[arg-type]
+    return told | {"scans": len(told["statements"])}
 
 
 # ── who, how much, how bounded, which groups ─────────────────────────────────────────────────────────────────────────
@@ -109,7 +111,7 @@ def _totals(plan: Steps) -> list[dict[str, Any]]:
         return [_total(total, plan) for total in plan.totals]
     weighted = not plan.question.relation.one_row
     stats = totals_of(plan.question, {}, plan.budget.centred, weighted)
-    waits = "follows from what is found; its share of ε does not"
+    waits = "follows from what is found"
     return [{"adds": _adds(stat, plan, with_grid=False), "noise": plan.budget.noise, "why": waits} for stat in stats]
 
 
@@ -134,7 +136,7 @@ def _adds(stat: Stat, plan: Steps, with_grid: bool = True) -> str:
     within = ""
     if stat.grid is not None and with_grid:
         low, high = stat.grid.mid - stat.grid.half, stat.grid.mid + stat.grid.half
-        within = f", clamped to {number(low)} … {number(high)}"
+        within = f", with {text} clamped to {number(low)} … {number(high)}"
     match stat.form:
         case "rows":
             return "1 for each row"
@@ -177,6 +179,18 @@ def _why_moved(total: Total, plan: Steps) -> str:
     return moved + twice + ("; rounding the totals down adds 1 for each cell" if total.scaled.bits else "")
 
 
+def _choices(plan: Steps) -> list[dict[str, Any]]:
+    if plan.settled:
+        return [_choice(choice, plan) for choice in plan.choices]
+    measures, told = dict(plan.question.measures), []
+    for name, epsilon in plan.budget.choices:
+        expr = measures[name].expr
+        assert expr is not None
+        what = "a quantile" if measures[name].function == "quantile" else "the most popular value"
+        told.append({"name": name, "epsilon": str(epsilon), "of": spelled(expr, plan), "what": f"{what} of {spelled(expr, plan)}"})
+    return told
+
+
 def _choice(choice: Choice, plan: Steps) -> dict[str, Any]:
     mechanism, of = choice.mechanism, spelled(choice.expr, plan)
     told = {"name": choice.measure, "mechanism": type(mechanism).__name__, "epsilon": str(mechanism.epsilon), "of": of}
@@ -191,21 +205,21 @@ def _choice(choice: Choice, plan: Steps) -> dict[str, Any]:
 
 def theorems(plan: Steps) -> dict[str, str]:
     """Each mechanism's theorem, as its own docstring states it."""
-    used = [find.mechanism for find in plan.finds]
-    used += [total.mechanism for total in plan.totals]  # type: ignore[misc]
-    used += [choice.mechanism for choice in plan.choices]  # type: ignore[misc]
+    settled = plan if plan.settled else _imagined(plan)
+    used: list[Mechanism[Any]] = [find.mechanism for find in plan.finds]
+    used += [total.mechanism for total in settled.totals]
+    used += [choice.mechanism for choice in settled.choices]
     return {type(mechanism).__name__: theorem(type(mechanism)) for mechanism in used}
 
 
 def theorem(mechanism: type) -> str:
     """The block of a docstring that begins with "Theorem (", up to the next unindented line, in one paragraph."""
     text = inspect.cleandoc(mechanism.__doc__ or "")
-    found = re.search(r"^Theorem \(.*?(?=^\S|\Z)", text.replace("\nTheorem (", "\n\x00Theorem (").replace("\x00", ""), re.M | re.S)
+    found = re.search(r"^Theorem \(.*?(?=^\S|\Z)", text, re.M | re.S)
     if found is None:
         return ""
     head, *rest = found.group().splitlines()
-    block = [head, *(line for line in rest if line.strip())]
-    return " ".join(line.strip() for line in block)
+    return " ".join(line.strip() for line in (head, *rest) if line.strip())
 
 
 def _loss(plan: Steps) -> dict[str, Any]:
@@ -229,7 +243,7 @@ def _of_group(plan: Steps, k: int) -> dict[str, Any]:
 def _forecast(plan: Steps) -> dict[str, Any]:
     found = forecast(plan)
     widths = {name: {str(n): w for n, w in of.items()} if isinstance(of, dict) else of for name, of in found.items()}
-    return {"confidence": found.confidence, "half_widths": widths, "ranks": sorted(found.ranks)}
+    return {"confidence": found.confidence, "half_widths": widths, "ranks": sorted(found.ranks), "assumed": dict(found.assumed)}
 
 
 def _unknown(plan: Steps) -> list[str]:
@@ -267,12 +281,12 @@ def _find_sql(find: Find, plan: Steps, source: Source) -> str:
         assert expr is not None
         source = Source(source.relation, ((find.measure, expr),), None, source.dialect)
     if isinstance(find, FindKeys) and find.limit is None:
-        find = evolve(find, limit=GUESSED_LIMIT)
+        find = evolve(find, limit=TYPICAL_LIMITS["groups"])
     return find.write(source)
 
 
 def _imagined(plan: Steps) -> Steps:
-    limits = {find.what: GUESSED_LIMIT for find in plan.finds if isinstance(find, FindLimit)}
+    limits = {find.what: TYPICAL_LIMITS[find.what] for find in plan.finds if isinstance(find, FindLimit)}
     bounds = {(find.expr, find.end): GUESSED_BOUNDS[find.end] for find in plan.finds if isinstance(find, FindBound)}
     modes = {find.measure: (0, 1) for find in plan.finds if isinstance(find, FindKeys) and find.measure is not None}
     groups = plan.public_groups if plan.public_groups is not None else (tuple(None for _ in plan.question.keys),)
@@ -281,7 +295,7 @@ def _imagined(plan: Steps) -> Steps:
 
 
 def _after(plan: Steps) -> str:
-    guessed = [f"{find.what} = {GUESSED_LIMIT}" for find in plan.finds if isinstance(find, FindLimit)]
+    guessed = [f"{find.what} = {TYPICAL_LIMITS[find.what]}" for find in plan.finds if isinstance(find, FindLimit)]
     guessed += [f"{find.end} {find.name} = {number(GUESSED_BOUNDS[find.end])}" for find in plan.finds if isinstance(find, FindBound)]
     guessed += ["the groups" for find in plan.finds if isinstance(find, FindKeys)]
     return f", after {', '.join(guessed)} are found" if guessed else ""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 
 from discreet.plan.estimate import Cells, Floats, half_widths, plausible, statistic
 from discreet.plan.execute import Answers
@@ -22,15 +22,51 @@ Values = list[Any]
 
 
 @final
-@frozen(eq=False)
+@frozen(eq=False, slots=False)
 class Shown:
-    """One column: its values, the raw noisy ones beside them, and the ends of its intervals (None where it has none)."""
+    """One column: its values; the raw noisy ones where they differ; the half-widths of its intervals, one for all where they are equal; and
+    where it must lie. Intervals are made when they are asked for.
+    """
 
     name: str
     values: Values
     raw: Values | None = None
-    low: Values | None = None
-    high: Values | None = None
+    widths: float | Values | None = None
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def low(self) -> Values | None:
+        """The lower ends of the intervals."""
+        return self._ends(-1)
+
+    @property
+    def high(self) -> Values | None:
+        """The upper ends."""
+        return self._ends(1)
+
+    def _ends(self, sign: int) -> Values | None:
+        if self.widths is None:
+            return None
+        centres = self.values if self.raw is None else self.raw
+        widths = self.widths if isinstance(self.widths, list) else [self.widths] * len(centres)
+        least, most = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
+        return [None if c is None or w is None else min(max(c + sign * w, least), most) for c, w in zip(centres, widths, strict=True)]
+
+    def taken(self, rows: Sequence[int]) -> Shown:
+        """Some of the rows, in this order."""
+        raw = None if self.raw is None else [self.raw[i] for i in rows]
+        widths = [self.widths[i] for i in rows] if isinstance(self.widths, list) else self.widths
+        return evolve(self, values=[self.values[i] for i in rows], raw=raw, widths=widths)
+
+
+def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: float = -math.inf, most: float = math.inf) -> Shown:
+    """A column with intervals, written as briefly as it can be."""
+    listed: float | Values = [None if math.isnan(width) else width for width in widths.tolist()]
+    if len(widths) and (widths == widths[0]).all():
+        listed = float(widths[0])
+    finite = [None if math.isinf(end) else end for end in (least, most)]
+    return Shown(name, values, None if raw == values else raw, listed, *finite)
 
 
 def outcome(answers: Answers, confidence: float) -> list[Shown]:
@@ -43,7 +79,7 @@ def outcome(answers: Answers, confidence: float) -> list[Shown]:
     table = _released(answers, cells, clipped=True)
     shown = [_column(name, expr, answers, cells, table, confidence) for name, expr in plan.question.outputs]
     rows = _kept(plan, table, [column.values for column in shown], count)
-    return shown if rows is None else [_taken(column, rows) for column in shown]
+    return shown if rows is None else [column.taken(rows) for column in shown]
 
 
 def _released(answers: Answers, cells: Cells, clipped: bool) -> dict[str, Values]:
@@ -64,7 +100,8 @@ def as_asked(measure: Measure, values: Floats, plan: Steps) -> Values:
     if not measure.function.startswith("count"):
         return list(values.tolist())
     behind = [total for total in plan.totals if total.stat in counted_by(measure, plan)]
-    return [int(value) for value in values.tolist()] if all(total.unit == 1 for total in behind) else list(values.tolist())
+    whole = all(total.unit == 1 for total in behind)
+    return list((values.astype(np.int64) if whole else values).tolist())
 
 
 def counted_by(measure: Measure, plan: Steps) -> set[Stat]:
@@ -92,8 +129,7 @@ def _column(name: str, expr: Expr, answers: Answers, cells: Cells, table: dict[s
         measure = measures[expr.name]
         widths = half_widths(lambda at: statistic(measure, at, clipped=False), cells, answers.plan.totals, confidence)
         raw = statistic(measure, cells, clipped=False)
-        low, high = (np.clip(raw + sign * widths, *plausible(measure, cells)) for sign in (-1, 1))
-        return Shown(name, values, as_asked(measure, raw, answers.plan), low.tolist(), high.tolist())
+        return _bounded(name, values, as_asked(measure, raw, answers.plan), widths, *plausible(measure, cells))
     return _computed(name, expr, values, answers, cells, table, confidence)
 
 
@@ -113,8 +149,7 @@ def _computed(name: str, expr: Expr, values: Values, answers: Answers, cells: Ce
         return Shown(name, values)
     with np.errstate(invalid="ignore"):
         widths = half_widths(output, cells, answers.plan.totals, confidence)
-    low, high = ([None if math.isnan(end) else end for end in (raw + sign * widths).tolist()] for sign in (-1, 1))
-    return Shown(name, values, [None if math.isnan(value) else value for value in raw.tolist()], low, high)
+    return _bounded(name, values, [None if math.isnan(value) else value for value in raw.tolist()], widths)
 
 
 def _number(value: Any) -> float:
@@ -133,10 +168,3 @@ def _kept(plan: Steps, table: dict[str, Values], shown: Sequence[Values], count:
         some.sort(key=lambda i: in_order(evaluate(expr, rows[i])), reverse=descending)  # noqa: B023 (used at once)
         kept = some + [i for i in kept if evaluate(expr, rows[i]) is None]
     return kept if question.limit is None else kept[: question.limit]
-
-
-def _taken(column: Shown, rows: Sequence[int]) -> Shown:
-    def take(values: Values | None) -> Values | None:
-        return None if values is None else [values[i] for i in rows]
-
-    return Shown(column.name, [column.values[i] for i in rows], take(column.raw), take(column.low), take(column.high))

@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from discreet.exact import Number
 from discreet.loss.loss import Loss
+from discreet.plan.explain import Explanation, explain
 from discreet.plan.forecast import Forecast, forecast
 from discreet.plan.steps import Steps
 
@@ -53,3 +54,16 @@ class Plan:
     def shown(self, size: int) -> float:
         """The chance that a group of so many units is shown."""
         return self.steps.shown(size)
+
+    def explain(self) -> Explanation:
+        """Who is protected, what is done, what it costs and why; printed as text, `to_json()` as values, a page in a notebook."""
+        return explain(self.steps)
+
+    def __repr__(self) -> str:
+        price = f"ε = {float(self.epsilon):.4g}" + (f", δ = {float(self.delta):.2g}" if self.delta else "")
+        names = ", ".join(name for name, _ in self.steps.question.outputs)
+        finds = f", finds {len(self.steps.finds)} things first" if self.steps.finds else ""
+        return f"Plan({names}; {price}; protects {self.steps.protected}{finds})\n{self.error()!r}"
+
+    def _repr_html_(self) -> str:
+        return self.explain()._repr_html_()

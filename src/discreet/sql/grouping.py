@@ -121,13 +121,16 @@ def _place(kind: str, at: int) -> str:
 
 def items_of(select: exp.Select) -> list[Item]:
     """The pieces of a SELECT list."""
-    found = []
+    found: list[Item] = []
     if len(select.expressions) > MOST_OUTPUTS:
         raise refused(select, f"more than {MOST_OUTPUTS} outputs", "ask for fewer at once")
     for node in select.expressions:
         if type(node) is exp.Alias:
             only(node, "this", "alias")
-            found.append(Item(node.this, new_name(node.args["alias"])))
+            item = Item(node.this, new_name(node.args["alias"]))
+            if any(other.alias == item.alias for other in found):
+                raise refused(node, "another output has this name", "name them apart with AS")
+            found.append(item)
         elif type(node) is exp.Aliases:
             raise refused(node, "several names for one column", "give one with AS")
         else:
@@ -264,8 +267,6 @@ def _named(reading: _Reading[X], having: Typed | None, order: tuple[tuple[Typed,
         _place("asked", i): made[2] for i, made in enumerate(reading.asked)
     }
     taken = {item.alias for item in reading.items if item.alias is not None}
-    if len(taken) < sum(item.alias is not None for item in reading.items):
-        raise Refused("two outputs have the same name: name them apart with AS")
     shown: list[str] = []
     final: dict[str, str] = {}
     for item, output in zip(reading.items, reading.outputs, strict=True):

@@ -94,7 +94,7 @@ def question(tree: exp.Select, rows: Rows, options: Options, dialect: str) -> Qu
     if any(bounded.bounds is not None for _, bounded in grouped.asked):
         for _, key in grouped.keys:
             if key.field.unit:
-                raise Refused("groups of single units are never shown: group by something else")
+                raise refused(tree, "groups of single units are never shown", "group by something else")
         body, keys, measures = per_group(body, keys, grouped.asked)
         contributions = contributions if contributions.rows else evolve(contributions, per_group=1)
     limit = _limit(tree.args.get("limit"))

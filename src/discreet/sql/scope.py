@@ -111,6 +111,8 @@ def _fold(name: str) -> str:
 
 def new_name(node: exp.Identifier | str) -> str:
     """A name that an analyst gives."""
+    if not isinstance(node, str):
+        only(node, "this", "quoted")
     name = node if isinstance(node, str) else node.name
     if name.startswith("__") or not name.isprintable() or not name or len(name) > 200:
         raise Refused(f"{name[:40]!r}: names must be printable and must not begin with two underscores; choose another")

@@ -126,6 +126,8 @@ def _star(item: Item, rows: Rows) -> list[tuple[str, Expr]]:
     only(star, "except_")
     shown = rows.star(table)
     for left_out in star.args.get("except_") or []:
+        if isinstance(left_out, exp.Column):
+            only(left_out, "this")
         name = left_out.this if isinstance(left_out, exp.Column) else left_out
         found = matching(name, ((known, known) for known, _ in shown)) if isinstance(name, exp.Identifier) else []
         if not found:

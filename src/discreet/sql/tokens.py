@@ -70,7 +70,8 @@ def _plain(tokens: list[Token]) -> list[Token]:
     if any(token.token_type is TokenType.SEMICOLON for token in tokens):
         raise Refused("exactly one statement is answered at a time: send them one by one, without ;")
     if tokens[0].token_type not in _FIRST:
-        raise Refused(f"{tokens[0].text.upper()[:40]}: only SELECT is answered, nothing is changed or configured; write SELECT … FROM …")
+        first = tokens[0].text.upper()[:40]
+        raise Refused(f"{first if first.isprintable() else 'this character'}: only SELECT is answered, nothing is changed or configured; write SELECT … FROM …")
     depth = 0
     for token in tokens:
         token.comments = []
@@ -93,7 +94,7 @@ def _without_clause(tokens: list[Token], reader: Dialect) -> tuple[list[Token], 
     depth = sum((t.token_type in _OPEN) - (t.token_type in _CLOSE) for t in tokens[:start])
     if len(at) > 1 or depth or start < 1 or tokens[start - 1].token_type is not TokenType.SELECT:
         raise Refused(
-            "WITH DIFFERENTIAL_PRIVACY stands once, right after the outermost SELECT: subqueries are part of the same private question"
+            "WITH DIFFERENTIAL_PRIVACY stands once, right after the outermost SELECT: leave it out of subqueries, which are part of the same private question"
         )
     opening = at[0] + 2
     if opening >= len(tokens) or tokens[at[0] + 1].text.upper() != "OPTIONS" or tokens[opening].token_type is not TokenType.L_PAREN:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, final
 
 import attrs
@@ -18,7 +19,7 @@ from discreet.tables.unit import EachRow, Link, Person
 
 
 @final
-@frozen
+@frozen(slots=False)
 class Catalog:
     """The tables by name, which neighbours are, and which version of the data this is (declared by its owner, never computed)."""
 
@@ -52,7 +53,7 @@ class Catalog:
         """Everything declared, as plain values."""
         return {"tables": [_plain(table) for table in self.tables], "adjacency": self.adjacency, "version": self.version}
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """A name for this policy: the SHA-256 of what is declared."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
