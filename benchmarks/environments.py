@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from timing import Contender, Unmeasured
 HERE = Path(__file__).parent
 SOURCE = HERE.parent / "src"
 FOLDER = HERE / ".peers"
+LIMIT = 100.0  # seconds that a peer may take for one answer
 
 
 @frozen
@@ -34,7 +36,10 @@ OPENDP = Peer("OpenDP", "opendp==0.16.0 numpy", "opendp.prelude")
 DP_ACCOUNTING = Peer("dp-accounting", "dp-accounting==0.6.0", "dp_accounting")
 PRV = Peer("prv-accountant", "prv-accountant==0.2.0", "prv_accountant")
 AUTODP = Peer("autodp", "autodp==0.2.3.1", "autodp.mechanism_zoo")
-ALL = (OPENDP, DP_ACCOUNTING, PRV, AUTODP)
+OPENDP_POLARS = Peer("OpenDP-Polars", "opendp[polars]==0.16.0 numpy", "opendp.prelude")
+QRLEW = Peer("Qrlew", "pyqrlew==0.9.27 duckdb==2.0.0 pandas pyarrow", "pyqrlew")
+SMARTNOISE = Peer("SmartNoise", "smartnoise-sql==1.0.10 pyarrow", "snsql")
+ALL = (OPENDP, DP_ACCOUNTING, PRV, AUTODP, OPENDP_POLARS, QRLEW, SMARTNOISE)
 
 
 def install(peer: Peer) -> str | None:
@@ -123,18 +128,24 @@ class Process:
         answer: dict[str, Any] = json.loads(line)
         return answer
 
-    def ask(self, case: str, repeats: int = 1) -> dict[str, Any]:
-        """Run a case; `seconds`, and `value` where it has one."""
+    def ask(self, case: str, repeats: int = 1, limit: float = LIMIT) -> dict[str, Any]:
+        """Run a case; `seconds`, and `value` where it has one. A peer that takes longer than `limit` seconds is ended."""
         if "error" in self.ready:
             raise Unmeasured(self.ready["error"])
         assert self._pipe.stdin is not None
         self._pipe.stdin.write(f"{repeats} {case}\n")
         self._pipe.stdin.flush()
+        expired = threading.Event()
+        clock = threading.Timer(limit, lambda: (expired.set(), self._pipe.kill()))
+        clock.start()
         answer = self._read()
+        clock.cancel()
+        if expired.is_set():
+            self.ready = answer = {"error": f"no answer within {limit:g} s"}
         if "error" in answer:
             raise Unmeasured(answer["error"])
         return answer
 
-    def contender(self, name: str, case: str, work: int = 1) -> Contender:
+    def contender(self, name: str, case: str, work: int = 1, limit: float = LIMIT) -> Contender:
         """A case as a contender."""
-        return Contender(name, lambda repeats: float(self.ask(case, repeats)["seconds"]), work)
+        return Contender(name, lambda repeats: float(self.ask(case, repeats, limit)["seconds"]), work)

@@ -48,6 +48,11 @@ class Goal:
         """A time that must not be exceeded."""
         return cls(what, f"≤ {duration(target)}", duration(seconds), None if seconds is None else seconds <= target)
 
+    @classmethod
+    def within(cls, what: str, target: float, ratio: float | None) -> Goal:
+        """A ratio that must not be exceeded."""
+        return cls(what, f"≤ {target:g}×", times(ratio), None if ratio is None else ratio <= target)
+
 
 @frozen
 class Report:

@@ -54,21 +54,30 @@ def local(name: str, function: Callable[[], Any], work: int = 1) -> Contender:
     return Contender(name, run, work)
 
 
-def race(contenders: Sequence[Contender], rounds: int) -> dict[str, Result]:
-    """Let contenders take turns for some rounds; the first turn of each warms it up and does not count."""
+def race(
+    contenders: Sequence[Contender], rounds: int, patience: float = PATIENCE, say: Callable[[str], None] | None = None
+) -> dict[str, Result]:
+    """Let contenders take turns for some rounds; the first turn of each warms it up and does not count.
+
+    One whose first turn already takes longer than `patience` has no other: that turn counts. `say` hears of every first turn.
+    """
     repeats: dict[str, int] = {}
     turns: dict[str, list[float]] = {c.name: [] for c in contenders}
     spent = dict.fromkeys(turns, 0.0)
     failed: dict[str, str] = {}
     for turn in range(rounds + 1):
         for c in contenders:
-            if c.name in failed or spent[c.name] >= PATIENCE:
+            if c.name in failed or spent[c.name] >= patience:
                 continue
             try:
                 if turn == 0:
-                    repeats[c.name] = _repeats(c)
-                    continue
-                seconds = c.run(repeats[c.name])
+                    seconds, repeats[c.name] = _first(c, patience)
+                    if say is not None:
+                        say(f"{c.name}: {seconds:.3g} s")
+                    if seconds < patience:
+                        continue
+                else:
+                    seconds = c.run(repeats[c.name])
             except Unmeasured as failure:
                 failed[c.name] = str(failure)
                 continue
@@ -77,12 +86,12 @@ def race(contenders: Sequence[Contender], rounds: int) -> dict[str, Result]:
     return {name: Result(None, why=failed[name]) if name in failed else Result(min(t), t) for name, t in turns.items()}
 
 
-def _repeats(contender: Contender) -> int:
-    """Warm up, and find how many calls fill a turn."""
+def _first(contender: Contender, patience: float) -> tuple[float, int]:
+    """Warm up: the seconds of one call, and how many calls fill a turn."""
     once = contender.run(1)
-    if once < PATIENCE / 3:
+    if once < patience / 3:
         once = min(once, contender.run(1))
-    return max(1, round(TURN / max(once, 1e-9)))
+    return once, max(1, round(TURN / max(once, 1e-9)))
 
 
 def complaints(races: Iterable[dict[str, Result]]) -> list[str]:

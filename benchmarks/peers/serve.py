@@ -27,7 +27,7 @@ def serve(package: str, import_seconds: float, case: Callable[[str], Callable[[]
         except Exception as failure:
             say(error=f"{type(failure).__name__}: {failure}"[:200])
             continue
-        say(seconds=seconds, value=float(value) if isinstance(value, float | int) else None)
+        say(seconds=seconds, value=float(value) if isinstance(value, float | int) else value if isinstance(value, list) else None)
 
 
 def say(**fields: Any) -> None:

@@ -1,5 +1,6 @@
-"""`python -m discreet`: the demonstration."""
+"""`python -m discreet` is the command `discreet`."""
 
-from discreet.cli.demo import main
+from discreet.cli.app import main
 
-main()
+if __name__ == "__main__":
+    main()

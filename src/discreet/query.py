@@ -181,8 +181,29 @@ class Ask(Generic[T]):
         return found
 
     def done(self) -> T:
-        """What the owner of this chain makes of the question."""
+        """What the owner of this chain makes of the question; on a session, a Query."""
         return self.build(self.question)
+
+    # ── on a session ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def plan(self, *price: Any, **more: Any) -> Any:
+        """What would happen at this price, as `Query.plan`; reads and spends nothing."""
+        return self._query.plan(*price, **more)
+
+    def release(self, *price: Any, **more: Any) -> Any:
+        """Pay, and let the answers out, as `Query.release`."""
+        return self._query.release(*price, **more)
+
+    def dry_run(self, *price: Any, **more: Any) -> Any:
+        """Walk the whole road on made-up data, as `Query.dry_run`; free."""
+        return self._query.dry_run(*price, **more)
+
+    @property
+    def _query(self) -> Any:
+        found: Any = self.done()
+        if isinstance(found, Question):
+            raise Invalid("this question hangs on no session: begin with db.table(...)")
+        return found
 
 
 def table(catalog: Catalog, name: str, build: Callable[[Question], T] | None = None, dialect: str = "duckdb") -> Ask[T]:

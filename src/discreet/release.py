@@ -90,7 +90,7 @@ class Release:
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    @property
+    @cached_property
     def series(self) -> tuple[Series, ...]:
         """The columns as they are shown."""
         keys = set(self.keys)
@@ -102,7 +102,9 @@ class Release:
         series = self.series
         lines = [LEGEND] if any(s.is_faint(row) for s in series for row in range(min(len(self), 200))) else []
         if any(s.low is not None for s in series):
-            lines.append(f"± holds {self.confidence:.4g} of the time, for the noise around the bounded question".replace("0.95 ", "95 % "))
+            lines.append(f"± holds {self.confidence * 100:.4g} % of the time, for the noise around the bounded question")
+        if self.receipt.get("dry_run"):
+            return [*lines, "dry run on made-up data: nothing was read and nothing was spent"]
         entry = f"ledger entry {self.receipt['ledger']['sequence']}"
         paid = f"ε = {price(self.epsilon)}" + (f", δ = {price(self.delta)}" if self.delta else "")
         lines.append(f"answered before, so free now (it cost {paid}; {entry})" if self.repeated else f"cost {paid} ({entry})")
@@ -116,14 +118,16 @@ class Release:
 
     def plot(self, path: str | os.PathLike[str] | None = None, column: str | None = None) -> Any:
         """Draw a column (the first with error bars, unless one is named) over the groups: a figure, or a file if a path is given."""
-        from discreet.plots.bars import draw
-
+        try:
+            from discreet.plots.bars import draw
+        except ImportError:
+            raise _missing("matplotlib", "plots") from None
         drawn = [s for s in self.series if not s.is_key and (s.name == column if column is not None else s.to_the_right)]
         if not drawn:
             have = ", ".join(s.name for s in self.series if not s.is_key)
             raise Invalid(f"there is no column to draw{'' if column is None else ' of that name'}; there are {have}")
         drawn.sort(key=lambda s: s.low is None)
-        return draw([s for s in self.series if s.is_key], drawn[0], len(self), self.small_print[-1], path)
+        return draw([s for s in self.series if s.is_key], drawn[0], len(self), " · ".join(self.small_print[-2:]), path)
 
     # ── taking it elsewhere ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -141,20 +145,26 @@ class Release:
 
     def to_pandas(self, intervals: bool = True) -> Any:
         """A pandas DataFrame."""
-        import pandas
-
+        try:
+            import pandas
+        except ImportError:
+            raise _missing("pandas", "pandas") from None
         return pandas.DataFrame(self.to_columns(intervals))
 
     def to_polars(self, intervals: bool = True) -> Any:
         """A Polars DataFrame."""
-        import polars
-
+        try:
+            import polars
+        except ImportError:
+            raise _missing("polars", "polars") from None
         return polars.DataFrame(self.to_columns(intervals), strict=False)
 
     def to_arrow(self, intervals: bool = True) -> Any:
         """An Arrow table."""
-        import pyarrow
-
+        try:
+            import pyarrow
+        except ImportError:
+            raise _missing("pyarrow", "arrow") from None
         return pyarrow.table(self.to_columns(intervals))
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, intervals: bool = True) -> str | None:
@@ -211,6 +221,10 @@ class Release:
                 raise LedgerError("the ledger holds other answers to this question: these were changed, or made up")
 
 
+def _missing(library: str, extra: str) -> Invalid:
+    return Invalid(f"{library} is not installed: pip install 'discreet[{extra}]'")
+
+
 def _plain(values: list[Any]) -> list[Any]:
     """Values as JSON has them; dates and moments are tagged."""
     if not set(map(type, values)) & {datetime.date, datetime.datetime}:
@@ -246,7 +260,7 @@ def price(amount: Fraction) -> str:
 def verify_receipt(receipt: dict[str, Any], ledger: Ledger | None = None) -> None:
     """Check that a receipt is whole and its price is proved, and with a ledger that it was paid there; else Invalid or LedgerError.
 
-    Without a ledger this shows that the receipt agrees with itself: anyone can write such a receipt. That it was paid, only the ledger knows.
+    Without a ledger this shows that the receipt agrees with itself, and anyone can write one that does: whether it was paid is not seen.
     """
     try:
         said = {name: value for name, value in receipt.items() if name != "hash"}

@@ -18,6 +18,7 @@ from discreet.ledger.chain import digest as digest_of
 from discreet.ledger.history import Amount
 from discreet.ledger.ledger import Ledger
 from discreet.loss import record
+from discreet.plan.bias import bias_question
 from discreet.plan.canonical import digest, plain
 from discreet.plan.compile import compile_plan
 from discreet.plan.execute import execute
@@ -215,6 +216,11 @@ class Query:
             return all(_width(forecast[name], name) <= width for name, width in wished.items())
 
         return _least(enough)
+
+    def bias(self, epsilon: Number, delta: Number = 0) -> Release:
+        """Pay to learn how many units bounding and clipping touched: those with more rows than count, and those with values out of bounds."""
+        limits = self.plan(epsilon, None if self.session._ledger.terms.delta else 0).steps.contributions
+        return self.session._query(bias_question(self.question, limits), f"bias of: {self.text}", False, None).release(epsilon, delta)
 
     def dry_run(self, epsilon: Number | None = None, delta: Number | None = None) -> Release:
         """Walk the whole road on made-up data of the declared schema; free, and shown as what it is."""

@@ -21,7 +21,7 @@ VISITS = Table(
         of("quantity", Kind.INTEGER, bounds=(1, 10), nullable=False),
         of("dept", Kind.TEXT, keys=("er", "icu", "lab")),
         of("day", Kind.DATE),
-        of("at", Kind.TIMESTAMP),
+        of("seen", Kind.TIMESTAMP),
         of("urgent", Kind.BOOLEAN),
         of("open", Kind.REAL),
     ),
@@ -36,11 +36,21 @@ PERSONS = Table(
 RX = Table("rx", (of("person_id", Kind.INTEGER), of("drug", Kind.TEXT), of("dose", Kind.REAL, bounds=(0, 10))), Person("person_id"))
 SITES = Table("sites", (of("id", Kind.INTEGER, unique=True), of("region", Kind.TEXT), of("beds", Kind.INTEGER, bounds=(0, 900))))
 REGIONS = Table("regions", (of("region", Kind.TEXT, unique=True), of("population", Kind.INTEGER, bounds=(1, 10**8))))
-ORDERS = Table("orders", (of("order_id", Kind.INTEGER), of("person_id", Kind.INTEGER), of("total", Kind.REAL, bounds=(0, 100))), Person("person_id"))
-ITEMS = Table("items", (of("order_id", Kind.INTEGER), of("sku", Kind.TEXT), of("price", Kind.REAL, bounds=(0, 50))), Link("order_id", "orders", "order_id"))
-PAYMENTS = Table("payments", (of("order_id", Kind.INTEGER), of("amount", Kind.REAL, bounds=(0, 50))), Link("order_id", "orders", "order_id"))
+ORDERS = Table(
+    "orders", (of("order_id", Kind.INTEGER), of("person_id", Kind.INTEGER), of("total", Kind.REAL, bounds=(0, 100))), Person("person_id")
+)
+ITEMS = Table(
+    "items",
+    (of("order_id", Kind.INTEGER), of("sku", Kind.TEXT), of("price", Kind.REAL, bounds=(0, 50))),
+    Link("order_id", "orders", "order_id"),
+)
+PAYMENTS = Table(
+    "payments", (of("order_id", Kind.INTEGER), of("amount", Kind.REAL, bounds=(0, 50))), Link("order_id", "orders", "order_id")
+)
 EVENTS = Table("events", (of("kind", Kind.TEXT), of("level", Kind.INTEGER, bounds=(0, 5))), EachRow())
-MIXED = Table("Mixed Case", (of("Id", Kind.INTEGER), of("a", Kind.INTEGER, bounds=(0, 5)), of("A", Kind.INTEGER, bounds=(0, 5))), Person("Id"))
+MIXED = Table(
+    "Mixed Case", (of("Id", Kind.INTEGER), of("a", Kind.INTEGER, bounds=(0, 5)), of("A", Kind.INTEGER, bounds=(0, 5))), Person("Id")
+)
 
 CATALOG = Catalog((VISITS, PERSONS, RX, SITES, REGIONS, ORDERS, ITEMS, PAYMENTS, EVENTS, MIXED))
 

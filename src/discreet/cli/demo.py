@@ -1,134 +1,159 @@
-"""The demonstration: a made-up clinic asks private questions, sees the error first, and runs out of budget."""
+"""The demonstration: six private questions on a million made-up visits, each with its error known first, and what is refused."""
 
 from __future__ import annotations
 
+import tempfile
 import time
-from fractions import Fraction
-from itertools import pairwise
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
 
-import numpy as np
-from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.rule import Rule
 from rich.table import Table
+from rich.text import Text
+from typer import Option
 
-import discreet
-from discreet.loss import leaves
-from discreet.loss.loss import Loss
-from discreet.noise.bits import SystemBits
-from discreet.noise.laplace import DiscreteLaplace
-from discreet.private import Private
+from discreet.cli import textbook as mechanisms
+from discreet.cli.hospital import HOSTILE, PEOPLE, POLICY, QUESTIONS, TABLES, TOO_MUCH, VISITS, Asked
+from discreet.cli.screen import gauge, out, working
+from discreet.engines.generate import exactly, write_tables
+from discreet.errors import Error
+from discreet.plan.forecast import Forecast
+from discreet.plan.plan import Plan
+from discreet.plots.table import Series, cell, decimals, plainly
+from discreet.project import FILE, open_project
+from discreet.release import Release, price
+from discreet.session import Session
 
-PEOPLE = 20_000
-CONDITIONS = ["asthma", "diabetes", "flu", "fracture", "hypertension", "migraine", "none", "rare fever"]
-SHARES = [0.11, 0.13, 0.21, 0.04, 0.18, 0.07, 0.2597, 0.0003]
-
-
-def clinic() -> tuple[Private[list[str]], Private[list[float]]]:
-    """One condition and one bill for each of 20,000 people who do not exist; the same in every run."""
-    # arithmetic in place of randomness: a low-discrepancy sequence through the quantile functions
-    spread = [(i * 0.6180339887498949) % 1 for i in range(1, PEOPLE + 1)]
-    ends = np.cumsum(SHARES)
-    conditions = [CONDITIONS[min(int(np.searchsorted(ends, u, side="right")), len(CONDITIONS) - 1)] for u in spread]
-    bills = [float(np.exp(4.6 + 0.9 * np.sqrt(2) * np.tan(1.2 * ((i * 0.7548776662466927) % 1 - 0.5)))) for i in range(1, PEOPLE + 1)]
-    return Private(conditions), Private(bills)
+SIZE = 100_000  # of the groups that forecasts are for
+MOST = 12  # rows shown of each answer
+Files = Mapping[str, Path]
 
 
-def bar(value: float, largest: float, width: int = 28) -> str:
-    """A bar of eighths."""
-    eighths = round(max(0.0, value) / largest * width * 8)
-    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+def demo(
+    folder: Annotated[str | None, Option(metavar="FOLDER", help="Where to put its files; a new temporary folder if not said.")] = None,
+    textbook: Annotated[bool, Option("--textbook", help="Mechanisms and accounting alone, without tables.")] = False,
+) -> None:
+    """Ask six private questions of a million made-up hospital visits."""
+    if textbook:
+        mechanisms.main()
+        return
+    place = Path(folder) if folder is not None else Path(tempfile.mkdtemp(prefix="discreet-demo-"))
+    place.mkdir(parents=True, exist_ok=True)
+    began = time.perf_counter()
+    with working("making up a million visits"):
+        files = write_tables(place, TABLES)
+        (place / FILE).write_text(POLICY, encoding="utf-8")
+    _begin(time.perf_counter() - began)
+    with open_project(place) as db:
+        first, *_ = [_ask(number, asked, db, files) for number, asked in enumerate(QUESTIONS, 1)]
+        _again(db)
+        _refusals(db)
+    _keep(first, place)
+    out.print(f"[dim]{time.perf_counter() - began:.1f} seconds in all, with setting up[/dim]\n")
 
 
-def main() -> None:
-    """Run the demonstration."""
-    console = Console(highlight=False)
-    conditions, bills = clinic()
-    budget = discreet.Filter(1, "1e-6")
-    console.print(f"\n[bold]A clinic with {PEOPLE:,} patients[/bold]. Budget: ε = 1, δ = 10⁻⁶ for each of them.\n")
-    budget = _histogram(console, conditions, budget)
-    budget = _popular(console, conditions, budget)
-    budget = _median(console, bills, budget)
-    _refusal(console, budget)
-    _price(console)
-    _accounting(console)
-    _speed(console)
+def _begin(took: float) -> None:
+    out.print()
+    out.print(Rule("discreet", style="cyan"))
+    out.print(
+        f"[bold]{VISITS:,} visits by {PEOPLE:,} people[/bold] who do not exist: everything here is made up [dim]({took:.1f} s)[/dim]."
+    )
+    out.print("Each person is protected with all of their visits. All answers together may cost ε = 3, δ = 10⁻⁶.")
+    out.print(
+        "[dim]forecast: the error, known before paying · exactly: with neither noise nor limits, which only made-up people allow[/dim]\n"
+    )
 
 
-def _pay(console: Console, budget: discreet.Filter, loss: Loss) -> discreet.Filter:
-    after = budget.spend(loss)
-    left = float(after.remaining[0])
-    console.print(f"  paid: {loss}   [dim]left for one question: ε = {left:.3g}[/dim]\n")
-    return after
+def _ask(number: int, asked: Asked, db: Session, files: Files) -> Release:
+    out.print(f"[bold cyan]{number}. {escape(asked.title)}[/bold cyan]  [dim]{escape(asked.about)}[/dim]", soft_wrap=True)
+    out.print(Padding(Text(asked.sql, style="italic"), (0, 0, 0, 3)))
+    query = db.sql(asked.sql)
+    plan = query.plan(asked.epsilon)
+    began = time.perf_counter()
+    with working("asking"):
+        release = query.release(asked.epsilon)
+    took = time.perf_counter() - began
+    out.print(_beside(release, plan, exactly(files, asked.sql)))
+    _left(db, asked.epsilon, took)
+    return release
 
 
-def _histogram(console: Console, conditions: Private[list[str]], budget: discreet.Filter) -> discreet.Filter:
-    mechanism, counts = discreet.histogram(conditions, CONDITIONS, epsilon="0.4")
-    console.print("[bold]1. How many patients have each condition?[/bold]")
-    forecast = mechanism.error(0.95, size=len(CONDITIONS))
-    console.print(f"  forecast, before paying: all {len(CONDITIONS)} counts within ±{forecast:.0f}, with 95 % confidence")
-    budget = _pay(console, budget, mechanism.loss)  # pay first
-    released = mechanism.release(counts)
-    table = Table("condition", "patients", "", box=None, padding=(0, 2))
-    for label, value in released.items():
-        table.add_row(label, f"{value:,} ± {forecast:.0f}", f"[cyan]{bar(value, max(released.values()))}[/cyan]")
-    console.print(table)
-    console.print()
-    return budget
+def _beside(release: Release, plan: Plan, exact: list[tuple[Any, ...]]) -> Table:
+    """The answer with its error, what was forecast for a group of that size, and what it would be with neither noise nor limits."""
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim", pad_edge=False)
+    names, series = [column.name for column in release.columns], release.series
+    forecast = plan.error(size=SIZE)
+    table.add_column("  ")
+    for column in series:
+        table.add_column(Text(column.name), justify="left" if column.is_key or not column.to_the_right else "right")
+        if column.name in forecast:
+            table.add_column("forecast", justify="right")
+            table.add_column("exactly", justify="right")
+    known = {tuple(row[names.index(key)] for key in release.keys): dict(zip(names, row, strict=True)) for row in exact}
+    for answer, row in zip(release.rows[:MOST], range(MOST), strict=False):
+        without = known.get(tuple(answer[key] for key in release.keys), {})
+        here = plan.error(size=max(int(answer.get("visits", SIZE)), 1))
+        table.add_row("  ", *(text for column in series for text in _cells(column, row, here, without)))
+    if len(release) > MOST:
+        table.add_row("  ", Text(f"… and {len(release) - MOST} more", style="dim"))
+    shown = {tuple(row[key] for key in release.keys) for row in release}
+    hidden = [f"{row['visits']:,}" for group, row in known.items() if group not in shown]
+    if hidden:
+        table.add_row("  ", Text(f"({len(hidden)} hidden)", style="yellow"), "", "", Text(", ".join(hidden), style="dim"))
+    return table
 
 
-def _popular(console: Console, conditions: Private[list[str]], budget: discreet.Filter) -> discreet.Filter:
-    mechanism, counts = discreet.most_popular(conditions, CONDITIONS, epsilon="0.1")
-    console.print("[bold]2. Which is the most common?[/bold]  (noisy max: only the name leaves)")
-    budget = _pay(console, budget, mechanism.loss)
-    behind = mechanism.error(0.95, size=len(CONDITIONS))
-    console.print(f"  [green]{mechanism.release(counts)}[/green], within {behind:.0f} patients of the best\n")
-    return budget
+def _cells(column: Series, row: int, forecast: Forecast, without: Mapping[str, Any]) -> list[Text]:
+    found = cell(column, row)
+    shown = Text(found.value, style="" if column.is_key else "bold green")
+    shown.append(f" {found.error}" if found.error else "", style="green")
+    if column.name not in forecast:
+        return [shown]
+    width, value = forecast[column.name], without.get(column.name)
+    if column.name in forecast.ranks:
+        of = "ranks" if isinstance(value, float) else "votes"
+        return [shown, Text(f"± {width:,.0f} {of}", style="dim"), Text(plainly(value, grouped=True), style="dim")]
+    digits = decimals(width) if isinstance(width, float) else 0
+    return [shown, Text(f"± {width:,.{digits}f}", style="dim"), Text(f"{value:,.{digits}f}", style="dim")]
 
 
-def _median(console: Console, bills: Private[list[float]], budget: discreet.Filter) -> discreet.Filter:
-    mechanism = discreet.Quantiles(epsilon="0.4", qs=["0.25", "0.5", "0.75"], lower=0, upper=2000)
-    console.print("[bold]3. What do the bills look like?[/bold]  (quartiles between 0 and 2,000)")
-    budget = _pay(console, budget, mechanism.loss)
-    low, middle, high = mechanism.release(bills)
-    console.print(f"  [green]{low:.2f}  {middle:.2f}  {high:.2f}[/green], each within {mechanism.error(0.95):.0f} ranks of {PEOPLE:,}\n")
-    return budget
+def _left(db: Session, paid: str, took: float) -> None:
+    left = db.remaining.epsilon
+    assert left is not None
+    line = Text("   budget ").append_text(gauge(3 - float(left), 3.0, 24))
+    out.print(line, f"ε = {price(left)} left [dim]· paid {paid} · {took:.2f} s[/dim]\n")
 
 
-def _refusal(console: Console, budget: discreet.Filter) -> None:
-    console.print("[bold]4. One question too many[/bold]")
+def _again(db: Session) -> None:
+    again = db.sql(QUESTIONS[0].sql).release(QUESTIONS[0].epsilon)
+    out.print(
+        "[bold cyan]Again?[/bold cyan] The first question once more:",
+        "the same answer, [green]free[/green]." if again.repeated else "paid.",
+    )
+
+
+def _refusals(db: Session) -> None:
+    out.print("[bold cyan]What is refused[/bold cyan]")
+    for sql, epsilon in ((HOSTILE, "0.1"), TOO_MUCH):
+        out.print(Text(f"   {sql}   at ε = {epsilon}", style="italic"))
+        try:
+            db.sql(sql).release(epsilon)
+        except Error as refusal:
+            out.print(Padding(Text("✗ ", style="red") + Text(str(refusal), style="default"), (0, 0, 0, 3)))
+    out.print()
+
+
+def _keep(first: Release, place: Path) -> None:
+    first.save(place / "visits.json")
+    lines = [f"discreet verify {place / 'visits.json'} --ledger {place}", f"discreet budget {place}"]
     try:
-        budget.spend(discreet.Laplace(epsilon="0.5").loss)
-    except discreet.BudgetExceeded as refusal:
-        console.print(f"  [red]refused:[/red] {refusal}\n")
-
-
-def _price(console: Console) -> None:
-    console.print("[bold]5. A price for pumpkins[/bold]  (exponential mechanism, ε = 0.2, bids up to $2)")
-    mechanism = discreet.Exponential(epsilon="0.2", sensitivity=2)
-    for who, scores in (("2 bid $1, 1 bids $2", [3, 2]), ("90 bid $1, 10 bid $2", [100, 20])):
-        one, two = mechanism.probabilities(scores)
-        console.print(f"  {who:22s} price $1: {one:6.1%}   price $2: {two:6.1%}")
-    console.print()
-
-
-def _accounting(console: Console) -> None:
-    console.print("[bold]6. What do 1,000 Gaussian and 1,000 Laplace answers cost at δ = 10⁻⁶?[/bold]")
-    start = time.perf_counter()
-    routes = (1000 * leaves.Gaussian(Fraction(1, 2500)) + 1000 * leaves.Laplace(Fraction(1, 100))).routes("1e-6")
-    took = time.perf_counter() - start
-    best = min(routes.values())
-    for name, epsilon in sorted(routes.items(), key=lambda item: -item[1]):
-        shown = "does not apply" if epsilon == float("inf") else f"ε = {epsilon:.4f}" + ("   ← charged" if epsilon == best else "")
-        console.print(f"  {name:10s} {shown}")
-    console.print(f"  [dim]all routes in {took * 1e3:.0f} ms[/dim]\n")
-
-
-def _speed(console: Console) -> None:
-    size, law = 1_000_000, DiscreteLaplace(Fraction(10))
-    law.sample(size, SystemBits())
-    marks = [time.perf_counter()]
-    for _ in range(3):
-        law.sample(size, SystemBits())
-        marks.append(time.perf_counter())
-    best = min(b - a for a, b in pairwise(marks))
-    rate = size / best / 1e6
-    console.print(f"[bold]7. Exact noise is fast[/bold]: {rate:.0f} million discrete Laplace samples a second\n")
+        first.plot(place / "visits.png")
+        lines.insert(0, f"{place / 'visits.png'}   (the first answer, with error bars)")
+    except Error as missing:
+        out.print(Text(f"no plot: {missing}", style="yellow"))
+    out.print("[bold cyan]Left for you[/bold cyan]")
+    for line in lines:
+        out.print(Text(f"   {line}"), soft_wrap=True)

@@ -17,7 +17,8 @@ from discreet.tables.table import Table
 def plain(value: Any) -> Any:
     """Frozen nodes as JSON: a node is its kind and its fields, a fraction is text."""
     if isinstance(value, Table):
-        return {"is": "Table", "name": value.name}  # what is declared about it has a digest of its own
+        # what is declared about it has a digest of its own; only bounds may differ from that (see bias.py)
+        return {"is": "Table", "name": value.name, "bounds": [plain(column.bounds) for column in value.columns]}
     if attrs.has(type(value)):
         fields = {a.name: plain(getattr(value, a.name)) for a in attrs.fields(type(value)) if a.eq}
         return {"is": type(value).__name__} | fields

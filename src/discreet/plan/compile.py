@@ -143,7 +143,7 @@ def _finds(
         raise Refused("MODE over values that are not declared needs a delta above 0: declare the column's keys, or give the budget a delta")
     share = delta / 2 if _additive(question) else delta
     limit = _limit_of_groups(question, limits)
-    finds += [FindKeys(epsilon * _KEYS, share / len(hidden), limit, digest(question), name) for name in hidden]
+    finds += [FindKeys(epsilon * _KEYS, share / len(hidden), limit, digest(question), name, adjacency) for name in hidden]
     for expr, (name, interval) in _numbers(question).items():
         if not interval.known:
             finds += open_ends(expr, name, interval, epsilon * _BOUND, adjacency)

@@ -20,7 +20,7 @@ from discreet.plan.steps import Total
 
 Floats: TypeAlias = NDArray[np.float64]
 Cells: TypeAlias = Mapping[Stat, Floats]  # each total of every group, in its own units
-_STEP = 1e-3  # of a noise's scale: slopes are taken over this distance
+_STEP = 0.1  # of a noise's scale: slopes are taken over this distance
 
 
 def statistic(measure: Measure, cells: Cells, clipped: bool = True) -> Floats:
@@ -103,7 +103,7 @@ def half_widths(output: Callable[[Cells], Floats], cells: Cells, totals: Sequenc
     """How far an output may be off in every group, with this confidence."""
     moving = []
     for total in totals:
-        step = total.scale * _STEP
+        step = np.maximum(total.scale * _STEP, np.abs(cells[total.stat]) * 1e-5)  # so far that floats see it
         ahead, behind = (output({**cells, total.stat: cells[total.stat] + sign * step}) for sign in (1, -1))
         slopes = np.abs(ahead - behind) / (2 * step)
         slopes = np.where(np.abs(slopes - 1) < 1e-6, 1.0, slopes)  # so that a count's ends are whole

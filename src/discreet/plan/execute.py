@@ -103,8 +103,8 @@ def _add(find: Find, plan: Steps, found: Found, engine: Engine) -> Found:
     source = Source(question.relation, question.keys, None if question.other else groups, plan.dialect)
     match find:
         case FindLimit(what):
-            limit = int(find.mechanism.release(engine.run(find.write(source)).map(lambda c: _places(c, 1))))
-            return evolve(found, limits={**found.limits, what: limit})
+            limit = find.mechanism.release(engine.run(find.write(source)).map(lambda c: _places(c, 0)))
+            return evolve(found, limits={**found.limits, what: find.read(limit)})
         case FindBound(expr, _, end):
             grid = find.mechanism.grid
             place = find.mechanism.release(engine.run(find.write(source)).map(lambda c: _places(c, int(grid.lower))))

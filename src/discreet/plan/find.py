@@ -19,7 +19,7 @@ from discreet.loss.notions import Approx
 from discreet.loss.promise import Promised
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.quantile import Quantile
-from discreet.mechanisms.sensitivity import Adjacency
+from discreet.mechanisms.sensitivity import Adjacency, is_replacement
 from discreet.plan.write import Source, write_capped, write_per_unit
 from discreet.relation.expr import Expr
 from discreet.relation.field import Interval
@@ -28,7 +28,9 @@ from discreet.tables.kind import Kind
 from discreet.tables.table import MOST_CONTRIBUTED
 
 _SHARE = Fraction(95, 100)  # limits cover about this share of the units
-_OCTAVE = 4  # grid points for each doubling
+_OCTAVE = 2  # grid points for each doubling
+# few places to choose from, so that a small ε finds a good one even among a thousand units
+LIMITS: tuple[int, ...] = (*range(1, 9), 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, MOST_CONTRIBUTED)
 _LOWEST, _HIGHEST = -20, 50  # powers of two: smaller values count as 0, larger ones as the largest
 _TOP = _OCTAVE * (_HIGHEST - _LOWEST)
 
@@ -36,7 +38,7 @@ _TOP = _OCTAVE * (_HIGHEST - _LOWEST)
 @final
 @frozen
 class FindLimit:
-    """Find how many rows (or groups, or rows in one group) a unit has: about the 95th percentile, between 1 and 1024."""
+    """Find how many rows (or groups, or rows in one group) a unit has: about the 95th percentile, one of 29 limits up to 1024."""
 
     what: str  # "rows", "groups" or "per_group"
     epsilon: Fraction
@@ -44,22 +46,27 @@ class FindLimit:
 
     @property
     def mechanism(self) -> Quantile:
-        return Quantile(epsilon=self.epsilon, q=_SHARE, lower=1, upper=MOST_CONTRIBUTED, step=1, adjacency=self.adjacency)
+        return Quantile(epsilon=self.epsilon, q=_SHARE, lower=0, upper=len(LIMITS) - 1, step=1, adjacency=self.adjacency)
 
     @property
     def loss(self) -> Loss:
         return self.mechanism.loss
 
     def write(self, source: Source) -> str:
-        """How many units have how much; one number for each unit."""
+        """How many units have each limit as their least; one number for each unit."""
         match self.what:
             case "rows":
                 value = "COUNT(*)"
             case "groups":
-                value = f"COUNT(DISTINCT ({', '.join(source.key_names)}))" if source.keys else "1"
+                value = f"COUNT(DISTINCT ({', '.join(source.key_names)}))"
             case _:
-                return write_per_unit(source, [], "MAX(c)", most=MOST_CONTRIBUTED, pairs=True)
-        return write_per_unit(source, [], value, most=MOST_CONTRIBUTED)
+                value = "MAX(c)"
+        ladder = " ".join(f"WHEN {value} <= {limit} THEN {place}" for place, limit in enumerate(LIMITS[:-1]))
+        return write_per_unit(source, [], f"CASE {ladder} ELSE {len(LIMITS) - 1} END", pairs=self.what == "per_group")
+
+    def read(self, place: float) -> int:
+        """The limit at a place."""
+        return LIMITS[int(place)]
 
     def __str__(self) -> str:
         words = {"rows": "rows a unit has", "groups": "groups a unit is in", "per_group": "rows a unit has in one group"}[self.what]
@@ -107,11 +114,11 @@ class FindBound:
 
 def log_place(text: str, dialect: Dialect) -> str:
     """Where a number lies on the log grid: 0 for numbers near 0, then a step for each quarter of a doubling, with its sign."""
-    real = f"CAST({text} AS {dialect.type_name(Kind.REAL)})"
-    steps = f"FLOOR(LN(ABS({real})) * {_OCTAVE / math.log(2)!r} + 1e-9) + {1 - _OCTAVE * _LOWEST}"
+    real, near = f"CAST({text} AS {dialect.type_name(Kind.REAL)})", dialect.real(Fraction(2) ** _LOWEST)
+    size = f"CASE WHEN ABS({real}) > {near} THEN ABS({real}) ELSE {near} END"  # whatever branch is computed, its logarithm is there
+    steps = f"FLOOR(LN({size}) * {_OCTAVE / math.log(2)!r} + 1e-9) + {1 - _OCTAVE * _LOWEST}"
     whole = f"CAST({steps} AS {dialect.type_name(Kind.INTEGER)})"
     sized = f"CASE WHEN {whole} > {_TOP} THEN {_TOP} ELSE {whole} END"
-    near = dialect.real(Fraction(2) ** _LOWEST)
     return f"CASE WHEN ABS({real}) < {near} THEN 0 WHEN {real} > 0 THEN {sized} WHEN {real} < 0 THEN -({sized}) END"
 
 
@@ -133,20 +140,25 @@ class FindKeys:
     limit: int | None
     salt: str
     measure: str | None = None
+    adjacency: Adjacency = "add/remove"
 
     @property
     def mechanism(self) -> PartitionSelection | WeightedGaussianSelection:
-        """The one that shows smaller groups."""
+        """The one that shows smaller groups. Replacing a unit is a removal and an addition, so then it is (ε/2, δ/(1 + e^(ε/2)))-DP for one."""
         limit = 1 if self.limit is None else self.limit
-        single = PartitionSelection(epsilon=self.epsilon, delta=self.delta, partitions=limit)
+        epsilon, delta = self.epsilon, self.delta
+        if is_replacement(self.adjacency):
+            epsilon = self.epsilon / 2
+            delta = exact.rational_down(lambda: exact.ball(self.delta) / (1 + exact.ball(epsilon).exp()))
+        single = PartitionSelection(epsilon=epsilon, delta=delta, partitions=limit)
         if limit == 1:
             return single
-        spread = WeightedGaussianSelection(epsilon=self.epsilon, delta=self.delta, partitions=limit)
+        spread = WeightedGaussianSelection(epsilon=epsilon, delta=delta, partitions=limit)
         return single if single.error(0.5) <= spread.error(0.5) * _TYPICAL_SPREAD else spread
 
     @property
     def loss(self) -> Loss:
-        if self.limit is None:
+        if self.limit is None or is_replacement(self.adjacency):
             return Approx(self.epsilon, self.delta)
         loss = self.mechanism.loss
         return loss if loss.epsilon is not None else Promised(loss, self.epsilon, self.delta)

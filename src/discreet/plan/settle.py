@@ -13,6 +13,7 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Quantile
+from discreet.mechanisms.sensitivity import is_replacement
 from discreet.plan.bound import Bounding, Groups, Rows, Single, moved
 from discreet.plan.find import settled
 from discreet.plan.share import split, totals
@@ -101,7 +102,9 @@ def _choice(name: str, epsilon: Fraction, plan: Steps, found: Found, ranges: dic
     if measure.function == "quantile":
         assert measure.q is not None
         low, high, step = quantile_grid(ranges[measure.expr], field_of(measure.expr, plan.question.relation.schema).kind)
-        mechanism = Quantile(epsilon=epsilon, q=measure.q, lower=low, upper=high, step=step, adjacency=plan.adjacency, weight=used.reach.l1)
+        # replacing a unit takes its weight away in some groups and adds weight in others: as far as that goes, twice its weight is added
+        weight = used.reach.l1 * (2 if is_replacement(plan.adjacency) else 1)
+        mechanism = Quantile(epsilon=epsilon, q=measure.q, lower=low, upper=high, step=step, weight=weight)
         return Choice(name, measure.expr, mechanism, used)
     field = field_of(measure.expr, plan.question.relation.schema)
     candidates = found.candidates.get(name, field.public_keys)

@@ -199,15 +199,14 @@ def write_capped(source: Source, value: Expr | None, most: int, salt: str, root:
     return f"SELECT {_listed(source.transported(), [f'{dialect.shifted(total, 0)} AS s0'])} FROM ({kept}) AS k{_group_by(keys)}"
 
 
-def write_per_unit(source: Source, values: Sequence[tuple[str, str]], aggregate: str, most: int | None = None, pairs: bool = False) -> str:
-    """How many units have each value, where each unit has one: an aggregate of its own rows (or with `pairs` of its c rows in each group)."""
+def write_per_unit(source: Source, values: Sequence[tuple[str, str]], aggregate: str, pairs: bool = False) -> str:
+    """How many units have each value, where each unit has one: an aggregate of its own rows (with `pairs`, of its c rows in each group)."""
     rows = source.rows(values)
-    clamped = aggregate if most is None else f"LEAST({aggregate}, {most})"
     if not source.relation.has_id:
         return _each_row(rows, values)  # a row's largest value is its value
     if pairs:
         rows = f"SELECT {UNIT}, COUNT(*) AS c FROM ({rows}) AS r GROUP BY {_listed([UNIT], source.key_names)}"
-    return f"SELECT v, COUNT(*) AS w FROM (SELECT {clamped} AS v FROM ({rows}) AS r GROUP BY {UNIT}) AS q WHERE v IS NOT NULL GROUP BY v"
+    return f"SELECT v, COUNT(*) AS w FROM (SELECT {aggregate} AS v FROM ({rows}) AS r GROUP BY {UNIT}) AS q WHERE v IS NOT NULL GROUP BY v"
 
 
 def _each_row(rows: str, values: Sequence[tuple[str, str]]) -> str:

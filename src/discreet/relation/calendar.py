@@ -8,12 +8,12 @@ from fractions import Fraction
 
 from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
-from discreet.relation.field import YEARS, Field, Interval
+from discreet.relation.field import FIRST, LAST, Field, Interval
 from discreet.relation.number import Fields, Texts
 from discreet.tables.kind import Kind
 
 PARTS = {
-    "year": (-YEARS, YEARS),
+    "year": (FIRST.year, LAST.year),
     "quarter": (1, 4),
     "month": (1, 12),
     "day": (1, 31),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from fractions import Fraction
 from typing import final
 
@@ -13,8 +14,7 @@ from discreet.tables.kind import Kind, Value
 FURTHEST = Fraction(10**100)  # a real number further out counts as this
 WIDEST = Fraction(10**290)  # no expression may reach further: floats end at 10^308
 WHOLE = Fraction(2**63 - 1)
-YEARS = 300_000  # no engine's calendar reaches further
-_DAYS = Fraction(366 * YEARS)  # as day numbers
+FIRST, LAST = datetime.date.min, datetime.date.max  # a date or time further out counts as this: beyond, engines raise errors
 
 
 @final
@@ -94,7 +94,7 @@ def exactly(value: Fraction | int) -> Interval:
 _NATIVE = {
     Kind.INTEGER: Interval(-WHOLE - 1, WHOLE, False, False),
     Kind.REAL: Interval(-FURTHEST, FURTHEST, False, False),
-    Kind.DATE: Interval(-_DAYS, _DAYS, False, False),
+    Kind.DATE: Interval(Fraction(FIRST.toordinal()), Fraction(LAST.toordinal()), False, False),
     Kind.TIMESTAMP: None,
     Kind.TEXT: None,
     Kind.BOOLEAN: None,

@@ -184,7 +184,7 @@ def _either(a: Field, b: Field, name: str) -> Field:
     if a.unit != b.unit:
         raise Refused(f"UNION ALL: column {name} names the unit on one side only")
     if a.kind != b.kind and None not in (a.kind, b.kind):
-        raise Refused(f"UNION ALL: column {name} has different types on the two sides")
+        raise Refused(f"UNION ALL: column {name} has different types on the two sides: make whole numbers real with CAST(x AS DOUBLE)")
     ranges = [field.range for field in (a, b) if field.range is not None]
     keys = None if a.keys is None or b.keys is None else tuple(dict.fromkeys((*a.keys, *b.keys)))
     interval = ranges[0].union(ranges[-1]) if ranges else None

@@ -12,6 +12,8 @@ from discreet.relation.field import Field, Interval
 from discreet.relation.number import Fields, Texts
 from discreet.tables.kind import Kind
 
+MOST_WILDCARDS = 3
+
 
 def _texts(fields: Sequence[Field]) -> None:
     if any(field.kind not in (Kind.TEXT, None) for field in fields):
@@ -22,6 +24,8 @@ def like(fields: Sequence[Field]) -> Field:
     _texts(fields)
     if fields[1].keys is None or len(fields[1].keys) != 1:
         raise Refused("a pattern must be written as a literal, as in name LIKE 'A%'")
+    if str(fields[1].keys[0]).count("%") > MOST_WILDCARDS:
+        raise Refused(f"a pattern has at most {MOST_WILDCARDS} times %, as the time to match more may depend on a row: use '%word%'")
     return Field(Kind.BOOLEAN, nullable=fields[0].nullable)
 
 

@@ -11,14 +11,16 @@ from fractions import Fraction
 from typing import assert_never
 
 from discreet.engines.dialect import Dialect
+from discreet.errors import Refused
 from discreet.relation.expr import Call, Column, Expr, Literal, Schema, field_of
-from discreet.relation.field import FURTHEST, Field
+from discreet.relation.field import FIRST, FURTHEST, LAST, Field
 from discreet.relation.functions import FUNCTIONS
 from discreet.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, Within
 from discreet.tables import column as columns
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 
+LONGEST = 100_000  # characters of one expression; nested functions repeat their arguments
 UNIT = "__unit"  # the column that names the unit; analysts' names never begin with two underscores
 
 
@@ -32,7 +34,10 @@ def write_expr(expr: Expr, schema: Schema, dialect: Dialect) -> str:
         case Call(function, arguments):
             fields = tuple(field_of(argument, schema) for argument in arguments)
             texts = [write_expr(argument, schema, dialect) for argument in arguments]
-            return FUNCTIONS[function].write(dialect, texts, fields, FUNCTIONS[function].field(fields))
+            text = FUNCTIONS[function].write(dialect, texts, fields, FUNCTIONS[function].field(fields))
+            if len(text) > LONGEST:
+                raise Refused("this expression is too long: compute its parts in a subquery, under names of their own")
+            return text
         case _:
             assert_never(expr)
 
@@ -91,9 +96,11 @@ def _scan(scan: Scan, table: Table, links: tuple[tuple[object, Table], ...], dia
 def read_column(column: columns.Column, text: str, dialect: Dialect) -> str:
     """A column as it is believed to be: within its bounds, without NaN, and without NULL where that is declared."""
     bounds = column.bounds
-    if column.kind is Kind.DATE and bounds is not None:
-        low, high = (dialect.literal(datetime.date.fromordinal(int(end))) for end in bounds)
-        return _clamp(text, low, high)
+    if column.kind is Kind.DATE:
+        ends = (FIRST, LAST) if bounds is None else (datetime.date.fromordinal(int(end)) for end in bounds)
+        return _clamp(text, *(dialect.literal(end) for end in ends))
+    if column.kind is Kind.TIMESTAMP:
+        return _clamp(text, *(dialect.literal(end) for end in (datetime.datetime.min, datetime.datetime.max)))
     if not column.kind.numeric:
         return text
     if column.kind is Kind.REAL:

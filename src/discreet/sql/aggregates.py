@@ -150,7 +150,7 @@ _OTHER_NAMES = {"VAR": ("variance", False), "VARP": ("variance", True), "STDEV":
 
 
 def _by_name(node: exp.Anonymous) -> Aggregate | None:
-    """Aggregates that the parser has no class for: those of ours, those of SQL Server, and those with contribution bounds (see tokens.py)."""
+    """Aggregates that the parser has no class for: ours, those of SQL Server, and those with contribution bounds (see tokens.py)."""
     name = str(node.this).upper()
     if name == "COUNT_UNITS":
         only(node, "this")

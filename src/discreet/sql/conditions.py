@@ -59,14 +59,15 @@ def _not(node: exp.Not, reader: Reader) -> Typed:
 
 
 def _is(node: exp.Is, reader: Reader) -> Typed:
-    only(node, "this", "expression")
+    only(node, "this", "expression", "negate")
     value, word = reader.read(node.this), node.expression
     if type(word) is exp.Null:
-        return reader.call(node, "is_null", value)
-    if type(word) is not exp.Boolean:
+        found = reader.call(node, "is_null", value)
+    elif type(word) is exp.Boolean:
+        found = reader.call(node, "coalesce", value if word.this else reader.call(node, "not", value), literal(False))
+    else:
         raise refused(node, "IS is followed by NULL, TRUE or FALSE", "use = for other values")
-    chosen = value if word.this else reader.call(node, "not", value)
-    return reader.call(node, "coalesce", chosen, literal(False))
+    return reader.call(node, "not", found) if node.args.get("negate") else found
 
 
 def _case(node: exp.Case, reader: Reader) -> Typed:

@@ -9,10 +9,11 @@ from attrs import Factory, define, evolve, frozen
 from sqlglot import exp
 
 from discreet.errors import Refused
-from discreet.relation.expr import Call, Column, Expr, Literal
+from discreet.relation.expr import Column, Literal
 from discreet.relation.field import Field
 from discreet.sql import aggregates, cases
 from discreet.sql.aggregates import Aggregate, has_aggregate
+from discreet.sql.naming import expression_name, plain_name, substituted, unique
 from discreet.sql.reader import Reader
 from discreet.sql.refuse import only, refused
 from discreet.sql.scope import Rows, matching, new_name
@@ -262,7 +263,7 @@ def _read_order(select: exp.Select, reading: _Reading[X]) -> tuple[tuple[Typed, 
 
 def _named(reading: _Reading[X], having: Typed | None, order: tuple[tuple[Typed, bool], ...]) -> Grouped[X]:
     """Name keys and aggregates after the outputs that show them, else after what they are."""
-    key_names = [_plain_name(key, reading.rows, f"key_{i}") for i, key in enumerate(reading.keys, 1)]
+    key_names = [plain_name(key, reading.rows, f"key_{i}") for i, key in enumerate(reading.keys, 1)]
     defaults = {_place("key", i): name for i, name in enumerate(key_names)} | {
         _place("asked", i): made[2] for i, made in enumerate(reading.asked)
     }
@@ -271,7 +272,7 @@ def _named(reading: _Reading[X], having: Typed | None, order: tuple[tuple[Typed,
     final: dict[str, str] = {}
     for item, output in zip(reading.items, reading.outputs, strict=True):
         at = output.expr.name if isinstance(output.expr, Column) else None
-        name = item.alias or unique(defaults[at] if at else _expression_name(output.expr), taken)
+        name = item.alias or unique(defaults[at] if at else expression_name(output.expr), taken)
         shown.append(name)
         if at is not None:
             final.setdefault(at, name)
@@ -289,35 +290,3 @@ def _named(reading: _Reading[X], having: Typed | None, order: tuple[tuple[Typed,
         None if having is None else told(having),
         tuple((told(value), descending) for value, descending in order),
     )
-
-
-def unique(name: str, taken: set[str]) -> str:
-    """The name, with a number if it is taken; and now it is."""
-    found, again = name, 1
-    while found in taken:
-        again += 1
-        found = f"{name}_{again}"
-    taken.add(found)
-    return found
-
-
-def _plain_name(key: Typed, rows: Rows, otherwise: str) -> str:
-    if isinstance(key.expr, Column):
-        inner = key.expr.name
-        return next(name for source in rows.sources for name, other in source.columns if other == inner)
-    return _expression_name(key.expr) if isinstance(key.expr, Call) else otherwise
-
-
-def _expression_name(expr: Expr) -> str:
-    return expr.function if isinstance(expr, Call) else "value"
-
-
-def substituted(expr: Expr, names: dict[str, str]) -> Expr:
-    """The expression with its columns renamed."""
-    match expr:
-        case Column(name):
-            return Column(names.get(name, name))
-        case Call(function, arguments):
-            return Call(function, tuple(substituted(argument, names) for argument in arguments))
-        case _:
-            return expr

@@ -17,7 +17,7 @@ from discreet.relation.node import Relation, Select, Stack
 from discreet.sql.grouping import row_reader
 from discreet.sql.privacy import Options
 from discreet.sql.read import question as read_question
-from discreet.sql.refuse import only, closed
+from discreet.sql.refuse import closed, only
 from discreet.sql.scope import Body, Rows, Source, combined, new_name
 from discreet.sql.select import within_units
 from discreet.sql.sources import filtered, joined_on

@@ -21,7 +21,7 @@ from discreet.sql.literals import number
 from discreet.sql.numbers import clipped
 from discreet.sql.privacy import Bounded, Options, per_group, read_bounds, read_options
 from discreet.sql.reader import Reader
-from discreet.sql.refuse import located, only, refused, closed
+from discreet.sql.refuse import closed, located, only, refused
 from discreet.sql.scope import Context, Rows
 from discreet.sql.select import argument_of, name_of, read_query, with_names
 from discreet.sql.sources import filtered, read_from

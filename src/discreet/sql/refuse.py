@@ -81,4 +81,6 @@ def closed(read: Callable[[], T]) -> T:
     except RecursionError:
         raise Refused("this question is nested too deeply: name its parts with WITH") from None
     except (AttributeError, TypeError, KeyError, IndexError, AssertionError, SqlglotError):
-        raise Refused("this question has a form that is not understood: write it as SELECT keys, aggregates FROM table GROUP BY keys") from None
+        raise Refused(
+            "this question has a form that is not understood: write it as SELECT keys, aggregates FROM table GROUP BY keys"
+        ) from None

@@ -11,7 +11,8 @@ from discreet.errors import Refused
 from discreet.relation.expr import Column
 from discreet.relation.logic import common_kind
 from discreet.relation.node import Join, Relation, Scan, Select
-from discreet.sql.grouping import row_reader, unique
+from discreet.sql.grouping import row_reader
+from discreet.sql.naming import unique
 from discreet.sql.reader import flat
 from discreet.sql.refuse import located, only, piece, place, refused
 from discreet.sql.scope import Body, Context, Rows, Source, combined, kept, matching, new_name, renamed
@@ -74,9 +75,10 @@ def with_columns(node: exp.Expr, body: Body, columns: list[exp.Expr]) -> Body:
     """The columns under the names listed after an alias."""
     if not columns:
         return body
-    if len(columns) != len(body.relation.schema) or not all(isinstance(column, exp.Identifier) for column in columns):
-        raise refused(node, f"there are {len(body.relation.schema)} columns to name", "name each once")
-    return renamed(body, [new_name(column.name) for column in columns])
+    names = [new_name(column) for column in columns if isinstance(column, exp.Identifier)]
+    if not len(names) == len(set(names)) == len(columns) == len(body.relation.schema):
+        raise refused(node, f"there are {len(body.relation.schema)} columns to name", "name each once, apart from the others")
+    return renamed(body, names)
 
 
 def _known(node: exp.Table, name: exp.Identifier, context: Context) -> tuple[str, Body]:

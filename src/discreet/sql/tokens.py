@@ -40,7 +40,7 @@ def parse(text: str, dialect: str) -> Statement:
     reader = Dialect.get_or_raise(dialect)
     try:
         tokens = _plain(reader.tokenize(text))
-        tokens, options = _without_clause(tokens, reader)
+        tokens, options = _without_clause(tokens)
         trees = reader.parser().parse(_marked(tokens), text)
     except (ParseError, TokenError) as error:
         raise Refused(_unread(error)) from None
@@ -71,7 +71,9 @@ def _plain(tokens: list[Token]) -> list[Token]:
         raise Refused("exactly one statement is answered at a time: send them one by one, without ;")
     if tokens[0].token_type not in _FIRST:
         first = tokens[0].text.upper()[:40]
-        raise Refused(f"{first if first.isprintable() else 'this character'}: only SELECT is answered, nothing is changed or configured; write SELECT … FROM …")
+        raise Refused(
+            f"{first if first.isprintable() else 'this character'}: only SELECT is answered, nothing is changed or configured; write SELECT … FROM …"
+        )
     depth = 0
     for token in tokens:
         token.comments = []
@@ -83,7 +85,7 @@ def _plain(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
-def _without_clause(tokens: list[Token], reader: Dialect) -> tuple[list[Token], dict[str, exp.Expr] | None]:
+def _without_clause(tokens: list[Token]) -> tuple[list[Token], dict[str, exp.Expr] | None]:
     """Cut WITH DIFFERENTIAL_PRIVACY OPTIONS(…) out of the one SELECT that may have it, the outermost."""
     at = [
         i for i, token in enumerate(tokens) if token.text.upper() == "DIFFERENTIAL_PRIVACY" and tokens[i - 1].token_type is TokenType.WITH
@@ -94,13 +96,14 @@ def _without_clause(tokens: list[Token], reader: Dialect) -> tuple[list[Token], 
     depth = sum((t.token_type in _OPEN) - (t.token_type in _CLOSE) for t in tokens[:start])
     if len(at) > 1 or depth or start < 1 or tokens[start - 1].token_type is not TokenType.SELECT:
         raise Refused(
-            "WITH DIFFERENTIAL_PRIVACY stands once, right after the outermost SELECT: leave it out of subqueries, which are part of the same private question"
+            "WITH DIFFERENTIAL_PRIVACY stands once, right after the outermost SELECT: leave it out of subqueries, "
+            "which are part of the same private question"
         )
     opening = at[0] + 2
     if opening >= len(tokens) or tokens[at[0] + 1].text.upper() != "OPTIONS" or tokens[opening].token_type is not TokenType.L_PAREN:
         raise Refused("WITH DIFFERENTIAL_PRIVACY needs its options: write OPTIONS(epsilon = 1, delta = 1e-6, privacy_unit_column = id)")
     closing = _closing(tokens, opening)
-    return tokens[:start] + tokens[closing + 1 :], _options(tokens[opening + 1 : closing], reader)
+    return tokens[:start] + tokens[closing + 1 :], _options(tokens[opening + 1 : closing])
 
 
 def _closing(tokens: list[Token], opening: int) -> int:
@@ -112,11 +115,12 @@ def _closing(tokens: list[Token], opening: int) -> int:
     raise Refused(f"line {tokens[opening].line}: a parenthesis is not closed: close it")
 
 
-def _options(tokens: list[Token], reader: Dialect) -> dict[str, exp.Expr]:
+def _options(tokens: list[Token]) -> dict[str, exp.Expr]:
     """name = value, …; each once."""
     if not tokens:
         return {}
-    [tree] = reader.parser().parse([_like(tokens[0], TokenType.SELECT, "SELECT"), *tokens], "")
+    plain = Dialect.get_or_raise("duckdb")  # elsewhere name = value might be a name given
+    [tree] = plain.parser().parse([_like(tokens[0], TokenType.SELECT, "SELECT"), *tokens], "")
     options: dict[str, exp.Expr] = {}
     for part in tree.expressions if isinstance(tree, exp.Select) else []:
         if not isinstance(part, exp.EQ) or not isinstance(part.this, exp.Column) or part.this.table:

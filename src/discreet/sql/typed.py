@@ -74,11 +74,17 @@ def of_answers(function: str, arguments: Sequence[Typed]) -> Typed:
         return _built(function, arguments, known.field([argument.field for argument in arguments]))
     if any(kind is not None and not kind.numeric for kind in kinds):
         raise Refused(f"{function.upper()} needs numbers")
+    if function == "round" and len(arguments) > 1 and not _is_digits(arguments[1].expr):
+        raise Refused("ROUND takes a literal number of digits from 0 to 15")
     whole = function in _WHOLE or (function not in _REAL and all(kind is Kind.INTEGER for kind in kinds))
     whole = whole and not (function == "round" and len(arguments) > 1)
     return _built(
         function, arguments, Field(Kind.INTEGER if whole or (function == "round" and len(arguments) == 1) else Kind.REAL, nullable=True)
     )
+
+
+def _is_digits(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and type(expr.value) is int and 0 <= expr.value <= 15
 
 
 def _built(function: str, arguments: Sequence[Typed], field: Field) -> Typed:

@@ -1,0 +1,146 @@
+"""`discreet budget` and `discreet verify`: what was spent, and whether it can be trusted."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+from rich.table import Table
+from rich.text import Text
+from typer import Argument, Option
+
+from discreet.cli.screen import gauge, out
+from discreet.cli.source import find_ledger, is_ledger
+from discreet.errors import Invalid
+from discreet.ledger.ledger import Ledger
+from discreet.loss import record
+from discreet.plots.table import plainly
+from discreet.release import Release, price, verify_receipt
+
+Witness = Annotated[str | None, Option("--witness", metavar="FILE", help="The ledger's witness.")]
+_RECENT = 20
+
+
+def budget(
+    place: Annotated[str, Argument(metavar="DATA|LEDGER", help="A data file, a discreet.toml, or a ledger.")],
+    witness: Witness = None,
+    as_json: Annotated[bool, Option("--json", help="As plain values.")] = False,
+) -> None:
+    """Say what was spent, what remains, and on which questions."""
+    ledger = find_ledger(place, witness)
+    try:
+        told = account(ledger)
+    finally:
+        ledger.close()
+    if as_json:
+        print(json.dumps(told, indent=2, ensure_ascii=False))
+        return
+    whole, spent, left = (told[name] for name in ("budget", "spent", "remaining"))
+    out.print(Text(f"protects {plainly(told['protected'])} ({told['adjacency']})"))
+    out.print(Text("budget     "), f"ε = {_amount(whole['epsilon'])}, δ = {_amount(whole['delta'])}", sep="")
+    out.print(Text("charged    "), f"ε = {_amount(spent['epsilon'])}, δ = {_amount(spent['delta'])}", sep="")
+    share = float(Fraction(whole["epsilon"]) - Fraction(left["epsilon"] or 0))
+    out.print(Text("remaining  "), gauge(share, float(Fraction(whole["epsilon"]))), f" ε = {_amount(left['epsilon'])}", sep="")
+    if told["history"]:
+        out.print()
+        out.print(_history(told["history"]))
+
+
+def account(ledger: Ledger) -> dict[str, Any]:
+    """A ledger's state as plain values, exact amounts as text."""
+    terms, spent, left = ledger.terms, ledger.spent, ledger.remaining
+    return {
+        "protected": terms.unit,
+        "adjacency": terms.adjacency,
+        "budget": {"epsilon": str(terms.epsilon), "delta": str(terms.delta)},
+        "spent": {"epsilon": None if spent.epsilon is None else str(spent.epsilon), "delta": str(spent.delta)},
+        "remaining": {"epsilon": None if left.epsilon is None else str(left.epsilon), "delta": str(left.delta)},
+        "history": history(ledger),
+    }
+
+
+def history(ledger: Ledger) -> list[dict[str, Any]]:
+    """Every spend, oldest first."""
+    entries = ledger.entries()
+    answered = {entry.body["spend"] for entry in entries if entry.kind == "release"}
+    rows = []
+    for entry in entries:
+        if entry.kind == "spend":
+            epsilon, delta = record.from_json(entry.body["loss"]).basic
+            amounts = {"epsilon": None if epsilon is None else str(epsilon), "delta": str(delta)}
+            rows.append({"entry": entry.sequence, "at": entry.at, **amounts, "asked": entry.body["note"]})
+            rows[-1]["answered"] = entry.sequence in answered
+    return rows
+
+
+def _history(rows: list[dict[str, Any]]) -> Table:
+    """The latest spends; the question takes what is left of a line."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", expand=True, caption_justify="left")
+    shown = [
+        (str(row["entry"]), row["at"][:19].replace("T", " "), _amount(row["epsilon"]), _amount(row["delta"])) for row in rows[-_RECENT:]
+    ]
+    for place, name in enumerate(("entry", "when (UTC)", "ε", "δ")):
+        table.add_column(name, min_width=max(len(name), *(len(row[place]) for row in shown)), no_wrap=True)
+    table.add_column("asked", overflow="ellipsis", no_wrap=True, ratio=1)
+    for cells, row in zip(shown, rows[-_RECENT:], strict=True):
+        asked = " ".join("".join(c if c.isprintable() else " " for c in row["asked"]).split()) or "(in Python)"
+        table.add_row(*cells, Text(asked) if row["answered"] else Text(f"(paid, not answered) {asked}", style="yellow"))
+    if len(rows) > _RECENT:
+        table.caption = f"the last {_RECENT} of {len(rows):,}; all with --json"
+    return table
+
+
+def _amount(text: str | None) -> str:
+    return "∞" if text is None else price(Fraction(text))
+
+
+def verify(
+    place: Annotated[str, Argument(metavar="RECEIPT|LEDGER", help="What `ask --save` wrote, or a ledger.")],
+    ledger: Annotated[
+        str | None, Option(metavar="FILE", help="Check a receipt against the ledger, or the data file, that it was paid from.")
+    ] = None,
+    witness: Witness = None,
+) -> None:
+    """Check that a ledger, or a receipt with its answers, is what was written."""
+    if is_ledger(Path(place)):
+        _verify_ledger(place, witness)
+        return
+    opened = None if ledger is None else find_ledger(ledger, witness)
+    try:
+        receipt = _verify_receipt(Path(place), opened)
+    finally:
+        if opened is not None:
+            opened.close()
+    out.print(f"[green]sound[/green]: ε = {_amount(receipt['epsilon'])}, δ = {_amount(receipt['delta'])}, protecting ", end="")
+    out.print(Text(plainly(receipt["protected"])))
+    where = f"paid in ledger entry {receipt['ledger']['sequence']}"
+    out.print(where if opened is not None else f"says it was {where}; give --ledger to check that too")
+
+
+def _verify_ledger(place: str, witness: str | None) -> None:
+    ledger = find_ledger(place, witness)
+    try:
+        report = ledger.verify()
+    finally:
+        ledger.close()
+    out.print(f"[green]sound[/green]: {report.entries:,} entries, {report.spends:,} spends, {report.releases:,} releases")
+    if report.repriced:
+        out.print(f"{report.repriced:,} spends would be priced otherwise by this version")
+    out.print("watched by its witness" if report.witnessed else "no witness: an older copy put in its place would not be noticed")
+
+
+def _verify_receipt(path: Path, ledger: Ledger | None) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError):
+        raise Invalid(f"{path} is neither a ledger nor JSON that `ask --save` or `Release.save` wrote") from None
+    if not isinstance(found, dict):
+        raise Invalid("this is not a receipt")
+    if "columns" not in found:
+        verify_receipt(found, ledger)
+        return found
+    release = Release.open(path)
+    release.verify(ledger)
+    return release.receipt

@@ -1,0 +1,89 @@
+"""What people see on a terminal: tables in colour there, plain text everywhere else; data on stdout, all else on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from discreet.ledger.history import Amount
+from discreet.plan.explain import Explanation
+from discreet.plots.table import TOO_SMALL, cell
+from discreet.release import Release, price
+
+MOST = 60  # rows that are shown
+out = Console(highlight=False, soft_wrap=False)
+err = Console(highlight=False, stderr=True)
+
+
+def show(release: Release) -> None:
+    """Print a release: its table and the small print."""
+    if not out.is_terminal:
+        print(release)
+        return
+    out.print(table_of(release))
+    for line in release.small_print:
+        out.print(Text(line, style="dim"))
+
+
+def table_of(release: Release, most: int = MOST) -> Table:
+    """A release as a table in colour: what is too faint to tell is dimmed."""
+    table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold")
+    series = release.series
+    for column in series:
+        table.add_column(column.name, justify="right" if column.to_the_right and not column.is_key else "left")
+    for row in range(min(len(release), most)):
+        cells = []
+        for column in series:
+            found = cell(column, row)
+            text = Text(found.value, style="dim" if found.faint else "cyan" if column.is_key else "bold")
+            text.append(f" {found.error}" if found.error else "", style="dim")
+            text.append(f" {TOO_SMALL}" if found.faint else "", style="yellow")
+            cells.append(text)
+        table.add_row(*cells)
+    if len(release) > most:
+        table.caption = f"… and {len(release) - most:,} more rows"
+    return table
+
+
+def gauge(spent: float, whole: float, width: int = 30) -> Text:
+    """A bar of what is spent of a budget, in eighths."""
+    share = min(max(spent / whole, 0.0), 1.0) if whole else 1.0
+    left = round((1 - share) * width * 8)
+    colour = "green" if share < 0.5 else "yellow" if share < 0.9 else "red"
+    full = "█" * (left // 8) + " ▏▎▍▌▋▊▉"[left % 8].strip()
+    text = Text(full, style=colour)
+    text.append("░" * (width - len(full)), style="dim")
+    return text
+
+
+@contextmanager
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """Say on stderr what is being done, on a terminal only; gives the function that says what is next."""
+    if not err.is_terminal:
+        yield lambda _: None
+        return
+    with err.status(what) as status:
+        yield lambda text: status.update(Text(text))
+
+
+def left(remaining: Amount) -> None:
+    """One line on what remains."""
+    epsilon = "∞" if remaining.epsilon is None else price(remaining.epsilon)
+    text = f"remaining: ε = {epsilon}" + (f", δ = {price(remaining.delta)}" if remaining.delta else "")
+    out.print(Text(text, style="dim") if out.is_terminal else text)
+
+
+def explained(explanation: Explanation) -> None:
+    """Print an explanation, with its headings in bold on a terminal."""
+    if not out.is_terminal:
+        print(explanation)
+        return
+    for block in str(explanation).split("\n\n"):
+        title, _, rest = block.partition("\n")
+        out.print(Text(title, style="bold"))
+        out.print(Text(rest), soft_wrap=True)
+        out.print()

@@ -1,0 +1,28 @@
+"""Made-up tables for demonstrations: written by SQL, and read without protection, for there is nobody in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from discreet.engines.dialect import DUCKDB
+
+
+def write_tables(folder: Path, tables: Mapping[str, str]) -> dict[str, Path]:
+    """Write the result of each SELECT as a Parquet file of that name; equal statements write equal rows."""
+    files = {name: folder / f"{name}.parquet" for name in tables}
+    with duckdb.connect(":memory:") as connection:
+        for name, select in tables.items():
+            connection.execute(f"COPY ({select}) TO {DUCKDB.text(str(files[name]))} (FORMAT parquet)")
+    return files
+
+
+def exactly(files: Mapping[str, Path], sql: str) -> list[tuple[Any, ...]]:
+    """What a query over made-up tables gives without any noise."""
+    with duckdb.connect(":memory:") as connection:
+        for name, path in files.items():
+            connection.execute(f"CREATE VIEW {DUCKDB.identifier(name)} AS SELECT * FROM read_parquet({DUCKDB.text(str(path))})")
+        return connection.execute(sql).fetchall()

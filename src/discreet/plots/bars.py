@@ -1,0 +1,140 @@
+"""A released column drawn over its groups: bars with error bars for names, a line with a band for numbers and dates."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from discreet.errors import Invalid
+from discreet.plots.table import Series, cell, plainly
+
+BLUE, PALE, DARK, GREY = "#3d6fa8", "#b9cbe0", "#22303f", "#8894a0"
+LINES = ("#3d6fa8", "#d1763a", "#4c9a6a", "#a8508e", "#8a7a3a", "#5a6570")
+MOST_BARS, MOST_LINES, MANY = 40, len(LINES), 12
+_FORMATS = (".png", ".svg", ".pdf")
+
+
+def draw(keys: Sequence[Series], column: Series, rows: int, below: str, path: str | os.PathLike[str] | None = None) -> Figure | None:
+    """Draw a column over its keys; into a file (PNG, SVG or PDF, by its ending) if a path is given."""
+    if path is not None and not os.fspath(path).lower().endswith(_FORMATS):
+        raise Invalid(f"a plot is written as {', '.join(_FORMATS)}: end the file's name so")
+    ordered = [key for key in keys if _is_ordered(key)]
+    others = [key for key in keys if not _is_ordered(key)]
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    names = _labels(others, rows)
+    if len(ordered) == 1 and rows > 1 and len(set(names)) <= MOST_LINES:
+        _lines(axes, ordered[0], names, column, rows)
+    else:
+        _bars(figure, axes, _labels(keys, rows), column, rows)
+    _finish(figure, axes, [key.name for key in keys], column.name, below)
+    if path is None:
+        return figure
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about letters that a font does not have
+        figure.savefig(os.fspath(path), dpi=160)
+    return None
+
+
+def _is_ordered(key: Series) -> bool:
+    some = [value for value in key.values if value is not None]
+    return bool(some) and all(isinstance(value, int | float | datetime.date) and not isinstance(value, bool) for value in some)
+
+
+def _labels(keys: Sequence[Series], rows: int) -> list[str]:
+    return [" · ".join(plainly(key.values[row]) for key in keys) for row in range(rows)]
+
+
+def _bars(figure: Figure, axes: Axes, labels: Sequence[str], column: Series, rows: int) -> None:
+    """Horizontal bars, the first on top, so that long names can be read; what is too small to tell is pale."""
+    shown = [row for row in range(rows) if _number(column.values[row]) is not None][:MOST_BARS]
+    places = list(range(len(shown)))
+    values = [float(column.values[row]) for row in shown]
+    colours = [PALE if column.is_faint(row) else BLUE for row in shown]
+    axes.barh(places, values, color=colours, height=0.72 if len(shown) > 1 else 0.4)
+    axes.set_axisbelow(True)
+    errors = [_below_above(column, row) for row in shown]
+    if any(error != (0.0, 0.0) for error in errors):
+        axes.errorbar(values, places, xerr=list(zip(*errors, strict=True)), fmt="none", ecolor=DARK, elinewidth=1.2, capsize=3)
+    axes.set_yticks(places, [labels[row] for row in shown])
+    axes.invert_yaxis()
+    if len(shown) == 1:
+        axes.set_ylim(0.5, -0.5)
+    if len(shown) <= MANY:
+        _write_values(axes, column, shown, values)
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    axes.xaxis.set_major_locator(MaxNLocator(6))
+    axes.xaxis.set_major_formatter(FuncFormatter(_tick))
+    axes.grid(axis="x", color="#00000014")
+    axes.tick_params(axis="y", length=0)
+    figure.set_figheight(min(max(2.2, 1.5 + 0.34 * len(shown)), 14))
+    if len(shown) < rows:
+        axes.text(1, -0.08, f"{len(shown)} of {rows:,} groups", transform=axes.transAxes, ha="right", va="top", color=GREY, fontsize=9)
+
+
+def _write_values(axes: Axes, column: Series, shown: Sequence[int], values: Sequence[float]) -> None:
+    """Each value with its error beside its bar, beyond the error bar."""
+    ends = [column.ends(row) for row in shown]
+    right = [max(value, end[1] if end else value, 0.0) for value, end in zip(values, ends, strict=True)]
+    reach = max([abs(value) for value in values] + right) or 1.0
+    for place, (row, edge) in enumerate(zip(shown, right, strict=True)):
+        axes.text(edge + 0.012 * reach, place, str(cell(column, row)), va="center", fontsize=9, color=DARK, parse_math=False)
+    low = min([0.0, *(end[0] for end in ends if end)])
+    axes.set_xlim(low * 1.05, max(right) + reach * 0.26)
+
+
+def _lines(axes: Axes, key: Series, names: Sequence[str], column: Series, rows: int) -> None:
+    """A line with its band for each name."""
+    for colour, name in zip(LINES, dict.fromkeys(names), strict=False):
+        mine = [r for r in range(rows) if names[r] == name and key.values[r] is not None and _number(column.values[r]) is not None]
+        mine.sort(key=lambda row: key.values[row])
+        x, y = [key.values[row] for row in mine], [float(column.values[row]) for row in mine]
+        axes.plot(x, y, color=colour, linewidth=1.8, marker="o" if len(mine) <= 2 * MANY else "", markersize=4, label=name)
+        ends = [column.ends(row) or (value, value) for row, value in zip(mine, y, strict=True)]
+        axes.fill_between(x, [low for low, _ in ends], [high for _, high in ends], color=colour, alpha=0.18, linewidth=0)
+    if len(set(names)) > 1:
+        for text in axes.legend(frameon=False, fontsize=9).get_texts():
+            text.set_parse_math(False)
+    axes.yaxis.set_major_formatter(FuncFormatter(_tick))
+    if all(isinstance(value, int) for value in key.values if value is not None):
+        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    elif all(isinstance(value, datetime.date) for value in key.values if value is not None):
+        locator = AutoDateLocator(maxticks=9)  # type: ignore[no-untyped-call]
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    axes.grid(axis="y", color="#00000014")
+    axes.tick_params(axis="y", length=0)
+    axes.margins(x=0.02)
+
+
+def _below_above(column: Series, row: int) -> tuple[float, float]:
+    ends, value = column.ends(row), float(column.values[row])
+    return (0.0, 0.0) if ends is None else (max(value - ends[0], 0.0), max(ends[1] - value, 0.0))
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _tick(value: float, _: Any = None) -> str:
+    return f"{value:,.10g}"
+
+
+def _finish(figure: Figure, axes: Axes, keys: Sequence[str], name: str, below: str) -> None:
+    over = f" by {', '.join(plainly(key) for key in keys)}" if keys else ""
+    axes.set_title(f"{plainly(name)}{over}", loc="left", fontsize=12, fontweight="bold", color=DARK, parse_math=False)
+    figure.supxlabel(below, x=0.01, ha="left", fontsize=8, color=GREY)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color("#00000030")
+    axes.tick_params(colors=DARK, labelsize=9.5)
+    for label in (*axes.get_yticklabels(), *axes.get_xticklabels()):
+        label.set_parse_math(False)

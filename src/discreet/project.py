@@ -1,0 +1,94 @@
+"""A project: a discreet.toml beside its data says who is protected, what is declared and how much may be learnt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet.engines.duckdb import DuckDB
+from discreet.errors import Invalid, PolicyError
+from discreet.opening import session
+from discreet.session import Session
+from discreet.tables.draft import draft
+from discreet.tables.policy import Policy, read_policy
+
+FILE = "discreet.toml"
+
+
+def find_project(path: str | os.PathLike[str]) -> Path | None:
+    """The project's file, if this is one or a folder with one."""
+    place = Path(path).expanduser()
+    if place.is_dir():
+        place = place / FILE
+        return place if place.is_file() else None
+    return place if place.suffix == ".toml" else None
+
+
+def open_project(path: str | os.PathLike[str]) -> Session:
+    """Open what a discreet.toml declares; files are named from where it lies."""
+    place, policy = read_project(path)
+    sources = sources_of(policy, place)
+    ledger, witness = ledger_of(policy, place)
+    return session(DuckDB.open(sources, policy.declared), policy, sources, ledger, witness)
+
+
+def read_project(path: str | os.PathLike[str]) -> tuple[Path, Policy]:
+    """The project's file and its policy; nothing else is opened."""
+    place = find_project(path)
+    if place is None:
+        raise PolicyError(f"there is no {FILE} in {os.fspath(path)}: write one with `discreet init`")
+    try:
+        text = place.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise PolicyError(f"{place} cannot be read: check that it is there, and that it is text in UTF-8") from None
+    return place, read_policy(text)
+
+
+def sources_of(policy: Policy, place: Path) -> dict[str, str]:
+    """Where each table's data is."""
+    missing = [f"{table.path}.source" for table in policy.tables if table.source is None]
+    if missing:
+        raise PolicyError(
+            "\n".join(f'{path}: is missing; say which file holds this table, for example "visits.parquet"' for path in missing)
+        )
+    return {table.name: str(place.parent / Path(str(table.source)).expanduser()) for table in policy.tables}
+
+
+def ledger_of(policy: Policy, place: Path) -> tuple[str, str | None]:
+    """Where the ledger lies, and its witness: where the policy says, else beside the project's file."""
+    ledger = str(place.with_suffix(".ledger")) if policy.ledger is None else policy.ledger
+    if ledger != ":memory:":
+        ledger = str(place.parent / Path(ledger).expanduser())
+    return ledger, None if policy.witness is None else str(place.parent / Path(policy.witness).expanduser())
+
+
+def init(data: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str] | None = None) -> Path:
+    """Draft a discreet.toml for files, from their schemas alone; one that is there is never overwritten."""
+    if not data:
+        raise Invalid("name the files that hold the tables")
+    sources = {Path(one).name.split(".")[0]: os.fspath(one) for one in data}
+    if len(sources) < len(data):
+        raise Invalid("two of these files would make tables of the same name: rename one of them")
+    place = Path(path) if path is not None else Path(data[0]).expanduser().absolute().parent / FILE
+    place = place / FILE if place.is_dir() else place
+    with DuckDB.open(sources) as engine:
+        text = draft({name: engine.schema(name) for name in sources}, _from(sources, place.absolute().parent))
+    try:
+        with place.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise Invalid(f"{place} is there already: edit it, or name another file") from None
+    except OSError:
+        raise Invalid(f"{place} cannot be written: check the folder") from None
+    return place
+
+
+def _from(sources: Mapping[str, Any], folder: Path) -> dict[str, str]:
+    """The files as named from the folder, where they lie in it; else in full."""
+    found = {}
+    for name, source in sources.items():
+        full = Path(source).expanduser().absolute()
+        found[name] = full.relative_to(folder).as_posix() if full.is_relative_to(folder) else str(full)
+    return found

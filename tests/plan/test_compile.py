@@ -1,0 +1,183 @@
+"""Plans: what they cost, which noise they choose, what they find first."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from discreet.engines.dialect import DUCKDB
+from discreet.errors import Refused
+from discreet.loss.notions import Approx, Pure
+from discreet.plan.compile import compile_plan
+from discreet.plan.find import FindBound, FindKeys, FindLimit
+from discreet.plan.plan import Plan
+from discreet.plan.share import split
+from discreet.sql.read import read
+from discreet.tables.catalog import Catalog
+from discreet.tables.column import Column
+from discreet.tables.kind import Kind
+from discreet.tables.table import Contributions, Table
+from discreet.tables.unit import EachRow, Person
+
+DEPTS = ["a", "b", "c"]
+EPSILON, DELTA = Fraction(1, 2), Fraction(1, 10**7)
+
+
+def catalog(
+    limits: dict[str, int] | None = None,
+    *,
+    keys: Any = DEPTS,
+    bounds: Any = (0, 100),
+    nullable: bool = True,
+    each: bool = False,
+    adjacency: Any = "add/remove",
+) -> Catalog:
+    columns = (
+        Column.of("id", Kind.INTEGER),
+        Column.of("dept", Kind.TEXT, keys=keys),
+        Column.of("x", Kind.REAL, bounds=bounds, nullable=nullable),
+        Column.of("age", Kind.INTEGER, bounds=(0, 120)),
+    )
+    return Catalog((Table("t", columns, EachRow() if each else Person("id"), Contributions.of(limits)),), adjacency)
+
+
+def plan(sql: str, tables: Catalog, epsilon: Fraction = EPSILON, delta: Fraction = DELTA) -> Plan:
+    return Plan(compile_plan(read(sql, tables), tables, epsilon, delta, DUCKDB, lambda table, column: ()))
+
+
+QUESTIONS = [
+    "SELECT COUNT(*) FROM t",
+    "SELECT dept, COUNT(*), SUM(x), AVG(x) FROM t GROUP BY dept",
+    "SELECT dept, COUNT(DISTINCT id), VARIANCE(x), STDDEV(x) FROM t GROUP BY dept",
+    "SELECT MEDIAN(x), QUANTILE(x, 0.9), MAX(x) FROM t",
+    "SELECT dept, MODE(age), COUNT(DISTINCT age) FROM t GROUP BY dept",
+    "SELECT age, COUNT(*) FROM t GROUP BY age",
+    "SELECT SUM(x) / COUNT(*) AS r, AVG(CASE WHEN x > 10 THEN 1 ELSE 0 END) AS share FROM t",
+    "SELECT AVG(n) FROM (SELECT id, COUNT(*) AS n FROM t GROUP BY id)",
+]
+CATALOGS = [
+    catalog({"rows": 5}),
+    catalog({"groups": 3, "per_group": 2}),
+    catalog({"groups": 100, "per_group": 2}),
+    catalog(),
+    catalog({"groups": 2}),
+    catalog(each=True),
+    catalog({"rows": 5}, keys=None),
+    catalog({"rows": 5}, bounds=None),
+    catalog(keys=None, bounds=None),
+    catalog({"rows": 5}, adjacency="replace-one"),
+    catalog({"rows": 5}, keys=None, adjacency="replace-one"),
+]
+
+
+@pytest.mark.parametrize("sql", QUESTIONS)
+@pytest.mark.parametrize("tables", CATALOGS, ids=range(len(CATALOGS)))
+def test_a_plan_costs_what_was_asked(sql: str, tables: Catalog) -> None:
+    if "GROUP BY id" in sql and isinstance(tables.tables[0].unit, EachRow):
+        with pytest.raises(Refused, match="unit"):  # a row has nothing to aggregate within
+            plan(sql, tables)
+        return
+    made = plan(sql, tables)
+    epsilon, delta = made.loss.basic
+    assert epsilon == EPSILON
+    assert delta == made.delta <= DELTA
+    assert made.loss.within(Approx(EPSILON, DELTA))
+    if tables.table("t").column("dept").keys is not None or "dept" not in sql:  # type: ignore[union-attr]
+        pure = plan(sql, tables, delta=Fraction(0))
+        assert pure.loss.within(Pure(EPSILON))
+        assert pure.delta == 0
+
+
+def test_epsilons_of_totals_add_up() -> None:
+    made = plan(QUESTIONS[1], catalog({"rows": 5}), delta=Fraction(0)).steps
+    assert sum(total.mechanism.epsilon for total in made.totals) == EPSILON
+
+
+@given(some.dictionaries(some.integers(), some.floats(0, 1e9), min_size=1, max_size=20), some.sampled_from([1 / 3, 1 / 2]))
+def test_shares_add_up_to_one(weights: dict[int, float], power: float) -> None:
+    shares = split(weights, power)
+    assert sum(shares.values()) == 1
+    assert all(share > 0 for share in shares.values())
+
+
+def test_noise_is_chosen_by_its_error() -> None:
+    """Many groups per unit: ℓ₂ grows with the root, so Gaussian noise errs less; few: Laplace does."""
+    sql = QUESTIONS[1]
+    assert plan(sql, catalog({"groups": 100, "per_group": 2})).steps.budget.noise == "gaussian"
+    assert plan(sql, catalog({"groups": 1, "per_group": 2})).steps.budget.noise == "laplace"
+    few, many = (plan(sql, catalog({"groups": 100, "per_group": 2}), delta=delta).error(size=1000) for delta in (Fraction(0), DELTA))
+    assert few["count"] > many["count"]  # type: ignore[operator]
+
+
+def test_what_is_not_declared_is_found() -> None:
+    found = plan(QUESTIONS[1], catalog(keys=None, bounds=None)).steps
+    assert [type(find) for find in found.finds] == [FindLimit, FindKeys, FindBound, FindBound]
+    assert not found.settled
+    assert sum(find.epsilon for find in found.finds) <= EPSILON / 2
+    assert plan(QUESTIONS[1], catalog({"rows": 5})).steps.finds == ()
+    assert plan("SELECT COUNT(DISTINCT id) FROM t", catalog()).steps.finds == ()
+    assert plan("SELECT COUNT(*) FROM t", catalog(each=True)).steps.finds == ()
+
+
+def test_undeclared_groups_need_a_delta() -> None:
+    with pytest.raises(Refused, match='keys={"dept"'):
+        plan(QUESTIONS[1], catalog(keys=None), delta=Fraction(0))
+
+
+def test_a_count_is_shared() -> None:
+    """COUNT(*) serves AVG where the column has no NULL; else values that are there are counted apart."""
+    sql = "SELECT COUNT(*), AVG(x) FROM t"
+    assert {total.stat.form for total in plan(sql, catalog({"rows": 5}, nullable=False)).steps.totals} == {"rows", "total"}
+    assert {total.stat.form for total in plan(sql, catalog({"rows": 5})).steps.totals} == {"rows", "present", "total"}
+
+
+def test_sums_are_centred_where_that_errs_less() -> None:
+    narrow = catalog({"rows": 5}, bounds=(90, 100), nullable=False)
+    alone = plan("SELECT SUM(x) FROM t", narrow).steps.totals
+    assert {total.stat.form for total in alone} == {"plain"}
+    together = plan("SELECT COUNT(*), COUNT(x), SUM(x), AVG(x) FROM t", narrow).steps.totals
+    assert {total.stat.form for total in together} == {"rows", "total"}
+
+
+def test_public_groups_are_all_there() -> None:
+    made = plan("SELECT dept, age > 60 AS old, COUNT(*) FROM t GROUP BY dept, age > 60", catalog({"rows": 1})).steps
+    assert made.groups == tuple((dept, old) for dept in DEPTS for old in (False, True))
+
+
+def test_one_row_for_each_unit_needs_no_bounding() -> None:
+    made = plan("SELECT AVG(n) FROM (SELECT id, COUNT(*) AS n FROM t GROUP BY id)", catalog()).steps
+    assert [type(find) for find in made.finds] == [FindBound]  # only how large n may be
+
+
+def test_replacing_costs_more() -> None:
+    once, twice = (plan(QUESTIONS[1], catalog({"rows": 5}, adjacency=a)).error(size=1000) for a in ("add/remove", "replace-one"))
+    assert twice["count"] == pytest.approx(2 * once["count"], rel=0.01)  # type: ignore[operator]
+
+
+def test_the_forecast_by_size() -> None:
+    made = plan("SELECT dept, COUNT(*) AS n, AVG(x) AS m FROM t GROUP BY dept", catalog({"rows": 5}))
+    table = made.error()
+    assert isinstance(table["n"], float)
+    assert isinstance(table["m"], dict)
+    assert table["m"][1_000] == pytest.approx(10 * table["m"][10_000], rel=1e-3)
+    assert made.error(size=1_000)["m"] == pytest.approx(table["m"][1_000])
+    assert "±" in repr(table)
+
+
+def test_open_bounds_can_be_assumed() -> None:
+    made = plan("SELECT AVG(x) AS m FROM t", catalog({"rows": 5}, bounds=None))
+    assert made.error(size=1000)["m"] is None
+    narrow, wide = (made.error(size=1000, assume={"x": (0, width)})["m"] for width in (10, 100))
+    assert wide == pytest.approx(10 * narrow, rel=0.01)  # type: ignore[operator]
+
+
+def test_the_chance_to_be_shown() -> None:
+    made = plan(QUESTIONS[1], catalog({"rows": 2}, keys=None))
+    assert made.shown(0) == 0
+    assert 0 < made.shown(1) <= float(DELTA)
+    assert made.shown(10_000) > 0.999
+    assert plan(QUESTIONS[1], catalog({"rows": 2})).shown(0) == 1

@@ -1,0 +1,175 @@
+"""The SQL of each step, against a reference in Python; and the bounds that privacy rests on."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from plan import samples as tables
+
+from discreet.engines.dialect import DUCKDB
+from discreet.plan.bound import Bounding, Groups, Rows, Single
+from discreet.plan.share import make
+from discreet.plan.stat import Scaled, Stat
+from discreet.plan.write import Source, write_capped, write_per_unit, write_totals, write_units, write_weights
+from discreet.private import reveal
+from discreet.relation.expr import Column, field_of
+
+KEYS = [f"k{i}" for i in range(4)]  # k4 and NULL stay outside
+BOUNDINGS: list[Bounding] = [Single(), Rows(1), Rows(3), Rows(50), Groups(1, 1), Groups(2, 3), Groups(3, 2, True), Groups(4, 50, True)]
+X, K = Column("x"), Column("k")
+
+
+def source(bounding: Bounding, groups: list[str] | None = KEYS) -> Source:
+    relation = tables.scan(each=isinstance(bounding, Single))
+    return Source(relation, (("k", K),), None if groups is None else tuple((key,) for key in groups), DUCKDB)
+
+
+def stats(weighted: bool) -> list[Stat]:
+    field = field_of(X, tables.scan().schema)
+    return [make(form, X, field, weighted) for form in ("rows", "present", "total", "plain", "squares")]
+
+
+def added(stat: Stat, value: Any) -> int:
+    clean = tables.clamped(value)
+    if stat.form == "rows":
+        return 1
+    if clean is None:
+        return 0
+    if stat.grid is None:
+        return 1
+    place = tables.place(clean, stat.grid.mid, stat.grid.step, stat.grid.most)
+    return place * place if stat.form == "squares" else place
+
+
+def run(found: list[tables.Row], sql: str) -> dict[str, list[Any]]:
+    with tables.engine(found) as engine:
+        return {name: column.tolist() for name, column in reveal(engine.run(sql)).items()}
+
+
+@pytest.mark.parametrize("bounding", BOUNDINGS, ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_totals_are_what_they_are_said_to_be(bounding: Bounding, seed: int) -> None:
+    found = tables.rows(seed)
+    every = stats(weighted=bounding.one > 1)
+    pairs = [(stat, Scaled.of(stat, bounding, "add/remove", len(KEYS))) for stat in every]
+    out = run(found, write_totals(source(bounding), pairs, bounding))
+    expected: dict[Any, list[int]] = defaultdict(lambda: [0] * len(every))
+    for (_, key, value), weight in tables.weights(found, bounding, set(KEYS)):
+        for i, stat in enumerate(every):
+            expected[key][i] += weight * added(stat, value)
+    for key, *totals in zip(out["k0"], *(out[f"s{i}"] for i in range(len(every))), strict=True):
+        if key in KEYS:
+            shifted = [_towards_zero(total, scaled.bits) for total, (_, scaled) in zip(expected.pop(key), pairs, strict=True)]
+            assert totals == shifted
+    assert not expected
+
+
+def _towards_zero(total: int, bits: int) -> int:
+    return total // 2**bits if total >= 0 else -(-total // 2**bits)
+
+
+@pytest.mark.parametrize("bounding", BOUNDINGS[1:], ids=str)
+@pytest.mark.parametrize("seed", range(6))
+def test_one_unit_reaches_no_further_than_it_may(bounding: Bounding, seed: int) -> None:
+    for stat in stats(weighted=True):
+        sums: dict[Any, Counter[Any]] = defaultdict(Counter)
+        for (unit, key, value), weight in tables.weights(tables.rows(seed), bounding, set(KEYS)):
+            sums[unit][key] += weight * added(stat, value)
+        for cells in sums.values():
+            if not (isinstance(bounding, Groups) and bounding.euclidean):
+                assert sum(map(abs, cells.values())) <= bounding.reach.l1 * stat.most
+            assert sum(v * v for v in cells.values()) <= (bounding.reach.l2 * stat.most) ** 2
+
+
+def test_weights_that_were_not_rounded_down_would_be_seen() -> None:
+    """The check above can fail: rounding the weights up passes the bound."""
+    bounding = Rows(3)
+    most = max(
+        sum(-(-bounding.one * 3 // max(n, 3)) for _ in range(n))  # ⌈one·3/n⌉ for each of n rows
+        for n in range(1, 50)
+    )
+    assert most > bounding.reach.l1
+
+
+@pytest.mark.parametrize("bounding", [b for b in BOUNDINGS if not (isinstance(b, Groups) and b.euclidean)], ids=str)  # choices are pure
+def test_weights_by_value(bounding: Bounding) -> None:
+    found = tables.rows(9)
+    out = run(found, write_weights(source(bounding), "CAST(FLOOR(x) AS BIGINT)", bounding, "x IS NOT NULL"))
+    there = [row for row in found if tables.clamped(row[2]) is not None]
+    expected: Counter[Any] = Counter()
+    for (_, key, value), weight in tables.weights(there, bounding, set(KEYS)):
+        expected[key, int(tables.clamped(value) // 1)] += weight
+    assert {(k, v): w for k, v, w in zip(out["k0"], out["v"], out["w"], strict=True) if k in KEYS} == dict(expected)
+
+
+@pytest.mark.parametrize("bounding", [Groups(1, 1), Groups(3, 1), Groups(2, 1, True)], ids=str)
+def test_units_count_once_in_each_group(bounding: Groups) -> None:
+    found = tables.rows(3)
+    out = run(found, write_units(source(bounding), bounding, 0))
+    pairs = {(row[0], row[1]) for row in found if row[0] is not None and row[1] in KEYS}
+    expected = Counter({key: 0 for key in KEYS})
+    for (_, key, _), weight in tables.weights([(unit, key, 0.0) for unit, key in pairs], bounding, set(KEYS)):
+        expected[key] += weight
+    assert dict(zip(out["k0"], out["s0"], strict=True)) == dict(expected)
+    assert run(found, write_units(Source(tables.scan(), (), None, DUCKDB), Groups(1, 1, one=1), 0)) == {
+        "s0": [len({row[0] for row in found} - {None})]
+    }
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("root", [None, 2**20])
+def test_a_unit_counts_in_no_more_groups_than_it_may(most: int, root: int | None) -> None:
+    """Taking one unit away changes at most `most` groups, each by one; with a root the length of the change is at most the root."""
+    found = tables.rows(5)
+    sql = write_capped(source(Rows(1), None), None, most, "salt", root)
+
+    def counts(rows: list[tables.Row]) -> dict[Any, int]:
+        out = run(rows, sql)
+        return dict(zip(out["k0"], out["s0"], strict=True))
+
+    whole = counts(found)
+    for unit in {row[0] for row in found} - {None}:
+        less = counts([row for row in found if row[0] != unit])
+        changes = [whole[key] - less.get(key, 0) for key in whole]
+        assert set(less) <= set(whole)
+        assert sum(change != 0 for change in changes) <= most
+        assert min(changes) >= 0
+        if root is None:
+            assert max(changes) <= 1
+        else:
+            assert sum(change * change for change in changes) <= root * root
+
+
+def test_different_values_are_capped() -> None:
+    found = [(1, "k0", float(i)) for i in range(9)] + [(2, "k0", 3.0), (2, "k1", 5.0), (3, None, 1.0)]
+    relation = tables.scan(bounds=(0, 100))
+    floor = field_of(X, relation.schema)
+    assert floor.kind is not None
+    source_ = Source(relation, (("k", K),), None, DUCKDB)
+    out = run(found, write_capped(source_, X, 4, "salt"))
+    assert 4 <= dict(zip(out["k0"], out["s0"], strict=True))["k0"] <= 5
+
+
+def test_one_number_for_each_unit() -> None:
+    found = [(1, "k0", 1.0), (1, "k0", 7.0), (2, "k1", 3.0), (None, "k1", 9.0)]
+    plain = Source(tables.scan(), (), None, DUCKDB)
+    assert run(found, write_per_unit(plain, [("y", "x")], "MAX(y)")) in ({"v": [7.0, 3.0], "w": [1, 1]}, {"v": [3.0, 7.0], "w": [1, 1]})
+    assert run(found, write_per_unit(plain, [], "COUNT(*) > 0")) == {"v": [True], "w": [2]}
+
+
+def test_shifted_totals_move_no_further_than_is_said() -> None:
+    """A shift of s bits may move each cell by one more; the scaled sensitivity allows for it."""
+    stat = stats(weighted=True)[2]
+    scaled = Scaled.of(stat, Rows(7), "add/remove", cells=5)
+    assert scaled.bits > 0
+    reach = Rows(7).reach.l1 * stat.most
+    for a in range(-50, 50, 7):
+        parts = [reach // 5] * 5
+        before = [a * 3**i for i in range(5)]
+        after = [b + part for b, part in zip(before, parts, strict=True)]
+        moved = sum(abs(_towards_zero(x, scaled.bits) - _towards_zero(y, scaled.bits)) for x, y in zip(before, after, strict=True))
+        assert moved <= scaled.l1
+    assert Fraction(scaled.l1) < Fraction(reach, 2**scaled.bits) * Fraction(1001, 1000)
