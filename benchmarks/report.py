@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import field, frozen
 
@@ -66,6 +66,11 @@ def summary(goals: Sequence[Goal]) -> Table:
     """Goal, measured, met or not."""
     said = {True: "met", False: "NOT MET", None: "not measured"}
     return Table("Goals", ["goal", "target", "measured", ""], [[g.what, g.target, g.measured, said[g.met]] for g in goals])
+
+
+def progress(about: str) -> Callable[[str], None]:
+    """Say at once what was done, for whoever waits; it is not part of the report."""
+    return lambda done: print(f"  {about}: {done}", flush=True)
 
 
 def times(ratio: float | None) -> str:

@@ -7,6 +7,7 @@ import datetime
 import os
 import platform
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,13 +15,32 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]  # the sources beside this folder, installed or not
 
 import accounting  # noqa: E402
+import accuracy  # noqa: E402
+import first_answer  # noqa: E402
+import histogram  # noqa: E402
+import median  # noqa: E402
 import noise  # noqa: E402
+import people  # noqa: E402
 import selection  # noqa: E402
 import startup  # noqa: E402
 from environments import ALL, Company  # noqa: E402
-from report import Goal, Table, summary  # noqa: E402
+from inputs import FOLDER, Inputs  # noqa: E402
+from report import Goal, Report, Table, summary  # noqa: E402
 
-WORKLOADS = {"noise": noise.run, "selection": selection.run, "accounting": accounting.run, "startup": startup.run}
+GROUND: dict[str, Callable[[Company, int], Report]] = {
+    "noise": noise.run,
+    "selection": selection.run,
+    "accounting": accounting.run,
+    "startup": startup.run,
+}
+ROAD: dict[str, Callable[[Company, int, Inputs], Report]] = {  # these read tables
+    "histogram": histogram.run,
+    "people": people.run,
+    "accuracy": accuracy.run,
+    "median": median.run,
+    "first_answer": first_answer.run,
+}
+WORKLOADS = (*GROUND, *ROAD)
 RESULTS = HERE / "RESULTS.md"
 
 
@@ -35,7 +55,9 @@ def main() -> int:
     tables: list[Table] = []
     goals: list[Goal] = []
     for name in arguments.only or WORKLOADS:
-        report = WORKLOADS[name](company, arguments.rounds)
+        print(f"{name} …", flush=True)
+        read = Inputs(arguments.data.absolute())
+        report = GROUND[name](company, arguments.rounds) if name in GROUND else ROAD[name](company, arguments.rounds, read)
         for table in report.tables:
             print(f"\n{table}\n", flush=True)
         tables += report.tables
@@ -53,6 +75,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=WORKLOADS, metavar="WORKLOAD", help=f"some of: {', '.join(WORKLOADS)}")
     parser.add_argument("--no-peers", action="store_true", help="leave the peers out; nothing is installed")
     parser.add_argument("--rounds", type=int, default=7, help="turns for each contender (default 7)")
+    parser.add_argument("--data", type=Path, default=FOLDER, help="the folder of the tables, made on first use (default benchmarks/.data)")
     parser.add_argument("--record", action="store_true", help="write benchmarks/RESULTS.md")
     arguments = parser.parse_args()
     if arguments.record and arguments.only:
@@ -61,7 +84,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _machine() -> list[str]:
-    ours = ", ".join(f"{name} {version(name)}" for name in ("numpy", "cryptography", "python-flint", "attrs"))
+    ours = ", ".join(f"{name} {version(name)}" for name in ("numpy", "cryptography", "python-flint", "attrs", "duckdb", "sqlglot"))
     return [
         f"date: {datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
         f"machine: {os.cpu_count()} cores, {_processor()}, {platform.system()} {platform.machine()}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -56,6 +57,7 @@ class Trace:
     logs: list[str] = field(factory=list)
     printed: str = ""
     debits: list[Any] = field(factory=list)
+    engine_said: list[str] = field(factory=list)  # for whoever mends it; nobody else sees it
 
     @property
     def seen(self) -> dict[str, Any]:
@@ -110,7 +112,7 @@ def standing_clock() -> contextlib.AbstractContextManager[None]:
 def run(session: Session, ask: Ask, script: list[Call] | None = None, seed: int = 0) -> Trace:
     """Ask once and keep everything; with a script, mechanisms give what they gave then."""
     trace, kept, out = Trace(), _Kept(), io.StringIO()
-    fetch, spend = DuckDB.run, type(session._ledger).spend
+    fetch, execute, spend = DuckDB.run, DuckDB._execute, type(session._ledger).spend
 
     def release(self: Mechanism[Any], answer: Any, bits: Any = None) -> Any:
         at = len(trace.calls)
@@ -131,6 +133,13 @@ def run(session: Session, ask: Ask, script: list[Call] | None = None, seed: int 
         trace.events.append("statement")
         return fetch(self, sql)
 
+    def overheard(self: DuckDB, sql: str) -> Any:
+        try:
+            return execute(self, sql)
+        except Exception as error:
+            trace.engine_said.append(re.sub(r"-?\d[\d.e+]*", "#", str(error).splitlines()[0]))
+            raise
+
     def paid(self: Any, *args: Any, **kwargs: Any) -> Any:
         trace.events.append("debit")
         return spend(self, *args, **kwargs)
@@ -140,6 +149,7 @@ def run(session: Session, ask: Ask, script: list[Call] | None = None, seed: int 
     with (
         _patched(Mechanism, "release", release),
         _patched(DuckDB, "run", counted),
+        _patched(DuckDB, "_execute", overheard),
         _patched(type(session._ledger), "spend", paid),
         standing_clock(),
         warned as said,
@@ -169,7 +179,7 @@ def differences(first: Trace, second: Trace) -> list[str]:
     found = [name for name, value in first.seen.items() if value != second.seen[name]]
     for trace in (first, second):
         if trace.error is not None and any(kind == "spend" for kind, _, _ in trace.debits):
-            found.append("failed after paying: " + trace.error[:60])
+            found.append(f"failed after paying: {trace.error[:60]} {' '.join(trace.engine_said)[:120]}")
         elif trace.error is not None and trace.error.startswith("UNEXPECTED"):
             found.append(trace.error[:90])
         if "debit" in trace.events and trace.events.index("debit") > 0:

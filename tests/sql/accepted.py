@@ -666,4 +666,28 @@ ACCEPTED: list[tuple[str, str]] = [
         "SELECT COUNT(*) FROM visits WHERE MINUTE(seen) < 30 AND DAY(seen) = 1",
         "visits[and(less(minute(seen), 30), equal(day(seen), 1))] ASK count=count()",
     ),
+    (
+        "SELECT AVG(n) FROM (SELECT o.person_id, COUNT(*) AS n FROM items i JOIN orders o ON i.order_id = o.order_id GROUP BY o.person_id)",
+        "(items→orders ⋈ orders{order_id_2=order_id, person_id, total} on order_id=order_id_2)/(person_id; ; n=count()) ASK avg_n=mean(n)",
+    ),
+    (
+        "SELECT APPROX_COUNT_DISTINCT(dept) AS d FROM visits",
+        "visits ASK d=count_distinct(dept)",
+    ),
+    (
+        "SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept HAVING UPPER(dept) = 'ER' AND LENGTH(dept) > 1",
+        "visits BY dept ASK n=count() HAVING and(equal(upper(dept), 'ER'), greater(length(dept), 1))",
+    ),
+    (
+        "SELECT site_id, COUNT(*) AS n FROM visits GROUP BY site_id HAVING site_id BETWEEN 2 AND 4",
+        "visits BY site_id ASK n=count() HAVING and(greater_equal(site_id, 2), less_equal(site_id, 4))",
+    ),
+    (
+        "SELECT s.region, r.population, COUNT(*) AS n FROM sites s JOIN regions r ON s.region = r.region JOIN visits v ON v.site_id = s.id GROUP BY ALL",
+        "((sites ⋈ regions{region_2=region, population} on region=region_2) ⋈ visits on id=site_id) BY region, population ASK n=count()",
+    ),
+    (
+        "SELECT AVG(v.cost - t.m) AS d FROM visits v JOIN (SELECT person_id, AVG(cost) AS m FROM visits GROUP BY person_id) t ON t.person_id = v.person_id",
+        "(visits ⋈ visits/(person_id; ; m=mean(cost)){person_id_2=person_id, m} on unit) ASK d=mean(subtract(cost, m))",
+    ),
 ]

@@ -166,7 +166,6 @@ HOSTILE: list[str] = [
     "SELECT ARG_MAX(dept, cost) FROM visits",
     "SELECT HISTOGRAM(cost) FROM visits",
     "SELECT CORR(cost, quantity) FROM visits",
-    "SELECT APPROX_COUNT_DISTINCT(dept) FROM visits",
     "SELECT BOOL_OR(urgent) FROM visits",
     "SELECT BIT_XOR(quantity) FROM visits",
     "SELECT PRODUCT(cost) FROM visits",

@@ -48,10 +48,10 @@ def demo(
         (place / FILE).write_text(POLICY, encoding="utf-8")
     _begin(time.perf_counter() - began)
     with open_project(place) as db:
-        first, *_ = [_ask(number, asked, db, files) for number, asked in enumerate(QUESTIONS, 1)]
+        first, second, *_ = [_ask(number, asked, db, files) for number, asked in enumerate(QUESTIONS, 1)]
         _again(db)
         _refusals(db)
-    _keep(first, place)
+    _keep(first, second, place)
     out.print(f"[dim]{time.perf_counter() - began:.1f} seconds in all, with setting up[/dim]\n")
 
 
@@ -62,26 +62,24 @@ def _begin(took: float) -> None:
         f"[bold]{VISITS:,} visits by {PEOPLE:,} people[/bold] who do not exist: everything here is made up [dim]({took:.1f} s)[/dim]."
     )
     out.print("Each person is protected with all of their visits. All answers together may cost ε = 3, δ = 10⁻⁶.")
-    out.print(
-        "[dim]forecast: the error, known before paying · exactly: with neither noise nor limits, which only made-up people allow[/dim]\n"
-    )
+    out.print("[dim]forecast: the error, known before paying · exactly: without noise, which only made-up people allow[/dim]\n")
 
 
 def _ask(number: int, asked: Asked, db: Session, files: Files) -> Release:
     out.print(f"[bold cyan]{number}. {escape(asked.title)}[/bold cyan]  [dim]{escape(asked.about)}[/dim]", soft_wrap=True)
-    out.print(Padding(Text(asked.sql, style="italic"), (0, 0, 0, 3)))
+    out.print(Padding(Text(asked.sql, style="italic"), (0, 0, 0, 3), expand=False))
     query = db.sql(asked.sql)
     plan = query.plan(asked.epsilon)
     began = time.perf_counter()
     with working("asking"):
         release = query.release(asked.epsilon)
     took = time.perf_counter() - began
-    out.print(_beside(release, plan, exactly(files, asked.sql)))
+    out.print(_beside(release, plan, asked.guess, exactly(files, asked.sql)))
     _left(db, asked.epsilon, took)
     return release
 
 
-def _beside(release: Release, plan: Plan, exact: list[tuple[Any, ...]]) -> Table:
+def _beside(release: Release, plan: Plan, guess: Mapping[str, float], exact: list[tuple[Any, ...]]) -> Table:
     """The answer with its error, what was forecast for a group of that size, and what it would be with neither noise nor limits."""
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim", pad_edge=False)
     names, series = [column.name for column in release.columns], release.series
@@ -95,7 +93,7 @@ def _beside(release: Release, plan: Plan, exact: list[tuple[Any, ...]]) -> Table
     known = {tuple(row[names.index(key)] for key in release.keys): dict(zip(names, row, strict=True)) for row in exact}
     for answer, row in zip(release.rows[:MOST], range(MOST), strict=False):
         without = known.get(tuple(answer[key] for key in release.keys), {})
-        here = plan.error(size=max(int(answer.get("visits", SIZE)), 1))
+        here = plan.error(size=max(int(answer.get("visits", SIZE)), 1), at=guess)
         table.add_row("  ", *(text for column in series for text in _cells(column, row, here, without)))
     if len(release) > MOST:
         table.add_row("  ", Text(f"… and {len(release) - MOST} more", style="dim"))
@@ -142,16 +140,16 @@ def _refusals(db: Session) -> None:
         try:
             db.sql(sql).release(epsilon)
         except Error as refusal:
-            out.print(Padding(Text("✗ ", style="red") + Text(str(refusal), style="default"), (0, 0, 0, 3)))
+            out.print(Padding(Text("✗ ", style="red") + Text(str(refusal), style="default"), (0, 0, 0, 3), expand=False))
     out.print()
 
 
-def _keep(first: Release, place: Path) -> None:
+def _keep(first: Release, second: Release, place: Path) -> None:
     first.save(place / "visits.json")
     lines = [f"discreet verify {place / 'visits.json'} --ledger {place}", f"discreet budget {place}"]
     try:
-        first.plot(place / "visits.png")
-        lines.insert(0, f"{place / 'visits.png'}   (the first answer, with error bars)")
+        second.plot(place / "mean_cost.png", column="mean_cost")
+        lines.insert(0, f"{place / 'mean_cost.png'}   (the second answer, with error bars)")
     except Error as missing:
         out.print(Text(f"no plot: {missing}", style="yellow"))
     out.print("[bold cyan]Left for you[/bold cyan]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from attrs import frozen
+from attrs import field, frozen
 
 VISITS, PEOPLE = 1_000_000, 100_000
 
@@ -91,6 +91,7 @@ class Asked:
     about: str
     sql: str
     epsilon: str
+    guess: dict[str, float] = field(factory=dict)  # where a mean will lie, said with the forecast
 
 
 QUESTIONS = (
@@ -102,9 +103,10 @@ QUESTIONS = (
     ),
     Asked(
         "What does a visit cost on average?",
-        "bounds 0 … 800 are declared; one noisy count serves both columns",
+        "bounds 0 … 800 are declared, and a mean of 120 is guessed for the forecast",
         "SELECT department, COUNT(*) AS visits, AVG(cost) AS mean_cost FROM visits WHERE cost > 0 GROUP BY department",
         "0.4",
+        {"mean_cost": 120.0},
     ),
     Asked(
         "And the middle one?",
@@ -119,6 +121,7 @@ QUESTIONS = (
         "FROM visits AS v JOIN persons AS p ON v.patient_id = p.patient_id JOIN hospitals AS h ON v.hospital_id = h.hospital_id\n"
         "WHERE p.age > 65 GROUP BY h.city",
         "0.5",
+        {"mean_cost": 120.0},
     ),
     Asked(
         "Which diagnoses are there?",

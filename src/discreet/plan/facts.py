@@ -17,7 +17,7 @@ from discreet.plan.bound import Groups, Rows, Single
 from discreet.plan.execute import choice_statement, statements
 from discreet.plan.find import Find, FindBound, FindKeys, FindLimit
 from discreet.plan.forecast import TYPICAL_LIMITS, forecast
-from discreet.plan.settle import settle
+from discreet.plan.settle import bound, settle
 from discreet.plan.share import totals as totals_of
 from discreet.plan.stat import Stat
 from discreet.plan.steps import Choice, Found, Steps, Total
@@ -67,11 +67,12 @@ def _price(plan: Steps) -> dict[str, Any]:
 
 
 def _bounding(plan: Steps) -> dict[str, str]:
-    if plan.bounding is not None:
-        return {"how": str(plan.bounding), "why": _why_bounded(plan)}
     open_limits = [find.what for find in plan.finds if isinstance(find, FindLimit)]
-    how = f"by {' and '.join(open_limits)}, found privately first" if open_limits else "as declared, once the groups or bounds are found"
-    return {"how": how, "why": _why_bounded(plan)}
+    if open_limits:
+        return {"how": f"by {' and '.join(open_limits)}, found privately first", "why": _why_bounded(plan)}
+    keyed = bool(plan.question.keys)
+    known = plan.bounding or bound(plan.question.relation.one_row, plan.contributions, Found(), plan.budget.noise, keyed)
+    return {"how": str(known), "why": _why_bounded(plan)}
 
 
 def _why_bounded(plan: Steps) -> str:

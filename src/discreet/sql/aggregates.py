@@ -188,6 +188,7 @@ def _by_name(node: exp.Anonymous) -> Aggregate | None:
 _PARSES: dict[type[exp.Expr], Callable[[Any], Aggregate | None]] = {
     exp.Count: _count,
     exp.CountIf: _count_if,
+    exp.ApproxDistinct: _simple("count_distinct"),
     exp.Sum: _simple("sum"),
     exp.Avg: _simple("mean"),
     exp.Variance: _simple("variance"),

@@ -71,9 +71,8 @@ def _plain(tokens: list[Token]) -> list[Token]:
         raise Refused("exactly one statement is answered at a time: send them one by one, without ;")
     if tokens[0].token_type not in _FIRST:
         first = tokens[0].text.upper()[:40]
-        raise Refused(
-            f"{first if first.isprintable() else 'this character'}: only SELECT is answered, nothing is changed or configured; write SELECT … FROM …"
-        )
+        first = first if first.isprintable() else "this character"
+        raise Refused(f"{first}: only SELECT is answered, nothing is changed or configured; write SELECT … FROM …")
     depth = 0
     for token in tokens:
         token.comments = []

@@ -68,7 +68,7 @@ def of_answers(function: str, arguments: Sequence[Typed]) -> Typed:
     """Apply a function to what was released: any number may be divided by any, as nothing private is left to protect."""
     known = FUNCTIONS[function]
     if known.value is None:
-        raise Refused(f"{function.upper()} cannot be applied to answers: apply it to rows, for instance by grouping by it")
+        raise Refused(f"{function.upper()} cannot be applied to answers: apply it to rows, in WHERE or by grouping by it")
     kinds = [argument.field.kind for argument in arguments]
     if function not in _ARITHMETIC:
         return _built(function, arguments, known.field([argument.field for argument in arguments]))

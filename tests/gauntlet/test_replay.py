@@ -1,0 +1,89 @@
+"""With every mechanism's output replayed, a question looks the same on neighbouring tables, and no unit moves more than is paid for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+import pytest
+from gauntlet import world
+from gauntlet.questions import OTHERS, Asked, question
+from gauntlet.replay import Trace, differences, excesses, run
+
+QUESTIONS, NEIGHBOURS, PARTS = 500, 5, 10
+
+
+def neighbours(number: int, asked: Asked) -> list[tuple[str, str]]:
+    """Five pairs of tables: people who come, one who goes, an empty table and one person; or people who are replaced."""
+    rng = random.Random(number)
+    if asked.adjacency == "replace-one":
+        return rng.sample(world.REPLACED, NEIGHBOURS)
+    alone = [pair for pair in world.PAIRS if pair[0] == "empty"]
+    return [*rng.sample(world.ADDED, NEIGHBOURS - 2), ("base", "fewer"), rng.choice(alone)]
+
+
+def problems(number: int, asked: Asked, pairs: Iterable[tuple[str, str]]) -> tuple[int, int, list[str]]:
+    """How many pairs ran, how many of them to an answer, and all that is wrong."""
+    recorded: dict[str, Trace] = {}
+    found, ran, answered = [], 0, 0
+    for before, after in pairs:
+        if before not in recorded:
+            recorded[before] = run(world.session(before, asked.adjacency), asked, seed=number)
+        first = recorded[before]
+        second = run(world.session(after, asked.adjacency), asked, script=first.calls)
+        wrong = differences(first, second) + excesses(first, second, asked.adjacency == "add/remove")
+        found += [f"{number}: {before} / {after}: {what}\n    {asked}" for what in wrong]
+        ran, answered = ran + 1, answered + (first.text is not None)
+    return ran, answered, found
+
+
+def check(numbers: range) -> None:
+    pairs, answers, wrong = 0, 0, []
+    for number in numbers:
+        asked = question(number)
+        ran, answered, found = problems(number, asked, neighbours(number, asked))
+        pairs, answers, wrong = pairs + ran, answers + answered, wrong + found
+    print(f"\nfrozen-noise replay: {len(numbers)} questions, {pairs} pairs, {answers} answered, {len(wrong)} problems")
+    assert not wrong, "\n".join(wrong[:40])
+    assert pairs == NEIGHBOURS * len(numbers)
+    assert answers > 0.95 * pairs  # what is refused shows nothing
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_neighbours_look_the_same(part: int) -> None:
+    check(range(part * QUESTIONS // PARTS, (part + 1) * QUESTIONS // PARTS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_neighbours_look_the_same_at_length(part: int) -> None:
+    each = 1500 // PARTS
+    check(range(1000 + part * each, 1000 + (part + 1) * each))
+
+
+def test_the_questions_differ() -> None:
+    texts = {repr(question(number)) for number in range(QUESTIONS)}
+    assert len(texts) >= QUESTIONS
+    assert any(question(number).other for number in range(QUESTIONS))
+    assert len(OTHERS) >= 30
+
+
+CROWDED = [
+    "SELECT COUNT(*) AS n, SUM(cost) AS s, COUNT(DISTINCT town) AS d, COUNT(DISTINCT pid) AS p FROM visits",
+    "SELECT dept, AVG(cost) AS m, VARIANCE(age) AS v FROM visits GROUP BY dept",
+    "SELECT town, COUNT(*) AS n, AVG(free) AS m FROM visits GROUP BY town",
+    "SELECT site, MEDIAN(cost) AS q, MODE(code) AS m FROM visits GROUP BY site",
+    "SELECT code % 3 AS k, SUM(cost * qty) AS s FROM visits GROUP BY k",
+]
+
+
+@pytest.mark.parametrize("contributions", [None, {"rows": 1}, {"rows": 64}, {"groups": 2, "per_group": 3}, {"groups": 64, "per_group": 64}], ids=str)
+@pytest.mark.parametrize("who", ["crowd", "exact"])
+def test_a_person_with_thousands_of_rows(who: str, contributions: dict[str, int] | None) -> None:
+    wrong = []
+    for number, text in enumerate(CROWDED):
+        for delta in ("0.01",) if "town" in text or "MODE" in text else ("0", "0.01"):
+            for other in (False, True) if "GROUP" in text else (False,):
+                asked = Asked(text, contributions, delta, "add/remove", other)
+                wrong += problems(number, asked, [("base", f"base+{who}"), (f"base+{who}", "base")])[2]
+    assert not wrong, "\n".join(wrong[:20])
