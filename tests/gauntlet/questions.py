@@ -36,7 +36,13 @@ FROM = {
     "union": "(SELECT * FROM visits WHERE cost > 100 UNION ALL SELECT * FROM visits WHERE NOT urgent) u",
     "cte": "c",
 }
-MORE_NUMBERS = {"public join": ["beds"], "left join": ["beds"], "unit join": ["dose", "cost * dose"], "left unit join": ["dose"], "self join": ["cost_b", "cost - cost_b"]}
+MORE_NUMBERS = {
+    "public join": ["beds"],
+    "left join": ["beds"],
+    "unit join": ["dose", "cost * dose"],
+    "left unit join": ["dose"],
+    "self join": ["cost_b", "cost - cost_b"],
+}
 MORE_KEYS = {"public join": ["region"], "left join": ["region"], "people join": ["sex"], "many to many": ["dept"]}
 MORE_HIDDEN = {"unit join": ["drug"], "left unit join": ["drug"], "many to many": ["tag"]}
 
@@ -114,11 +120,18 @@ def question(number: int) -> Asked:
     contributions = rng.choice(CONTRIBUTIONS)
     if number % 500 < len(OTHERS):
         text = OTHERS[number % 500]
-        return Asked(text, None if "OPTIONS" in text or "contribution" in text else contributions, rng.choice([None, "0.001"]) if "OPTIONS" not in text else None, adjacency)
+        return Asked(
+            text,
+            None if "OPTIONS" in text or "contribution" in text else contributions,
+            rng.choice([None, "0.001"]) if "OPTIONS" not in text else None,
+            adjacency,
+        )
     source = rng.choice([*FROM, "visits", "visits"])
     numbers = NUMBERS + MORE_NUMBERS.get(source, []) * 6 + (OPEN * 3 if rng.random() < 0.4 else [])
     hidden = rng.random() < 0.4
-    keys = rng.sample((HIDDEN + MORE_HIDDEN.get(source, []) * 4 if hidden else []) + KEYS + MORE_KEYS.get(source, []) * 4, rng.choice([0, 1, 1, 1, 2]))
+    keys = rng.sample(
+        (HIDDEN + MORE_HIDDEN.get(source, []) * 4 if hidden else []) + KEYS + MORE_KEYS.get(source, []) * 4, rng.choice([0, 1, 1, 1, 2])
+    )
     named = [f"k{i}" for i in range(len(keys))]
     shown = [f"{key} AS {name}" for key, name in zip(keys, named, strict=True)]
     shown += [f"{_measure(rng, numbers)} AS m{i}" for i in range(rng.choice([1, 1, 2, 3]))]

@@ -77,7 +77,9 @@ CROWDED = [
 ]
 
 
-@pytest.mark.parametrize("contributions", [None, {"rows": 1}, {"rows": 64}, {"groups": 2, "per_group": 3}, {"groups": 64, "per_group": 64}], ids=str)
+@pytest.mark.parametrize(
+    "contributions", [None, {"rows": 1}, {"rows": 64}, {"groups": 2, "per_group": 3}, {"groups": 64, "per_group": 64}], ids=str
+)
 @pytest.mark.parametrize("who", ["crowd", "exact"])
 def test_a_person_with_thousands_of_rows(who: str, contributions: dict[str, int] | None) -> None:
     wrong = []

@@ -117,7 +117,9 @@ def person(pid: int, rng: np.random.Generator, visits: int) -> Rows:
     }  # fmt: skip
 
 
-def wild(pid: int, visits: list[tuple[Any, ...]], age: Any, sex: Any, income: Any, drugs: list[tuple[Any, Any]], event: tuple[Any, ...]) -> Rows:
+def wild(
+    pid: int, visits: list[tuple[Any, ...]], age: Any, sex: Any, income: Any, drugs: list[tuple[Any, Any]], event: tuple[Any, ...]
+) -> Rows:
     """A person made to hurt; `event` is a row that comes with him, in a table where rows are protected one by one."""
     return {
         "visits": [(pid, *visit) for visit in visits],
@@ -129,7 +131,21 @@ def wild(pid: int, visits: list[tuple[Any, ...]], age: Any, sex: Any, income: An
     }
 
 
-def _visit(cost: Any, part: Any, free: Any, age: Any, many: Any, qty: Any, site: Any, dept: Any, town: Any, code: Any, day: Any = _DAY, at: Any = _AT, urgent: Any = True) -> tuple[Any, ...]:
+def _visit(
+    cost: Any,
+    part: Any,
+    free: Any,
+    age: Any,
+    many: Any,
+    qty: Any,
+    site: Any,
+    dept: Any,
+    town: Any,
+    code: Any,
+    day: Any = _DAY,
+    at: Any = _AT,
+    urgent: Any = True,
+) -> tuple[Any, ...]:
     return cost, part, free, age, many, qty, site, dept, town, code, day, at, urgent
 
 
@@ -137,15 +153,94 @@ LONG, ODD = "long " * 400, "o'brien \"; DROP TABLE x; -- \\ % _ \u202e 漢字 \U
 WILD: dict[str, Rows] = {
     "missing": wild(901, [_visit(*[None] * 10, None, None, None)] * 3, None, None, None, [(None, None)], (None, None, None, None)),
     "nan": wild(902, [_visit(NAN, NAN, NAN, 5, 5, 5, 5, "er", "york", 1)] * 2, 5, "f", NAN, [("zinc", NAN)], ("a", 1, NAN, NAN)),
-    "infinite": wild(903, [_visit(INF, INF, INF, 2**31 - 1, MOST, MOST, MOST, "", "", MOST), _visit(-INF, -INF, -INF, -(2**31), -MOST - 1, -MOST - 1, -MOST - 1, "er", "hull", -MOST - 1)], 2**31 - 1, "", INF, [("", INF), ("zinc", -INF)], ("", 2**31 - 1, INF, INF)),  # fmt: skip
-    "huge": wild(904, [_visit(1e300, 1e308, 1e300, 120, MOST, 10, 9, "icu", ODD, 3)], 120, ODD, 1e300, [(ODD, 1e300)], (ODD, 5, 1e300, 1e300)),
-    "lowest": wild(905, [_visit(-1e300, 5e-324, -1e308, 0, -MOST - 1, 1, 0, "lab", LONG, 0, datetime.date(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59, 999999), False)] * 4, 0, "m", -1e300, [(LONG, -1e300)], (LONG, 0, -1e300, -1e300)),  # fmt: skip
-    "edges": wild(906, [_visit(0.0, 0.1, -0.0, 120, 0, 1, 9, "er", "york", 0), _visit(500.0, 1.0, 5e-324, 0, -1, 10, 0, "icu", "bath", 1)] * 60, 120, "f", 0.0, [("zinc", 10.0)] * 9, ("a", 5, 1.0, 0.0)),  # fmt: skip
-    "everywhere": wild(907, [_visit(500.0 * (i % 2), 0.1, 1e9 * i, i % 121, i * 10**15, 10, i % 10, ["er", "icu", "lab", "none"][i % 4], f"town {i}", i, datetime.date(2000, 1, 1) + datetime.timedelta(days=i), _AT + datetime.timedelta(hours=i), i % 2 > 0) for i in range(256)], 60, "m", 1e9, [(f"drug {i}", 10.0) for i in range(40)], ("new kind", 5, -1.0, 1e9)),  # fmt: skip
+    "infinite": wild(
+        903,
+        [
+            _visit(INF, INF, INF, 2**31 - 1, MOST, MOST, MOST, "", "", MOST),
+            _visit(-INF, -INF, -INF, -(2**31), -MOST - 1, -MOST - 1, -MOST - 1, "er", "hull", -MOST - 1),
+        ],
+        2**31 - 1,
+        "",
+        INF,
+        [("", INF), ("zinc", -INF)],
+        ("", 2**31 - 1, INF, INF),
+    ),  # fmt: skip
+    "huge": wild(
+        904, [_visit(1e300, 1e308, 1e300, 120, MOST, 10, 9, "icu", ODD, 3)], 120, ODD, 1e300, [(ODD, 1e300)], (ODD, 5, 1e300, 1e300)
+    ),
+    "lowest": wild(
+        905,
+        [
+            _visit(
+                -1e300,
+                5e-324,
+                -1e308,
+                0,
+                -MOST - 1,
+                1,
+                0,
+                "lab",
+                LONG,
+                0,
+                datetime.date(1, 1, 1),
+                datetime.datetime(9999, 12, 31, 23, 59, 59, 999999),
+                False,
+            )
+        ]
+        * 4,
+        0,
+        "m",
+        -1e300,
+        [(LONG, -1e300)],
+        (LONG, 0, -1e300, -1e300),
+    ),  # fmt: skip
+    "edges": wild(
+        906,
+        [_visit(0.0, 0.1, -0.0, 120, 0, 1, 9, "er", "york", 0), _visit(500.0, 1.0, 5e-324, 0, -1, 10, 0, "icu", "bath", 1)] * 60,
+        120,
+        "f",
+        0.0,
+        [("zinc", 10.0)] * 9,
+        ("a", 5, 1.0, 0.0),
+    ),  # fmt: skip
+    "everywhere": wild(
+        907,
+        [
+            _visit(
+                500.0 * (i % 2),
+                0.1,
+                1e9 * i,
+                i % 121,
+                i * 10**15,
+                10,
+                i % 10,
+                ["er", "icu", "lab", "none"][i % 4],
+                f"town {i}",
+                i,
+                datetime.date(2000, 1, 1) + datetime.timedelta(days=i),
+                _AT + datetime.timedelta(hours=i),
+                i % 2 > 0,
+            )
+            for i in range(256)
+        ],
+        60,
+        "m",
+        1e9,
+        [(f"drug {i}", 10.0) for i in range(40)],
+        ("new kind", 5, -1.0, 1e9),
+    ),  # fmt: skip
     "nobody": wild(908, [], 33, "f", 5.0, [], ("b", 2, 0.5, 5.0)),
 }
 CROWD = wild(909, [_visit(500.0, 1.0, 1e100, 120, MOST, 10, i % 10, "er", f"town {i % 4096}", i % 4096) for i in range(10_000)], 99, "f", 1e100, [("zinc", 10.0)], ("a", 5, 1.0, 1e100))  # fmt: skip
-EXACT = wild(910, [_visit(500.0, 1.0, 5.0, 120, 9, 10, 5, "er", f"town {i}", i) for i in range(4096)], 99, "f", 5.0, [("zinc", 10.0)], ("a", 5, 1.0, 5.0))
+EXACT = wild(
+    910,
+    [_visit(500.0, 1.0, 5.0, 120, 9, 10, 5, "er", f"town {i}", i) for i in range(4096)],
+    99,
+    "f",
+    5.0,
+    [("zinc", 10.0)],
+    ("a", 5, 1.0, 5.0),
+)
 
 
 def joined(*parts: Rows) -> Rows:
@@ -164,7 +259,11 @@ def fewer() -> Rows:
     """The base without its most frequent visitor, and without one event."""
     counts = [row[0] for row in base()["visits"]]
     gone = max(set(counts), key=counts.count)
-    kept = {name: [row for row in rows if row[1 if name == "orders" else 0] != gone] for name, rows in base().items() if name not in ("items", "events", "sites", "tags")}
+    kept = {
+        name: [row for row in rows if row[1 if name == "orders" else 0] != gone]
+        for name, rows in base().items()
+        if name not in ("items", "events", "sites", "tags")
+    }
     kept["items"] = [row for row in base()["items"] if row[0] // 10 != gone]
     return joined(kept, {"events": base()["events"][1:]}, _PUBLIC)
 

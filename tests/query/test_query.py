@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,11 @@ from sql.clinic import CATALOG, shown
 from discreet.errors import Error, Invalid, Refused
 from discreet.plan.question import Question
 from discreet.query import Ask, table
+from discreet.relation.expr import Column, Literal, call
+from discreet.relation.field import Field, exactly
+from discreet.sql.pieces import read_condition, read_expression
 from discreet.sql.read import read
+from discreet.tables.kind import Kind
 
 Chain = Ask[Question]
 Build = Callable[[], Chain]
@@ -180,6 +185,17 @@ def test_refused(word: str, build: Callable[[], object]) -> None:
     with pytest.raises((Refused, Invalid), match=word) as caught:
         build()
     assert isinstance(caught.value, Error)
+
+
+def test_single_expressions() -> None:
+    schema = {"a": Field(Kind.INTEGER, exactly(2)), "Day": Field(Kind.DATE)}
+    assert read_expression("A + 1", schema) == call("add", Column("a"), Literal(1))
+    assert read_condition("day >= '2024-01-01'", schema) == call("greater_equal", Column("Day"), Literal(datetime.date(2024, 1, 1)))
+    for bad in ("b", "a, a", "COUNT(*)", "a FROM t", "a; a", "t.a", '"day"', "*", ""):
+        with pytest.raises(Refused):
+            read_expression(bad, schema)
+    with pytest.raises(Refused, match="comparison"):
+        read_condition("a", schema)
 
 
 def test_every_step_gives_a_new_chain() -> None:

@@ -612,7 +612,7 @@ ACCEPTED: list[tuple[str, str]] = [
     ),
     (
         "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, max_groups_contributed=2, privacy_unit_column=person_id) dept, COUNT(*, contribution_bounds_per_group => (0, 5)) AS n, AVG(cost, contribution_bounds_per_group => (0, 100)) AS m FROM visits GROUP BY dept",
-        "visits/(; dept; share_1=count(), share_2=mean(cost)) BY dept ASK n=sum(least(greatest(share_1, 0), 5)), m=mean(least(greatest(share_2, 0), 100)) PRIVACY 1 None None 2 1",
+        "visits/(; dept; share=count(), share_2=mean(cost)) BY dept ASK n=sum(least(greatest(share, 0), 5)), m=mean(least(greatest(share_2, 0), 100)) PRIVACY 1 None None 2 1",
     ),
     (
         "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1, delta=0) SUM(cost, contribution_bounds_per_row => (-1, 10.5)) AS s FROM visits",
@@ -624,7 +624,7 @@ ACCEPTED: list[tuple[str, str]] = [
     ),
     (
         "SELECT dept, SUM(cost, contribution_bounds_per_group => (0, 50)) AS s, COUNT(*) AS n, COUNT(DISTINCT person_id) AS p FROM visits GROUP BY dept",
-        "visits/(; dept; share_1=sum(cost), share_2=count()) BY dept ASK s=sum(least(greatest(share_1, 0), 50)), n=sum(share_2), p=count_units() PRIVACY None None None None 1",
+        "visits/(; dept; share=sum(cost), share_2=count()) BY dept ASK s=sum(least(greatest(share, 0), 50)), n=sum(share_2), p=count_units() PRIVACY None None None None 1",
     ),
     (
         "SELECT kind, SUM(level, contribution_bounds_per_group => (0, 3)) AS s FROM events GROUP BY kind",

@@ -138,9 +138,10 @@ def _verify_receipt(path: Path, ledger: Ledger | None) -> dict[str, Any]:
         raise Invalid(f"{path} is neither a ledger nor JSON that `ask --save` or `Release.save` wrote") from None
     if not isinstance(found, dict):
         raise Invalid("this is not a receipt")
-    if "columns" not in found:
-        verify_receipt(found, ledger)
-        return found
+    if "columns" not in found:  # what --json printed, or a receipt alone
+        receipt: dict[str, Any] = found.get("receipt", found)
+        verify_receipt(receipt, ledger)
+        return receipt
     release = Release.open(path)
     release.verify(ledger)
     return release.receipt

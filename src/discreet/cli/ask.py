@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
@@ -151,8 +151,14 @@ def _price(
 
 def _print(release: Release, as_json: bool, as_csv: bool) -> None:
     if as_json:
-        print(json.dumps(release.to_json() | {"repeated": release.repeated}, ensure_ascii=False, allow_nan=False))
+        print(json.dumps(_values(release), ensure_ascii=False, allow_nan=False, default=str))
     elif as_csv:
         print(release.to_csv(), end="")
     else:
         screen.show(release)
+
+
+def _values(release: Release) -> dict[str, Any]:
+    """Rows, intervals and receipt for a machine; dates are text."""
+    told = {"rows": release.rows, "intervals": release.intervals, "confidence": release.confidence}
+    return told | {"repeated": release.repeated, "receipt": release.receipt}

@@ -25,7 +25,12 @@ Make = Callable[[Aggregate, Reader], tuple[X, Field, str]]  # what is asked, wha
 
 
 def row_reader(rows: Rows, dialect: str) -> Reader:
-    """Read expressions over single rows."""
+    """Read expressions over these rows."""
+    return expression_reader(rows.column, dialect)
+
+
+def expression_reader(columns: Callable[[exp.Column], Typed], dialect: str) -> Reader:
+    """Read expressions over single rows, in which there are no aggregates."""
 
     def no_aggregates(node: exp.Expr) -> None:
         if aggregates.parse(node) is not None:
@@ -33,7 +38,7 @@ def row_reader(rows: Rows, dialect: str) -> Reader:
                 node, "aggregates stand in SELECT, HAVING and ORDER BY", "aggregate in a subquery by the unit, or move it to HAVING"
             )
 
-    return Reader(cases.CASES, cases.NAMED, of_rows, rows.column, no_aggregates, dialect)
+    return Reader(cases.CASES, cases.NAMED, of_rows, columns, no_aggregates, dialect)
 
 
 @final

@@ -15,7 +15,7 @@ from discreet.errors import Refused
 from discreet.relation.expr import Literal
 from discreet.sql.literals import moment, number
 from discreet.sql.reader import Case, Reader
-from discreet.sql.refuse import located, only, refused
+from discreet.sql.refuse import is_set, located, only, refused
 from discreet.sql.typed import Typed, literal
 from discreet.tables.kind import Kind
 
@@ -109,7 +109,8 @@ def _negative(node: exp.Neg, reader: Reader) -> Typed:
 def _cast(node: exp.Cast, reader: Reader) -> Typed:
     only(node, "this", "to", "_type", "safe")  # TRY_CAST is the same where no cast can fail
     value, to = reader.read(node.this), node.args["to"]
-    only(to, "this", "nested")
+    if any(is_set(part) for name, part in to.args.items() if name not in ("this", "nested")):
+        raise refused(node, "a number is cast to DOUBLE or INTEGER, without digits", "write ROUND(x, 2)")
     text = value.text
     if text is not None and (to.this is exp.DType.DATE or to.this in _TIME_TYPES):
         try:

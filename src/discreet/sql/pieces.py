@@ -12,17 +12,20 @@ from sqlglot import exp
 from discreet import exact
 from discreet.errors import Refused
 from discreet.plan.question import Question
-from discreet.relation.expr import Column
+from discreet.relation.expr import Column, Expr, Schema
 from discreet.relation.node import Relation, Select, Stack
-from discreet.sql.grouping import row_reader
+from discreet.sql.grouping import expression_reader, row_reader
 from discreet.sql.privacy import Options
 from discreet.sql.read import question as read_question
+from discreet.sql.reader import Reader
 from discreet.sql.refuse import closed, only
-from discreet.sql.scope import Body, Rows, Source, combined, new_name
+from discreet.sql.scope import Body, Rows, Source, combined, found_in, new_name
 from discreet.sql.select import within_units
 from discreet.sql.sources import filtered, joined_on
 from discreet.sql.tokens import parse
+from discreet.sql.typed import column
 from discreet.sql.units import names_unit
+from discreet.tables.kind import Kind
 
 Texts = Sequence[tuple[str | None, str]]  # a name, if one was given, and an expression
 _FUNCTIONS: dict[str, type[exp.Expr]] = {
@@ -62,6 +65,24 @@ def snippet(text: str, dialect: str) -> exp.Expr:
     only(tree, "expressions")
     found: exp.Expr = tree.expressions[0]
     return found
+
+
+def read_expression(text: str, schema: Schema, dialect: str = "duckdb") -> Expr:
+    """Read an expression over single rows with these columns."""
+    return closed(lambda: _over(schema, dialect).read(snippet(text, dialect)).expr)
+
+
+def read_condition(text: str, schema: Schema, dialect: str = "duckdb") -> Expr:
+    """Read a condition over single rows with these columns."""
+    found = closed(lambda: _over(schema, dialect).read(snippet(text, dialect)))
+    if found.field.kind not in (Kind.BOOLEAN, None):
+        raise Refused("a condition is needed here: write a comparison, as in cost > 10")
+    return found.expr
+
+
+def _over(schema: Schema, dialect: str) -> Reader:
+    sources = (Source("", tuple((name, name) for name in schema)),)
+    return expression_reader(lambda node: column(inner := found_in(node, sources), schema[inner]), dialect)
 
 
 def where(relation: Relation, text: str, dialect: str) -> Relation:

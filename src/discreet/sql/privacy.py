@@ -13,6 +13,7 @@ from discreet.plan.question import Measure
 from discreet.relation.expr import Column, Expr, Literal, call
 from discreet.relation.node import Named, PerUnit, Within
 from discreet.sql.literals import number
+from discreet.sql.naming import unique
 from discreet.sql.refuse import refused
 from discreet.sql.scope import Body, Rows
 from discreet.sql.units import names_unit
@@ -111,6 +112,7 @@ def per_group(body: Body, keys: Named, asked: tuple[tuple[str, Bounded], ...]) -
         return body, keys, tuple((name, _of_row(bounded)) for name, bounded in asked)
     within: dict[Within, str] = {}
     measures: list[tuple[str, Measure]] = []
+    taken = {name for name, _ in keys}
     for name, bounded in asked:
         measure = bounded.measure
         if measure.function == "count_units":
@@ -120,13 +122,11 @@ def per_group(body: Body, keys: Named, asked: tuple[tuple[str, Bounded], ...]) -
             raise Refused(
                 f"{measure.function.upper()} cannot stand beside contribution_bounds_per_group: ask for it in a question of its own"
             )
-        inner = within.setdefault(Within(measure.function, measure.expr), f"share_{len(within) + 1}")
-        measures.append((name, Measure(_TWICE[measure.function], _clipped(Column(inner), bounded.bounds))))
-    taken = {name for name, _ in keys}
-    names = {own: own if own not in taken else f"{own}_of_unit" for own in within.values()}
-    node = PerUnit(body.relation, (), keys, tuple((names[own], found) for found, own in within.items()))
-    if names != {own: own for own in names}:
-        raise Refused("a group key has a name like share_1: give it another with AS")
+        own = Within(measure.function, measure.expr)
+        if own not in within:
+            within[own] = unique("share", taken)
+        measures.append((name, Measure(_TWICE[measure.function], _clipped(Column(within[own]), bounded.bounds))))
+    node = PerUnit(body.relation, (), keys, tuple((name, own) for own, name in within.items()))
     return body.grown(node), tuple((name, Column(name)) for name, _ in keys), tuple(measures)
 
 

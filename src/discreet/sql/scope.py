@@ -70,24 +70,11 @@ class Rows:
 
     def find(self, node: exp.Column) -> str:
         """The name in the joined relation of the column that is meant."""
-        found = self.candidates(node)
-        if len(found) > 1:
-            raise refused(node, "more than one table has a column of this name", "say which one, as in table.column")
-        if not found:
-            shown = sorted({name for source in self.sources for name, _ in source.columns})
-            raise Refused(f"{piece(node)}{place(node)}: there is no such column here; there are {', '.join(shown)}")
-        return found[0]
+        return found_in(node, self.sources, self.hidden)
 
     def candidates(self, node: exp.Column) -> list[str]:
         """The columns that may be meant."""
-        only(node, "this", "table")
-        if not isinstance(node.this, exp.Identifier):
-            raise refused(node, "a star stands only in a SELECT list", "name the column")
-        table = node.args.get("table")
-        sources = self.sources if table is None else matching(table, ((source.name, source) for source in self.sources))
-        return [
-            inner for source in sources for inner in matching(node.this, source.columns) if table is not None or inner not in self.hidden
-        ]
+        return candidates_in(node, self.sources, self.hidden)
 
     def star(self, table: exp.Identifier | None) -> list[tuple[str, str]]:
         """All columns, or those of one table: the names they show and the names they have."""
@@ -95,6 +82,27 @@ class Rows:
         if not sources:
             raise Refused(f"{piece(table or exp.Star())}.*: there is no such table here; name one that stands in FROM")
         return [pair for source in sources for pair in source.columns if table is not None or pair[1] not in self.hidden]
+
+
+def found_in(node: exp.Column, sources: tuple[Source, ...], hidden: frozenset[str] = frozenset()) -> str:
+    """The one column that is meant, or Refused."""
+    found = candidates_in(node, sources, hidden)
+    if len(found) > 1:
+        raise refused(node, "more than one table has a column of this name", "say which one, as in table.column")
+    if not found:
+        shown = sorted({name for source in sources for name, _ in source.columns})
+        raise Refused(f"{piece(node)}{place(node)}: there is no such column here; there are {', '.join(shown)}")
+    return found[0]
+
+
+def candidates_in(node: exp.Column, sources: tuple[Source, ...], hidden: frozenset[str]) -> list[str]:
+    """The columns that may be meant."""
+    only(node, "this", "table")
+    if not isinstance(node.this, exp.Identifier):
+        raise refused(node, "a star stands only in a SELECT list", "name the column")
+    table = node.args.get("table")
+    meant = sources if table is None else matching(table, ((source.name, source) for source in sources))
+    return [inner for source in meant for inner in matching(node.this, source.columns) if table is not None or inner not in hidden]
 
 
 def matching(name: exp.Identifier, known: Iterable[tuple[str, T]]) -> list[T]:

@@ -1,0 +1,146 @@
+"""W3, people: count, sum and mean by 50 departments for 10⁶ people with many rows each, bounded per person, from SQL text to rows."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from environments import OPENDP_POLARS, QRLEW, SMARTNOISE, Company
+from inputs import DEPARTMENTS, ROWS, Inputs
+from report import Goal, Report, Table, duration, power, progress, times
+from road import PLAIN, ours, plain, view
+from timing import Contender, Result, complaints, local, race
+
+import discreet
+
+SIZES = (1_000_000, ROWS)
+PATIENCE = 9.0  # seconds for each contender; one turn of ours takes up to four
+SLOW = 60.0  # seconds that a peer may take at the larger size
+
+GROUPS, PER_GROUP, EACH = 3, 5, 10
+BY_ROWS = {"rows": EACH}
+BY_GROUPS = {"groups": GROUPS, "per_group": PER_GROUP}
+BOUNDS = {"amount": (0, 100)}
+CLAMPED = "least(greatest(amount, 0), 100)"
+PLAINLY = f"SELECT dept, count(*), sum({CLAMPED}), avg({CLAMPED}) FROM t GROUP BY dept"
+
+# what others do: rows or groups beyond the limit are dropped, by rank in the order of a hash; here without any noise
+DROPPED_ROWS = f"""
+SELECT dept, count(*), sum(v), avg(v) FROM (
+    SELECT dept, {CLAMPED} AS v FROM t QUALIFY row_number() OVER (PARTITION BY user_id ORDER BY hash(user_id, dept, amount)) <= {EACH}
+) GROUP BY dept"""
+DROPPED_GROUPS = f"""
+SELECT dept, sum(least(n, {PER_GROUP})), sum(s * least(n, {PER_GROUP}) / n), sum(s * least(n, {PER_GROUP}) / n) / sum(least(n, {PER_GROUP}))
+FROM (
+    SELECT user_id, dept, count(*) AS n, sum({CLAMPED}) AS s FROM t GROUP BY user_id, dept
+    QUALIFY row_number() OVER (PARTITION BY user_id ORDER BY hash(user_id, dept, 42)) <= {GROUPS}
+) GROUP BY dept"""
+
+OURS_ROWS, OURS_GROUPS = f"discreet, ≤ {EACH} rows each", f"discreet, ≤ {GROUPS} groups × {PER_GROUP}"
+QRLEW_SQL, OPENDP = "Qrlew's SQL on DuckDB", "OpenDP Polars"
+
+
+def run(company: Company, rounds: int, inputs: Inputs) -> Report:
+    """Measure both sizes."""
+    races = {rows: _measured(company, rounds, inputs, rows) for rows in SIZES}
+    names = list(dict.fromkeys(name for rows in reversed(SIZES) for name in races[rows]))
+    table = Table(
+        f"W3  Count, sum and mean by {DEPARTMENTS} keys, bounded per person",
+        ["", *(f"{power(rows)} rows" if i == 0 else "/ plain" for rows in SIZES for i in range(2)), "rows is faster", "groups is"],
+        [[name, *(cell for rows in SIZES for cell in _cells(races[rows], name)), *_faster(races, name)] for name in names],
+        [
+            "discreet: db.sql(text).release(epsilon=…).rows on a Parquet file, ledger in memory, each time at a new price",
+            f"/ plain: the time beside {PLAIN}, count, sum and avg of the clamped column on a view of the same file, as it comes; not private",
+            "rows is faster, groups is: how many times as fast our two forms with public keys are, at 10⁷ rows, or 10⁶ where 10⁷ is missing",
+            "window: rank by a hash, drop the rest; no noise. Scattered: people's numbers spread over 64 bits (above: 0 to 10⁶ − 1)",
+            "Qrlew: rewriting is not in the time; noise from the engine's RANDOM(). Its first line reads the same file, the next a table in memory",
+            f"OpenDP Polars: {GROUPS} groups × {PER_GROUP}, same file; SmartNoise: {EACH} rows each, a pandas frame in memory, 10⁶ rows only",
+            *complaints(races.values()),
+        ],
+    )
+    return Report([table], _goals(races[ROWS]))
+
+
+def _goals(results: dict[str, Result]) -> list[Goal]:
+    rows, groups = results[OURS_ROWS], results[OURS_GROUPS]
+    qrlew, opendp = results.get(f"{QRLEW_SQL}, public keys"), results.get(f"{OPENDP}, public keys")
+    return [
+        Goal.within("W3 bounded by rows, 10⁷ rows, time beside plain DuckDB", 9, results[PLAIN].over(rows)),
+        Goal.within("W3 bounded by groups, 10⁷ rows, time beside plain DuckDB", 25, results[PLAIN].over(groups)),
+        Goal.at_least("W3 by rows, beside Qrlew's SQL", 4, rows.over(qrlew)),
+        Goal.at_least("W3 by groups, beside Qrlew's SQL", 4, groups.over(qrlew)),
+        Goal.at_least("W3 by rows, beside OpenDP", 20, rows.over(opendp)),
+        Goal.at_least("W3 by groups, beside OpenDP", 20, groups.over(opendp)),
+    ]
+
+
+def _measured(company: Company, rounds: int, inputs: Inputs, rows: int) -> dict[str, Result]:
+    path = inputs.visits(rows)
+    with ExitStack() as open_things:
+        enter = open_things.enter_context
+        first, *others = _ours(open_things, path)
+        contenders = [*enter(plain(path, PLAINLY, first[1])), *(ours(name, db, question(path)) for name, db in (first, *others))]
+        if rows == ROWS:
+            spread = inputs.scattered()
+            contenders += [ours(f"{name}, scattered", db, question(spread)) for name, db in _ours(open_things, spread)[:2]]
+        dropping = enter(view(path))
+        for name, sql in ((f"window, ≤ {EACH} rows each", DROPPED_ROWS), (f"window, ≤ {GROUPS} groups × {PER_GROUP}", DROPPED_GROUPS)):
+            contenders.append(local(name, partial(_fetched, dropping, sql)))
+        contenders += _peers(open_things, company, path, rows)
+        return race(contenders, rounds, PATIENCE, progress(f"W3 {rows:,} rows"))
+
+
+def connect(path: Path, contributions: dict[str, int], public: bool = True) -> discreet.Session:
+    """A session on the visits, with the keys declared or not."""
+    keys = {"dept": range(DEPARTMENTS)} if public else None
+    return discreet.connect(
+        path, unit="user_id", epsilon=10**9, delta=1e-6, bounds=BOUNDS, keys=keys, contributions=contributions, ledger=":memory:"
+    )
+
+
+def question(path: Path) -> str:
+    """What is asked."""
+    return f"SELECT dept, COUNT(*) AS n, SUM(amount) AS s, AVG(amount) AS m FROM {path.stem} GROUP BY dept"
+
+
+def _ours(open_things: ExitStack, path: Path) -> list[tuple[str, discreet.Session]]:
+    """Our forms: the two ways to bound with public keys first, then with keys that have to be found."""
+    forms: list[tuple[str, dict[str, int], bool]] = [
+        (OURS_ROWS, BY_ROWS, True),
+        (OURS_GROUPS, BY_GROUPS, True),
+        (f"{OURS_ROWS}, keys found", BY_ROWS, False),
+        (f"{OURS_GROUPS}, keys found", BY_GROUPS, False),
+    ]
+    return [(name, open_things.enter_context(connect(path, limits, public))) for name, limits, public in forms]
+
+
+def _peers(open_things: ExitStack, company: Company, path: Path, rows: int) -> list[Contender]:
+    found: list[Contender] = []
+    enter = open_things.enter_context
+    if (qrlew := enter(company.process(QRLEW, "qrlew_people.py"))) is not None:
+        for form, which in (("public keys", "known view"), ("public keys, in memory", "known table"), ("keys found", "found view")):
+            found.append(qrlew.contender(f"{QRLEW_SQL}, {form}", f"{which} {GROUPS} {GROUPS * PER_GROUP} {path}", limit=SLOW))
+    if (polars := enter(company.process(OPENDP_POLARS, "opendp_polars.py"))) is not None:
+        for form, which in (("public keys", "known"), ("keys found", "found")):
+            if form == "public keys" or rows < ROWS:
+                found.append(polars.contender(f"{OPENDP}, {form}", f"people {which} {GROUPS} {PER_GROUP} {path}", limit=SLOW))
+    if rows < ROWS and (smartnoise := enter(company.process(SMARTNOISE, "smartnoise_people.py"))) is not None:
+        found.append(smartnoise.contender("SmartNoise, public keys", f"{EACH} {path}"))
+    return found
+
+
+def _fetched(connection: Any, sql: str) -> Any:
+    return connection.execute(sql).fetchall()
+
+
+def _cells(results: dict[str, Result], name: str) -> list[str]:
+    return [duration(results[name].best), times(results[PLAIN].over(results[name]))] if name in results else ["–", "–"]
+
+
+def _faster(races: dict[int, dict[str, Result]], name: str) -> list[str]:
+    if name.startswith(("discreet", PLAIN)):
+        return ["", ""]
+    results = next((r for r in (races[rows] for rows in reversed(SIZES)) if name in r and r[name].best is not None), None)
+    return ["–", "–"] if results is None else [times(results[form].over(results[name])) for form in (OURS_ROWS, OURS_GROUPS)]

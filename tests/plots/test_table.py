@@ -1,0 +1,78 @@
+"""Text and page: aligned, honest about small answers, and safe whatever the keys contain."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from discreet.plots.page import html_table
+from discreet.plots.table import LEGEND, Series, cell, decimals, plainly, text_table, width
+
+NAMES = Series("dept", ["er", "ward"], is_key=True)
+
+
+def test_digits_follow_the_error() -> None:
+    assert str(cell(Series("x", [1234.5678], [1234.4178], [1234.7178]), 0)) == "1,234.57 ± 0.15"
+    assert str(cell(Series("x", [1234.5678], [1200.5678], [1268.5678]), 0)) == "1,235 ± 34"
+    assert str(cell(Series("x", [0.0123456], [0.0023456], [0.0223456]), 0)) == "0.012 ± 0.010"
+    assert [decimals(half) for half in (1e9, 10.0, 1.0, 0.1, float("inf"), 0.0)] == [0, 0, 1, 2, 2, 2]
+
+
+def test_a_clipped_value_shows_its_interval() -> None:
+    assert str(cell(Series("n", [0], [0.0], [25.0]), 0)) == "0 (0 … 25) ~"
+
+
+def test_there_is_no_minus_zero() -> None:
+    assert cell(Series("x", [-0.001], [-9.0], [9.0]), 0).value == "0.0"
+
+
+@pytest.mark.parametrize(("low", "high", "faint"), [(-1.0, 5.0, True), (0.0, 5.0, True), (1.0, 5.0, False), (-5.0, -1.0, False), (0.0, 0.0, False)])
+def test_what_noise_may_explain_is_marked(low: float, high: float, faint: bool) -> None:
+    assert Series("n", [2.0], [low], [high]).is_faint(0) is faint
+
+
+def test_lines_are_aligned_and_long_tables_cut() -> None:
+    lines = text_table([Series("k", list(range(100)), is_key=True), Series("n", [10**i for i in range(100)])], 100, most=5).splitlines()
+    assert lines[-1] == "… and 95 more rows"
+    assert len({len(line) for line in lines[2:-1]}) == 1
+    assert len(lines) == 2 + 5 + 1
+
+
+def test_wide_letters_take_two_places() -> None:
+    assert width("日本") == 4
+    table = text_table([Series("k", ["日本", "abcd"], is_key=True), Series("n", [1, 2])], 2).splitlines()
+    assert width(table[2]) == width(table[3])
+
+
+def test_no_key_can_steer_the_terminal() -> None:
+    hostile = Series("k\x1b[2J", ["\x1b[31mred", "a\nb", "\u202eback", "x" * 500], is_key=True)
+    text = text_table([hostile], 4)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert len(text.splitlines()) == 2 + 4
+    assert max(map(len, text.splitlines())) <= 41
+
+
+def test_plain_values() -> None:
+    moment = datetime.datetime(2026, 1, 2, 3, 4, 5)
+    shown = [plainly(value) for value in (None, True, 2026, "x", moment.date(), moment)]
+    assert shown == ["–", "true", "2026", "x", "2026-01-02", "2026-01-02 03:04:05"]
+
+
+def test_the_page_escapes_everything() -> None:
+    page = html_table([Series("<b>", ["<script>alert(1)</script>", "a&b"], is_key=True), Series("n", [1, 2], [0, 1], [2, 3])], 2, ["<i>"])
+    assert "<script>" not in page
+    assert "<i>" not in page
+    assert "&lt;b&gt;" in page
+    assert 'title="too small to tell from 0"' in page
+
+
+def test_the_page_cuts_long_tables() -> None:
+    page = html_table([Series("k", list(range(1000)), is_key=True)], 1000, [])
+    assert page.count("<tr>") == 201
+    assert "… and 800 more rows" in page
+
+
+def test_the_legend_explains_the_mark() -> None:
+    assert LEGEND.startswith("~ ")
