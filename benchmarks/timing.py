@@ -1,7 +1,8 @@
 """Timing: contenders take turns, and the best turn of each counts.
 
 A shared machine slows down for seconds at a time. Turn by turn the slow seconds fall on everyone, and the best of several turns is the
-one least disturbed; so ratios are steadier than the times themselves, and ratios are what the tables are about.
+one least disturbed; so ratios are steadier than the times themselves, and ratios are what the tables are about. Slow contenders have few
+turns: they are compared with what the others did in the same rounds.
 """
 
 from __future__ import annotations
@@ -31,15 +32,23 @@ class Contender:
 
 @frozen
 class Result:
-    """What the turns of one contender gave."""
+    """What the turns of one contender gave, in seconds for each item of work."""
 
-    best: float | None  # seconds for each item of work; None when it could not be measured
-    turns: list[float] = field(factory=list)
-    why: str = ""
+    turns: dict[int, float] = field(factory=dict)  # by round; round 0 is the first turn, which only counts where there are hardly others
+    counted: frozenset[int] = frozenset()
+    why: str = ""  # it could not be measured
+
+    @property
+    def best(self) -> float | None:
+        """The least of the turns that count."""
+        return min((self.turns[i] for i in self.counted), default=None)
 
     def over(self, other: Result | None) -> float | None:
-        """How many times as fast as another."""
-        return None if other is None or self.best is None or other.best is None else other.best / self.best
+        """How many times as fast as another, by the rounds in which both took part: one with more turns has no more luck."""
+        if other is None:
+            return None
+        common = (self.counted & other.turns.keys()) if len(self.counted) <= len(other.counted) else (other.counted & self.turns.keys())
+        return min(other.turns[i] for i in common) / min(self.turns[i] for i in common) if common else None
 
 
 def local(name: str, function: Callable[[], Any], work: int = 1) -> Contender:
@@ -59,10 +68,10 @@ def race(
 ) -> dict[str, Result]:
     """Let contenders take turns for some rounds; the first turn of each warms it up and does not count.
 
-    One whose first turn already takes longer than `patience` has no other: that turn counts. `say` hears of every first turn.
+    One whose first turn takes longer than `patience` has one other, and both count. `say` hears of every first turn.
     """
     repeats: dict[str, int] = {}
-    turns: dict[str, list[float]] = {c.name: [] for c in contenders}
+    turns: dict[str, dict[int, float]] = {c.name: {} for c in contenders}
     spent = dict.fromkeys(turns, 0.0)
     failed: dict[str, str] = {}
     for turn in range(rounds + 1):
@@ -72,18 +81,21 @@ def race(
             try:
                 if turn == 0:
                     seconds, repeats[c.name] = _first(c, patience)
+                    turns[c.name][0] = seconds / c.work
                     if say is not None:
                         say(f"{c.name}: {seconds:.3g} s")
-                    if seconds < patience:
-                        continue
-                else:
-                    seconds = c.run(repeats[c.name])
+                    continue
+                seconds = c.run(repeats[c.name])
             except Unmeasured as failure:
                 failed[c.name] = str(failure)
                 continue
             spent[c.name] += seconds
-            turns[c.name].append(seconds / repeats[c.name] / c.work)
-    return {name: Result(None, why=failed[name]) if name in failed else Result(min(t), t) for name, t in turns.items()}
+            turns[c.name][turn] = seconds / repeats[c.name] / c.work
+    return {name: Result(why=failed[name]) if name in failed else Result(t, _counted(t, patience)) for name, t in turns.items()}
+
+
+def _counted(turns: dict[int, float], patience: float) -> frozenset[int]:
+    return frozenset(i for i in turns if i > 0 or turns[0] >= patience or len(turns) == 1)
 
 
 def _first(contender: Contender, patience: float) -> tuple[float, int]:

@@ -152,7 +152,8 @@ class Session:
     def _release(self, plan: Plan, confidence: Fraction, note: str, progress: Callable[[str], None]) -> Release:
         """Look for a stored answer; else pay, then read, then remember, then answer.
 
-        The question is its own key: whoever asks it at the same time, or after a crash, pays once, and the first answer stored is everybody's.
+        The question is its own key: whoever asks it at the same time, or after a crash, pays once, and the first answer stored is
+        everybody's.
         """
         question = question_digest(plan, confidence)
         known = self._ledger.find(question)
@@ -218,7 +219,7 @@ class Query:
         return _least(enough)
 
     def bias(self, epsilon: Number, delta: Number = 0) -> Release:
-        """Pay to learn how many units bounding and clipping touched: those with more rows than count, and those with values out of bounds."""
+        """Pay to learn how many units bounding and clipping touched: those with more rows than count, or with values out of bounds."""
         limits = self.plan(epsilon, None if self.session._ledger.terms.delta else 0).steps.contributions
         return self.session._query(bias_question(self.question, limits), f"bias of: {self.text}", False, None).release(epsilon, delta)
 

@@ -51,7 +51,12 @@ def test_public_groups_are_listed_and_found_ones_have_their_chance() -> None:
     assert chances[told["half"]] >= 0.5
     assert chances[told["most"]] >= 0.95
     assert f"shown with 50 % chance from {told['half']} units on" in str(found)
-    assert [find["mechanism"] for find in found.to_json()["finds"]] == ["PartitionSelection" if told else ""]
+    assert [find["mechanism"] for find in found.to_json()["finds"]] == ["WeightedGaussianSelection"]
+
+
+def test_a_selection_that_waits_for_its_limit_may_be_either() -> None:
+    told = explained(keys=None, contributions=None).to_json()
+    assert told["finds"][1]["mechanism"] == "PartitionSelection or WeightedGaussianSelection"
 
 
 def test_each_total_has_its_sensitivity_and_its_reason() -> None:
@@ -89,7 +94,12 @@ def test_theorems_are_taken_from_the_docstrings(mechanism: type) -> None:
 
 def test_every_mechanism_has_its_theorem() -> None:
     assert set(explained().to_json()["theorems"]) == {"Laplace", "Quantile"}
-    assert set(explained(keys=None, contributions=None).to_json()["theorems"]) == {"Laplace", "Quantile", "PartitionSelection"}
+    assert set(explained(keys=None, contributions=None).to_json()["theorems"]) == {
+        "Laplace",
+        "Quantile",
+        "PartitionSelection",
+        "WeightedGaussianSelection",
+    }
 
 
 def test_the_loss_by_every_route_and_for_groups_of_people() -> None:
@@ -143,7 +153,16 @@ def test_json_and_page() -> None:
 
 
 def test_every_function_can_be_explained() -> None:
-    for statistic in ("COUNT(cost)", "SUM(cost)", "VARIANCE(cost)", "STDDEV(cost)", "COUNT(DISTINCT patient_id)", "COUNT(DISTINCT dept)", "MODE(dept)", "MAX(cost)"):
+    for statistic in (
+        "COUNT(cost)",
+        "SUM(cost)",
+        "VARIANCE(cost)",
+        "STDDEV(cost)",
+        "COUNT(DISTINCT patient_id)",
+        "COUNT(DISTINCT dept)",
+        "MODE(dept)",
+        "MAX(cost)",
+    ):
         for declared in ({}, {"bounds": None, "contributions": None}):
             told = explained(f"SELECT {statistic} AS x FROM visits", **declared)
             assert told.to_json()["scans"] >= 1, statistic
@@ -158,3 +177,22 @@ def test_a_plan_prints_briefly() -> None:
     with clinic() as db:
         text = repr(db.sql(SQL).plan(1))
     assert text.startswith("Plan(dept, visits, mean_cost, middle; ε = 1; protects each patient_id)\n")
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 50, 5000])
+def test_extreme_prices(epsilon: float) -> None:
+    with connect({"visits": visits()}, unit="patient_id", epsilon=5000, delta=1e-6, bounds={"cost": (0, 9)}, ledger=":memory:") as db:
+        told = db.sql(SQL).plan(epsilon).explain()
+    json.dumps(told.to_json(), allow_nan=False)
+    assert ("hardly protected" in str(told)) is (epsilon == 5000)
+
+
+def test_gaussian_totals_speak_of_length() -> None:
+    years = {"year": list(range(2000, 2040))}
+    sql = "SELECT year, COUNT(*) AS n, COUNT(DISTINCT patient_id) AS people FROM visits GROUP BY year"
+    told = explained(sql, 0.5, keys=years, contributions={"groups": 30, "per_group": 2}).to_json()
+    assert {total["mechanism"] for total in told["totals"]} == {"Gaussian"}
+    by_rows, by_units = (total["sensitivity"] for total in told["totals"])
+    assert by_rows == pytest.approx(2 * 30**0.5, rel=1e-6)
+    assert 30**0.5 <= by_units <= 6
+    assert "ℓ₂ at most √30·2" in told["totals"][0]["why"]

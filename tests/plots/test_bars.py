@@ -69,3 +69,9 @@ def test_files(tmp_path: Path, ending: str, begin: bytes) -> None:
 def test_another_format_is_refused_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match=r"\.png, \.svg, \.pdf"):
         draw([], Series("n", [1]), 1, BELOW, tmp_path / "plot.exe")
+
+
+@pytest.mark.parametrize("rows", [0, 2])
+def test_nothing_to_draw_is_said(rows: int) -> None:
+    with pytest.raises(Invalid, match="nothing to draw"):
+        draw([Series("k", ["a"] * rows, is_key=True)], Series("n", [None] * rows), rows, BELOW)

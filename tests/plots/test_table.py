@@ -27,7 +27,9 @@ def test_there_is_no_minus_zero() -> None:
     assert cell(Series("x", [-0.001], [-9.0], [9.0]), 0).value == "0.0"
 
 
-@pytest.mark.parametrize(("low", "high", "faint"), [(-1.0, 5.0, True), (0.0, 5.0, True), (1.0, 5.0, False), (-5.0, -1.0, False), (0.0, 0.0, False)])
+@pytest.mark.parametrize(
+    ("low", "high", "faint"), [(-1.0, 5.0, True), (0.0, 5.0, True), (1.0, 5.0, False), (-5.0, -1.0, False), (0.0, 0.0, False)]
+)
 def test_what_noise_may_explain_is_marked(low: float, high: float, faint: bool) -> None:
     assert Series("n", [2.0], [low], [high]).is_faint(0) is faint
 
@@ -76,3 +78,7 @@ def test_the_page_cuts_long_tables() -> None:
 
 def test_the_legend_explains_the_mark() -> None:
     assert LEGEND.startswith("~ ")
+
+
+def test_an_empty_table_says_why() -> None:
+    assert text_table([Series("k", [], is_key=True), Series("n", [])], 0).splitlines()[-1] == "(no group is large enough to be shown)"

@@ -9,17 +9,18 @@ from fractions import Fraction
 
 import duckdb
 import pytest
+from attrs import evolve
 
 from discreet.engines.dialect import DUCKDB
 from discreet.errors import Refused
 from discreet.relation.expr import Call, Column, Expr, Literal, field_of
 from discreet.relation.functions import FUNCTIONS
-from discreet.relation.node import Scan, Select
+from discreet.relation.node import PerUnit, Scan, Select, Within
 from discreet.relation.write import write_relation
 from discreet.tables.column import Column as Declared
 from discreet.tables.kind import Kind, Value
 from discreet.tables.table import Table
-from discreet.tables.unit import EachRow
+from discreet.tables.unit import EachRow, Person
 
 TABLE = Table(
     "t",
@@ -172,3 +173,25 @@ def test_patterns_have_few_wildcards() -> None:
     assert field_of(Call("like", (Column("s"), Literal("%a%b%"))), SCAN.schema).kind is Kind.BOOLEAN
     with pytest.raises(Refused, match="at most 3"):
         field_of(Call("like", (Column("s"), Literal("%a%a%a%b"))), SCAN.schema)
+
+
+def test_aggregates_within_a_unit_are_total(engine: duckdb.DuckDBPyConnection) -> None:
+    person = evolve(TABLE, columns=(*TABLE.columns, Declared.of("who", Kind.INTEGER)), unit=Person("who"), name="people")
+    engine.execute("CREATE OR REPLACE TABLE people AS SELECT *, CASE WHEN rowid % 7 > 0 THEN rowid % 7 END AS who FROM t")
+    scan = Scan(person)
+    tried = 0
+    for name in NAMES:
+        for function in ("count_of", "count_distinct", "sum", "mean", "min", "max"):
+            node = PerUnit(scan, ("who",), (("k", Call("is_null", (Column("s"),))),), (("x", Within(function, Column(name))),))
+            try:
+                field = node.schema["x"]
+            except Refused:
+                continue
+            tried += 1
+            found = engine.execute(f"SELECT x FROM ({write_relation(node, DUCKDB)}) AS q").fetchall()
+            assert 6 < len(found) <= 12
+            assert field.nullable or all(x is not None for (x,) in found)
+            if field.kind is not None and field.kind.numeric:
+                assert field.range is not None
+                assert all(x is None or float(field.range.low) <= x <= float(field.range.high) for (x,) in found), (name, function)
+    assert tried > 40

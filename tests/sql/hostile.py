@@ -256,7 +256,6 @@ HOSTILE: list[str] = [
     "SELECT COUNT(*) FROM (SELECT r.person_id, COUNT(*) AS n FROM visits v LEFT JOIN rx r ON v.person_id = r.person_id GROUP BY r.person_id)",
     "SELECT COUNT(DISTINCT r.person_id) FROM visits v LEFT JOIN rx r ON v.person_id = r.person_id",
     "SELECT AVG(n) FROM (SELECT person_id, MEDIAN(cost) AS n FROM visits GROUP BY person_id)",
-    "SELECT AVG(n) FROM (SELECT person_id, SUM(open) AS n FROM visits GROUP BY person_id)",
     "SELECT AVG(n) FROM (SELECT person_id, LIST(cost) AS n FROM visits GROUP BY person_id)",
     "SELECT SUM(cost / 0) FROM visits",
     "SELECT SUM(1 / cost) FROM visits",

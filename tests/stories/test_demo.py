@@ -2,14 +2,65 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import time
+from pathlib import Path
+
+import pytest
 
 import discreet
 
 
-def test_the_demonstration_runs_and_refuses() -> None:
-    run = subprocess.run([sys.executable, "-m", "discreet"], capture_output=True, text=True, timeout=120, check=True)
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, float]:
+    """What the demonstration prints, where it leaves its files, and how long it took."""
+    folder, began = tmp_path_factory.mktemp("demo"), time.perf_counter()
+    command = [sys.executable, "-m", "discreet", "demo", "--folder", str(folder)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=None)
+    assert run.stderr == ""
+    return run.stdout, folder, time.perf_counter() - began
+
+
+def test_six_questions_with_forecasts_beside_them(shown: tuple[str, Path, float]) -> None:
+    text = shown[0]
+    assert [f"{number}. " in text for number in range(1, 7)] == [True] * 6
+    assert "1,000,000 visits by 100,000 people" in text
+    assert re.search(r"general +[\d,]+ ± \d+ +± \d+ +[\d,]+", text)
+    assert re.search(r"oncology.* \d+\.\d ± \d\.\d +± \d\.\d +\d+\.\d", text)
+    assert re.search(r"median_cost +forecast +exactly", text)
+    assert "ear infection" in text
+
+
+def test_what_few_people_have_stays_hidden(shown: tuple[str, Path, float]) -> None:
+    assert "unheard-of disease" not in shown[0]  # four visits: shown with a chance of about 1e-7
+    assert "(1 hidden)" in shown[0]
+
+
+def test_the_budget_falls_and_the_last_question_is_refused(shown: tuple[str, Path, float]) -> None:
+    left = [float(found) for found in re.findall(r"ε = ([\d.]+) left", shown[0])]
+    assert left == [2.6, 2.2, 2.0, 1.5, 0.5, 0.2]
+    assert "the same answer, free." in shown[0]
+    assert shown[0].count("✗") == 2
+    assert "the budget does not admit this" in shown[0]
+
+
+def test_the_files_it_leaves_can_be_used(shown: tuple[str, Path, float]) -> None:
+    folder = shown[1]
+    assert (folder / "mean_cost.png").read_bytes().startswith(b"\x89PNG")
+    command = [sys.executable, "-m", "discreet", "verify", str(folder / "visits.json"), "--ledger", str(folder)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "paid in ledger entry 1" in run.stdout
+
+
+def test_it_is_quick(shown: tuple[str, Path, float]) -> None:
+    assert shown[2] < 60
+
+
+def test_the_textbook_demonstration_runs_and_refuses() -> None:
+    command = [sys.executable, "-m", "discreet", "demo", "--textbook"]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert run.stderr == ""
     for expected in ("forecast, before paying", "hypertension", "refused: the budget does not admit this", "98.2%", "← charged"):
         assert expected in run.stdout
@@ -18,8 +69,9 @@ def test_the_demonstration_runs_and_refuses() -> None:
 def test_every_public_name_exists_once() -> None:
     assert len(set(discreet.__all__)) == len(discreet.__all__)
     assert all(hasattr(discreet, name) for name in discreet.__all__)
+    assert {"connect", "Plan", "Release", "Session"} <= set(discreet.__all__)
     public = {n for n in vars(discreet) if not n.startswith("_") and getattr(discreet, n).__class__.__name__ != "module"}
-    assert public == set(discreet.__all__) - {"__version__"}
+    assert public - {"Any", "TYPE_CHECKING", "import_module"} <= set(discreet.__all__)
 
 
 def test_import_loads_no_heavy_library() -> None:

@@ -67,40 +67,39 @@ def _begin(took: float) -> None:
 
 def _ask(number: int, asked: Asked, db: Session, files: Files) -> Release:
     out.print(f"[bold cyan]{number}. {escape(asked.title)}[/bold cyan]  [dim]{escape(asked.about)}[/dim]", soft_wrap=True)
-    out.print(Padding(Text(asked.sql, style="italic"), (0, 0, 0, 3), expand=False))
+    out.print(Padding(Text(asked.sql, style="italic"), (0, 0, 0, 2), expand=False))
     query = db.sql(asked.sql)
     plan = query.plan(asked.epsilon)
     began = time.perf_counter()
     with working("asking"):
         release = query.release(asked.epsilon)
     took = time.perf_counter() - began
-    out.print(_beside(release, plan, asked.guess, exactly(files, asked.sql)))
+    out.print(Padding(_beside(release, plan, asked.guess, exactly(files, asked.sql)), (0, 0, 0, 2), expand=False))
     _left(db, asked.epsilon, took)
     return release
 
 
 def _beside(release: Release, plan: Plan, guess: Mapping[str, float], exact: list[tuple[Any, ...]]) -> Table:
     """The answer with its error, what was forecast for a group of that size, and what it would be with neither noise nor limits."""
-    table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim", pad_edge=False)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     names, series = [column.name for column in release.columns], release.series
     forecast = plan.error(size=SIZE)
-    table.add_column("  ")
     for column in series:
-        table.add_column(Text(column.name), justify="left" if column.is_key or not column.to_the_right else "right")
+        table.add_column(Text(column.name), justify="left" if column.is_key or not column.to_the_right else "right", no_wrap=True)
         if column.name in forecast:
-            table.add_column("forecast", justify="right")
-            table.add_column("exactly", justify="right")
+            table.add_column("forecast", justify="right", no_wrap=True)
+            table.add_column("exactly", justify="right", no_wrap=True)
     known = {tuple(row[names.index(key)] for key in release.keys): dict(zip(names, row, strict=True)) for row in exact}
     for answer, row in zip(release.rows[:MOST], range(MOST), strict=False):
         without = known.get(tuple(answer[key] for key in release.keys), {})
         here = plan.error(size=max(int(answer.get("visits", SIZE)), 1), at=guess)
-        table.add_row("  ", *(text for column in series for text in _cells(column, row, here, without)))
+        table.add_row(*(text for column in series for text in _cells(column, row, here, without)))
     if len(release) > MOST:
-        table.add_row("  ", Text(f"… and {len(release) - MOST} more", style="dim"))
+        table.add_row(Text(f"… and {len(release) - MOST} more", style="dim"))
     shown = {tuple(row[key] for key in release.keys) for row in release}
     hidden = [f"{row['visits']:,}" for group, row in known.items() if group not in shown]
     if hidden:
-        table.add_row("  ", Text(f"({len(hidden)} hidden)", style="yellow"), "", "", Text(", ".join(hidden), style="dim"))
+        table.add_row(Text(f"({len(hidden)} hidden)", style="yellow"), "", "", Text(", ".join(hidden), style="dim"))
     return table
 
 
@@ -121,7 +120,7 @@ def _cells(column: Series, row: int, forecast: Forecast, without: Mapping[str, A
 def _left(db: Session, paid: str, took: float) -> None:
     left = db.remaining.epsilon
     assert left is not None
-    line = Text("   budget ").append_text(gauge(3 - float(left), 3.0, 24))
+    line = Text("  budget ").append_text(gauge(3 - float(left), 3.0, 24))
     out.print(line, f"ε = {price(left)} left [dim]· paid {paid} · {took:.2f} s[/dim]\n")
 
 
@@ -136,11 +135,11 @@ def _again(db: Session) -> None:
 def _refusals(db: Session) -> None:
     out.print("[bold cyan]What is refused[/bold cyan]")
     for sql, epsilon in ((HOSTILE, "0.1"), TOO_MUCH):
-        out.print(Text(f"   {sql}   at ε = {epsilon}", style="italic"))
+        out.print(Text(f"  {sql}   at ε = {epsilon}", style="italic"))
         try:
             db.sql(sql).release(epsilon)
         except Error as refusal:
-            out.print(Padding(Text("✗ ", style="red") + Text(str(refusal), style="default"), (0, 0, 0, 3), expand=False))
+            out.print(Padding(Text("✗ ", style="red") + Text(str(refusal), style="default"), (0, 0, 0, 2), expand=False))
     out.print()
 
 
@@ -154,4 +153,4 @@ def _keep(first: Release, second: Release, place: Path) -> None:
         out.print(Text(f"no plot: {missing}", style="yellow"))
     out.print("[bold cyan]Left for you[/bold cyan]")
     for line in lines:
-        out.print(Text(f"   {line}"), soft_wrap=True)
+        out.print(Text(f"  {line}"), soft_wrap=True)

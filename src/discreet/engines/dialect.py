@@ -44,6 +44,10 @@ class Dialect(ABC):
     def floor_divide(self, whole: str, by: str) -> str:
         """⌊whole/by⌋ for whole ≥ 0 and by > 0."""
 
+    @abstractmethod
+    def bits_set(self, masks: str) -> str:
+        """An aggregate: how many of 62 bits are set in any of the masks, as a 64-bit number."""
+
     def identifier(self, name: str) -> str:
         """A name, quoted."""
         return '"' + name.replace('"', '""') + '"'
@@ -117,6 +121,9 @@ class DuckDBDialect(Dialect):
 
     def floor_divide(self, whole: str, by: str) -> str:
         return f"({whole} // {by})"
+
+    def bits_set(self, masks: str) -> str:
+        return f"CAST(BIT_COUNT(BIT_OR({masks})) AS BIGINT)"
 
 
 DUCKDB = DuckDBDialect()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from attrs import evolve
+
 from discreet.engines.dialect import DUCKDB
 from discreet.tables.column import Column
 from discreet.tables.kind import Kind
@@ -25,7 +27,8 @@ def made_up(table: Table) -> str:
 def _value(column: Column, unit: bool) -> str:
     kind = DUCKDB.type_name(column.kind)
     if unit or column.unique:
-        return f"CAST({'i' if column.unique else f'i % {UNITS}'} AS {kind})" if column.kind in (Kind.INTEGER, Kind.TEXT) else _value(column, False)
+        name = "i" if column.unique else f"i % {UNITS}"
+        return f"CAST({name} AS {kind})" if column.kind in (Kind.INTEGER, Kind.TEXT) else _value(evolve(column, unique=False), False)
     if column.keys is not None:
         listed = ", ".join(DUCKDB.literal(key) for key in column.keys[:1000])
         return f"CAST([{listed}][1 + (i * 7) % {len(column.keys[:1000])}] AS {kind})"

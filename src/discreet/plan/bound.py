@@ -1,7 +1,7 @@
 """How one unit's rows are bounded: by weights in fixed point, which keep the expectation and need neither order nor chance.
 
-A weight is a whole number of 1/`one`. `reach` is what one unit can add to a vector of cells when each row counts 1: in all (ℓ₁) and in length
-(ℓ₂), in units of 1/`one`. Weights are rounded down, so the bounds are exact.
+A weight is a whole number of 1/`one`. `reach` is what one unit can add to a vector of cells when each row counts 1: in all (ℓ₁) and in
+length (ℓ₂), in units of 1/`one`. Weights are rounded down, so the bounds are exact.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class Groups:
     def __str__(self) -> str:
         share = f"√({self.limit}/m)" if self.euclidean else f"{self.limit}/m"
         return (
-            f"a unit with c > {self.per_group} rows in a group counts {self.per_group}/c for each of them, and one in m > {self.limit} groups "
-            f"counts {share} of that"
+            f"a unit with c > {self.per_group} rows in a group counts {self.per_group}/c for each of them, "
+            f"and one in m > {self.limit} groups counts {share} of that"
         )
 
 

@@ -222,7 +222,7 @@ def _budget(
     bounding = bound(question.relation.one_row, limits, guess, noise, bool(question.keys))
     needed = totals(question, {}, centred, weighted=not isinstance(bounding, Single))
     choices = [name for name, measure in question.measures if measure.function not in ADDITIVE]
-    weights: dict[Stat | str, float] = {**dict.fromkeys(choices, 1.0), **{stat: k for stat, k in needed.items()}}
+    weights: dict[Stat | str, float] = {**dict.fromkeys(choices, 1.0), **dict(needed.items())}
     shares = split(weights, 1 / 3)
     for_totals = sum((shares[stat] for stat in needed), Fraction(0)) * epsilon
     budget = Budget(noise, for_totals, delta, tuple((name, shares[name] * epsilon) for name in choices), centred)

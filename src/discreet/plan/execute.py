@@ -1,7 +1,7 @@
 """Run a plan on an engine: find what is open, settle, then release every total and every choice.
 
-Private columns are only ever arranged (`Private.map`) and handed to mechanisms; what comes back is public. The number, order and text of the
-engine's statements depend on the plan and on what was found, not on the data.
+Private columns are only ever arranged (`Private.map`) and handed to mechanisms; what comes back is public. The number, order and text of
+the engine's statements depend on the plan and on what was found, not on the data.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any, assert_never, final
 
@@ -263,7 +264,7 @@ def _split(columns: Columns, positions: Positions) -> list[Places]:
     points, weights = columns["v"].astype(np.int64), columns["w"].astype(np.int64)
     order = np.argsort(at, kind="stable")
     starts = np.searchsorted(at[order], np.arange(positions.size + 1))
-    return [Places(points[order[a:b]], weights[order[a:b]]) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    return [Places(points[order[a:b]], weights[order[a:b]]) for a, b in pairwise(starts)]
 
 
 def _scores(columns: Columns, positions: Positions, candidates: Sequence[Value]) -> NDArray[np.int64]:

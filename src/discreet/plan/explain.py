@@ -88,6 +88,8 @@ def _protected(told: dict[str, Any]) -> list[str]:
     who, price = told["protected"], told["price"]
     cost = f"ε = {short(price['epsilon'])}" + (f", δ = {short(price['delta'])}" if Fraction(price["delta"]) else "")
     lines = [f"{who['unit']}; neighbours are {who['neighbours']}", cost]
+    if price["odds"] is None:
+        return [*lines, "at this price a unit is hardly protected at all: its odds may grow beyond any number worth writing"]
     lines.append(f"whatever somebody knows already, this answer makes their odds about one unit grow at most {price['odds']:.3g}-fold")
     if Fraction(price["delta"]):
         lines[-1] += f", but for a chance of {short(price['delta'])}"
@@ -101,7 +103,7 @@ def _groups(told: dict[str, Any]) -> list[str]:
         more = f", … ({told['count']:,} in all)" if told["count"] > len(told["first"]) else ""
         lines = [f"by {keys}: a public list, so every one is shown, empty ones too: {first}{more}"]
     else:
-        chances = ", ".join(f"{size:,} units {_chance(chance)}" for size, chance in told["chances"])
+        chances = ", ".join(f"{size:,} {'unit' if size == 1 else 'units'} {_chance(chance)}" for size, chance in told["chances"])
         lines = [
             f"by {keys}: found privately, so small groups stay hidden ({told['assumed']})",
             f"shown with 50 % chance from {told['half']:,} units on, with 95 % from {told['most']:,}",

@@ -12,6 +12,7 @@ from attrs import evolve
 
 from discreet import exact
 from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.quantile import Quantile
 from discreet.plan.bound import Groups, Rows, Single
 from discreet.plan.execute import choice_statement, statements
@@ -63,7 +64,7 @@ def _protected(plan: Steps) -> dict[str, str]:
 
 
 def _price(plan: Steps) -> dict[str, Any]:
-    return {"epsilon": str(plan.epsilon), "delta": str(plan.delta), "odds": math.exp(float(plan.epsilon))}
+    return {"epsilon": str(plan.epsilon), "delta": str(plan.delta), "odds": math.exp(float(plan.epsilon)) if plan.epsilon < 700 else None}
 
 
 def _bounding(plan: Steps) -> dict[str, str]:
@@ -100,8 +101,15 @@ def _groups(plan: Steps) -> dict[str, Any]:
 
 
 def _find(find: Find) -> dict[str, str]:
-    told = {"what": str(find), "epsilon": str(find.epsilon), "mechanism": type(find.mechanism).__name__}
+    told = {"what": str(find), "epsilon": str(find.epsilon), "mechanism": " or ".join(kind.__name__ for kind in _kinds(find))}
     return told | ({"delta": str(find.delta)} if isinstance(find, FindKeys) else {})
+
+
+def _kinds(find: Find) -> tuple[type[Mechanism[Any]], ...]:
+    """How it is found; which selection errs less is seen once the limit is known."""
+    if isinstance(find, FindKeys) and find.limit is None:
+        return PartitionSelection, WeightedGaussianSelection
+    return (type(find.mechanism),)
 
 
 # ── totals and choices ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -174,7 +182,12 @@ def _why_moved(total: Total, plan: Steps) -> str:
         case _:
             assert_never(plan.bounding)
     if stat.form == "units" and not isinstance(plan.bounding, Single):
-        said = f"a unit counts in all groups together as {plan.bounding.groups if plan.question.keys else 1} at most"
+        most = plan.bounding.groups if plan.question.keys else 1
+        said = (
+            f"a unit's weights over all groups have ℓ₂ at most √{most}"
+            if total.is_gaussian
+            else f"a unit counts as {most} at most in all groups"
+        )
     moved = f"{said}, and a row adds {each} at most" if each != "1" else said
     twice = "; replaced by another unit, both move it" if plan.adjacency == "replace-one" else ""
     return moved + twice + ("; rounding the totals down adds 1 for each cell" if total.scaled.bits else "")
@@ -207,10 +220,9 @@ def _choice(choice: Choice, plan: Steps) -> dict[str, Any]:
 def theorems(plan: Steps) -> dict[str, str]:
     """Each mechanism's theorem, as its own docstring states it."""
     settled = plan if plan.settled else _imagined(plan)
-    used: list[Mechanism[Any]] = [find.mechanism for find in plan.finds]
-    used += [total.mechanism for total in settled.totals]
-    used += [choice.mechanism for choice in settled.choices]
-    return {type(mechanism).__name__: theorem(type(mechanism)) for mechanism in used}
+    used = [kind for find in plan.finds for kind in _kinds(find)]
+    used += [type(total.mechanism) for total in settled.totals] + [type(choice.mechanism) for choice in settled.choices]
+    return {kind.__name__: theorem(kind) for kind in used}
 
 
 def theorem(mechanism: type) -> str:
@@ -238,7 +250,11 @@ def _of_group(plan: Steps, k: int) -> dict[str, Any]:
     delta = Fraction(0)
     if plan.delta:
         delta = plan.delta * exact.rational_up(lambda: (exact.ball(k * plan.epsilon).exp() - 1) / (exact.ball(plan.epsilon).exp() - 1))
-    return {"units": k, "epsilon": min(plan.loss.group(k).epsilon_at(delta), exact.float_up(k * plan.epsilon)), "delta": float(delta)}
+    return {
+        "units": k,
+        "epsilon": min(plan.loss.group(k).epsilon_at(delta), exact.float_up(k * plan.epsilon)),
+        "delta": float(min(delta, 1)),
+    }
 
 
 def _forecast(plan: Steps) -> dict[str, Any]:

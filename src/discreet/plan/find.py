@@ -30,7 +30,8 @@ from discreet.tables.table import MOST_CONTRIBUTED
 _SHARE = Fraction(95, 100)  # limits cover about this share of the units
 _OCTAVE = 2  # grid points for each doubling
 # few places to choose from, so that a small ε finds a good one even among a thousand units
-LIMITS: tuple[int, ...] = (*range(1, 9), 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, MOST_CONTRIBUTED)
+_LADDER = (10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768)
+LIMITS: tuple[int, ...] = (*range(1, 9), *_LADDER, MOST_CONTRIBUTED)
 _LOWEST, _HIGHEST = -20, 50  # powers of two: smaller values count as 0, larger ones as the largest
 _TOP = _OCTAVE * (_HIGHEST - _LOWEST)
 
@@ -76,7 +77,7 @@ class FindLimit:
 @final
 @frozen
 class FindBound:
-    """Find one end of an expression's range: about the 95th percentile of each unit's largest value (5th of its smallest), on a log grid."""
+    """Find one end of an expression's range on a log grid: about the 95th percentile of each unit's largest value, or 5th of its smallest."""
 
     expr: Expr
     name: str
@@ -131,8 +132,10 @@ def _two_digits(size: float, up: bool) -> Fraction:
 @final
 @frozen
 class FindKeys:
-    """Find which groups there are (or with `measure`, which values its expression has): each unit counts in at most `limit` of them, the first
-    in a keyed order, and a group is shown by its units. The limit may itself have to be found first; the price does not depend on it.
+    """Find which groups there are (or with `measure`, which values its expression has).
+
+    Each unit counts in at most `limit` of them, the first in a keyed order, and a group is shown by its units. The limit may itself have to
+    be found first; the price does not depend on it.
     """
 
     epsilon: Fraction
@@ -144,7 +147,10 @@ class FindKeys:
 
     @property
     def mechanism(self) -> PartitionSelection | WeightedGaussianSelection:
-        """The one that shows smaller groups. Replacing a unit is a removal and an addition, so then it is (ε/2, δ/(1 + e^(ε/2)))-DP for one."""
+        """The one that shows smaller groups.
+
+        Replacing a unit is a removal and an addition, so then it is (ε/2, δ/(1 + e^(ε/2)))-DP for each of these.
+        """
         limit = 1 if self.limit is None else self.limit
         epsilon, delta = self.epsilon, self.delta
         if is_replacement(self.adjacency):

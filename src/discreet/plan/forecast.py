@@ -34,7 +34,8 @@ class Forecast(Mapping[str, HalfWidth]):
     """For each output: the half-width of its interval; by group size where it depends on that; None where it cannot be known.
 
     What is forecast is the noise around the bounded question. How far bounding and clipping move the answer itself is not known without
-    spending. A mean is taken to lie a third of the way from the middle of its bounds to an end: within 5 % for any mean in their middle half.
+    spending. A mean is taken to lie a third of the way from the middle of its bounds to an end: right within 5 % for any mean in their
+    middle half.
     """
 
     widths: dict[str, HalfWidth]

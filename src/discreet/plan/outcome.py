@@ -165,6 +165,6 @@ def _kept(plan: Steps, table: dict[str, Values], shown: Sequence[Values], count:
     kept = [i for i, row in enumerate(rows) if question.having is None or evaluate(question.having, row) is True]
     for expr, descending in reversed(question.order):
         some = [i for i in kept if evaluate(expr, rows[i]) is not None]
-        some.sort(key=lambda i: in_order(evaluate(expr, rows[i])), reverse=descending)  # noqa: B023 (used at once)
+        some.sort(key=lambda i: in_order(evaluate(expr, rows[i])), reverse=descending)
         kept = some + [i for i in kept if evaluate(expr, rows[i]) is None]
     return kept if question.limit is None else kept[: question.limit]

@@ -47,7 +47,8 @@ class Plan:
     ) -> Forecast:
         """How far each output will be off at most, with this confidence, in a group of `size`; nothing is read or spent.
 
-        `at` says where statistics will lie ({"mean_cost": 120}), `assume` what open bounds and limits will be ({"cost": (0, 500), "rows": 5}).
+        `at` says where statistics will lie ({"mean_cost": 120}), `assume` what open bounds and limits will be ({"cost": (0, 500),
+        "rows": 5}).
         """
         return forecast(self.steps, confidence, size, at, assume)
 

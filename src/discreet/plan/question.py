@@ -77,8 +77,8 @@ class Question:
             raise Refused("this reads public tables only: nothing here needs protection, ask the engine directly")
         if not self.relation.has_id and not self.relation.one_row:
             raise Refused(
-                "each row is protected by itself, and here one row may become several: declare that the joined column is unique in the public "
-                "table, or declare the column that names the unit"
+                "each row is protected by itself, and here one row may become several: declare that the joined column is unique in the "
+                "public table, or declare the column that names the unit"
             )
         if not self.measures:
             raise Refused("ask for a statistic, such as COUNT(*), SUM(x) or AVG(x): single rows are never shown")

@@ -95,7 +95,8 @@ class Stat:
         if self.grid is None:
             return f"CASE WHEN {text} IS NOT NULL THEN 1 ELSE 0 END"
         value = on_grid(text, self.grid, field_of(self.expr, schema).kind, dialect)
-        clamped = f"CASE WHEN {value} > {self.grid.most} THEN {self.grid.most} WHEN {value} < {-self.grid.most} THEN {-self.grid.most} ELSE {value} END"
+        most = self.grid.most
+        clamped = f"CASE WHEN {value} > {most} THEN {most} WHEN {value} < {-most} THEN {-most} ELSE {value} END"
         squared = f"({clamped}) * ({clamped})" if self.form == "squares" else clamped
         return f"COALESCE({squared}, 0)"
 

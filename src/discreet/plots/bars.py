@@ -56,6 +56,8 @@ def _labels(keys: Sequence[Series], rows: int) -> list[str]:
 def _bars(figure: Figure, axes: Axes, labels: Sequence[str], column: Series, rows: int) -> None:
     """Horizontal bars, the first on top, so that long names can be read; what is too small to tell is pale."""
     shown = [row for row in range(rows) if _number(column.values[row]) is not None][:MOST_BARS]
+    if not shown:
+        raise Invalid("there is nothing to draw: no group is shown, or none has a number")
     places = list(range(len(shown)))
     values = [float(column.values[row]) for row in shown]
     colours = [PALE if column.is_faint(row) else BLUE for row in shown]

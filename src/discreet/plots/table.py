@@ -139,7 +139,7 @@ def text_table(columns: Sequence[Series], rows: int, most: int = 60) -> str:
     lines = ["  ".join(parts).rstrip() for parts in zip(*blocks, strict=True)]
     if shown < rows:
         lines.append(f"… and {rows - shown:,} more rows")
-    return "\n".join(lines)
+    return "\n".join(lines if rows else [*lines, "(no group is large enough to be shown)"])
 
 
 def _block(series: Series, rows: int) -> Iterator[str]:

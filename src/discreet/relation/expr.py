@@ -93,8 +93,8 @@ def field_of(expr: Expr, schema: Schema) -> Field:
             fields = tuple(field_of(argument, schema) for argument in arguments)
             if any(field.unit for field in fields):
                 raise Refused(
-                    "the column that names the protected unit may not be computed with: count its distinct values, join on it, or group by it "
-                    "in a subquery that is aggregated again"
+                    "the column that names the protected unit may not be computed with: count its distinct values, join on it, or group "
+                    "by it in a subquery that is aggregated again"
                 )
             if function not in FUNCTIONS:
                 raise Refused(f"there is no function {function}")

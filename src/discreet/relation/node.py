@@ -1,8 +1,8 @@
 """Relations in which every row belongs to one unit and depends on that unit's rows, and on public tables, alone.
 
-That is the whole stability argument. Filters, computed columns, joins with public tables, joins of private tables on the unit, stacking, and
-aggregation within a unit keep it; nothing else is a node. So however rows multiply on the way, one unit's rows at the top are its own, and
-bounding them there bounds everything (see plan/bound.py).
+That is the whole stability argument. Filters, computed columns, joins with public tables, joins of private tables on the unit, stacking,
+and aggregation within a unit keep it; nothing else is a node. So however rows multiply on the way, one unit's rows at the top are its own,
+and bounding them there bounds everything (see plan/bound.py).
 """
 
 from __future__ import annotations
@@ -248,10 +248,6 @@ def within_field(aggregate: Within, schema: Schema) -> Field:
         case "min" | "max" if below is not None and below.kind is not None and below.kind is not Kind.BOOLEAN:
             return Field(below.kind, below.range, True, below.keys)
         case "sum" | "mean" if below is not None and below.kind is not None and below.kind.numeric and below.range is not None:
-            if below.kind is Kind.REAL and not below.range.known:
-                raise Refused(
-                    f"{aggregate.function.upper()} within a unit needs bounds for what it adds: declare them, or clip it with LEAST and GREATEST"
-                )
             if aggregate.function == "mean":
                 return Field(Kind.REAL, below.range, True)
             low = below.range.low >= 0 and below.range.low_known

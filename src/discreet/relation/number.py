@@ -1,7 +1,7 @@
 """Numbers: ranges through arithmetic, and spelling that cannot overflow.
 
-Whole numbers are computed as 64-bit integers where the range of the result allows it, else as floats. Floats round, so a result may pass the
-end of its range by a rounding error; what privacy rests on is clamped once more, as an integer, where it is summed.
+Whole numbers are computed as 64-bit integers where the range of the result allows it, else as floats. Floats round, so a result may pass
+the end of its range by a rounding error; what privacy rests on is clamped once more, as an integer, where it is summed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def divide(fields: Sequence[Field]) -> Field:
     a, b = numbers(fields)
     if b.contains(0):
         raise Refused(
-            "the divisor may be 0: declare bounds that exclude it, clip it with GREATEST(x, 1), or divide after aggregating, as in SUM(a) / SUM(b)"
+            "the divisor may be 0: declare bounds that exclude it, clip it with GREATEST(x, 1), or divide after aggregating, as in "
+            "SUM(a) / SUM(b)"
         )
     quotient = result(fields, a * b.reciprocal(), nullable=fields[1].kind is Kind.REAL)
     return evolve(quotient, kind=Kind.REAL)
@@ -150,7 +151,7 @@ def greatest(fields: Sequence[Field]) -> Field:
 
 
 def width_bucket(fields: Sequence[Field]) -> Field:
-    value, low, high, count = numbers(fields)
+    _, low, high, count = numbers(fields)
     if (
         any(end.low != end.high for end in (low, high, count))
         or not low.low < high.low
@@ -158,7 +159,8 @@ def width_bucket(fields: Sequence[Field]) -> Field:
         or count.low.denominator > 1
     ):
         raise Refused(
-            "WIDTH_BUCKET takes a number, two literal ends, the lower first, and a literal number of buckets, as in WIDTH_BUCKET(x, 0, 100, 20)"
+            "WIDTH_BUCKET takes a number, two literal ends, the lower first, and a literal number of buckets, as in "
+            "WIDTH_BUCKET(x, 0, 100, 20)"
         )
     return Field(Kind.INTEGER, Interval(Fraction(0), count.low + 1), fields[0].nullable)
 

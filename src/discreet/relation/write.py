@@ -105,7 +105,8 @@ def read_column(column: columns.Column, text: str, dialect: Dialect) -> str:
         return text
     if column.kind is Kind.REAL:
         low, high = (dialect.real(end) for end in bounds or (-FURTHEST, FURTHEST))
-        clamped = f"CASE WHEN {text} > {low} AND {text} < {high} THEN {text} WHEN {text} <= {low} THEN {low} WHEN {dialect.is_number(text)} THEN {high} END"
+        beyond = f"WHEN {text} <= {low} THEN {low} WHEN {dialect.is_number(text)} THEN {high}"
+        clamped = f"CASE WHEN {text} > {low} AND {text} < {high} THEN {text} {beyond} END"
     elif bounds is not None:
         low, high = (dialect.literal(int(end)) for end in _whole(bounds))
         clamped = _clamp(text, low, high)
@@ -134,7 +135,8 @@ def _join(join: Join, dialect: Dialect) -> str:
     names += [f"l.{dialect.identifier(name)} AS {dialect.identifier(name)}" for name in join.left.schema]
     names += [f"r.{dialect.identifier(name)} AS {dialect.identifier(name)}" for name in join.right.schema]
     word = "LEFT JOIN" if join.kind == "left" else "JOIN"
-    return f"SELECT {', '.join(names)} FROM {_inner(join.left, dialect, 'l')} {word} {_inner(join.right, dialect, 'r')} ON {' AND '.join(conditions)}"
+    sides = f"{_inner(join.left, dialect, 'l')} {word} {_inner(join.right, dialect, 'r')}"
+    return f"SELECT {', '.join(names)} FROM {sides} ON {' AND '.join(conditions)}"
 
 
 # ── within a unit ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -166,10 +168,16 @@ def _within(aggregate: Within, schema: Schema, dialect: Dialect) -> str:
 
 
 def exact_sum(text: str, field: Field, dialect: Dialect) -> tuple[str, int]:
-    """A sum in whole numbers of 2^−bits, which no order of rows changes, and the bits."""
+    """A sum in whole numbers of 2^−bits, which no order of rows changes, and the bits.
+
+    A real number without bounds counts at most 2⁴⁰ and is taken on a grid of 2⁻²²: a sum of floats would depend on the order of rows, and
+    so on other people.
+    """
     assert field.range is not None
+    whole = dialect.type_name(Kind.INTEGER)
     if field.kind is Kind.INTEGER:
-        return f"SUM(CAST({text} AS {dialect.type_name(Kind.INTEGER)}))", 0
-    bits = 40 - int(field.range.magnitude).bit_length()
-    scaled = f"FLOOR({text} * {dialect.real(Fraction(2) ** bits)} + 0.5)"
-    return f"SUM(CAST({scaled} AS {dialect.type_name(Kind.INTEGER)}))", bits
+        return f"SUM(CAST({text} AS {whole}))", 0
+    bits = 40 - int(field.range.magnitude).bit_length() if field.range.known else 22
+    edge = dialect.real(Fraction(2) ** 40)
+    clamped = text if field.range.known else f"(CASE WHEN {text} > {edge} THEN {edge} WHEN {text} < -{edge} THEN -{edge} ELSE {text} END)"
+    return f"SUM(CAST(FLOOR({clamped} * {dialect.real(Fraction(2) ** bits)} + 0.5) AS {whole}))", bits

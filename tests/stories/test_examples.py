@@ -1,0 +1,27 @@
+"""The examples run as written."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+SAYS = {
+    "error_first.py": ["costs ε = ", "dry run on made-up data", "answered before, so free now"],
+    "several_tables.py": ["Who is protected", "Delft", "discreet verify"],
+}
+
+
+def test_every_example_is_known() -> None:
+    assert {path.name for path in EXAMPLES} == set(SAYS)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_examples(path: Path) -> None:
+    run = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+    assert all(words in run.stdout for words in SAYS[path.name])
