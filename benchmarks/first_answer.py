@@ -133,7 +133,9 @@ def _installed(company: Company) -> Table:
         "W7  What `pip install` brings",
         ["", "packages", "size"],
         rows,
-        ["the package and all that it needs, without pip and without what this benchmark adds; sizes as each package's record of files says"],
+        [
+            "the package and all that it needs, without pip and without what this benchmark adds; sizes as each package's record of files says"
+        ],
     )
 
 

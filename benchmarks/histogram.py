@@ -39,9 +39,7 @@ def run(company: Company, rounds: int, inputs: Inputs) -> Report:
             *complaints(races.values()),
         ],
     )
-    goals = [
-        Goal.within(f"W2 histogram, 10⁵ keys, time beside {name}", GOAL, many[name].over(many[MEMORY])) for name in (PLAIN, TUNED)
-    ]
+    goals = [Goal.within(f"W2 histogram, 10⁵ keys, time beside {name}", GOAL, many[name].over(many[MEMORY])) for name in (PLAIN, TUNED)]
     return Report([table], goals)
 
 

@@ -1,4 +1,4 @@
-"""The tables that the road is measured on: made once into a data folder, the same for everyone. `python benchmarks/inputs.py --data DIR`."""
+"""The tables that the road is measured on: made once into a folder, the same for all. `python benchmarks/inputs.py --data DIR`."""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ def run(company: Company, rounds: int, inputs: Inputs) -> Report:
         db = enter(discreet.connect(path, unit=discreet.each_row(), epsilon=1000, bounds={"v": (0, MOST)}, ledger=":memory:"))
         contenders = [*enter(plain(path, "SELECT median(v) FROM t", db)), ours(OURS, db, f"SELECT MEDIAN(v) AS m FROM {path.stem}")]
         if (opendp := enter(company.process(OPENDP, "opendp_arrays.py"))) is not None:
-            contenders.append(opendp.contender(f"OpenDP, {CANDIDATES:,} candidates", f"median {CANDIDATES} {MOST} {path.with_suffix('.npy')}"))
+            contenders.append(
+                opendp.contender(f"OpenDP, {CANDIDATES:,} candidates", f"median {CANDIDATES} {MOST} {path.with_suffix('.npy')}")
+            )
         results = race(contenders, rounds, say=progress("W4"))
     beside = [results[name].over(results[OURS]) for name in (PLAIN, TUNED)]
     table = Table(

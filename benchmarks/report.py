@@ -13,7 +13,7 @@ class Table:
 
     title: str
     columns: Sequence[str]
-    rows: list[Sequence[str]]
+    rows: Sequence[Sequence[str]]
     notes: Sequence[str] = ()
     labels: int = 1
 

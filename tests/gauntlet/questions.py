@@ -8,20 +8,122 @@ from typing import Any
 from attrs import frozen
 
 NUMBERS = [
-    "cost", "part", "age", "qty", "site", "cost * qty", "cost / qty", "ABS(cost - 250)", "ROUND(cost)", "ROUND(cost, 2)", "FLOOR(cost / 7)", "CEIL(part * 3)",
-    "SQRT(cost)", "LN(cost + 1)", "EXP(part)", "POWER(part, 2)", "LEAST(GREATEST(free, 0), 100)", "CLAMP(many, -5, 5)", "COALESCE(cost, 0)", "COALESCE(age, site)",
-    "CASE WHEN urgent THEN cost ELSE 0 END", "CASE WHEN dept = 'er' THEN qty END", "-cost", "cost + age", "qty % 3", "qty // 2", "CAST(urgent AS INTEGER)",
-    "CAST(cost AS BIGINT)", "age * age * age", "IF(cost IS NULL, 1, 0)", "MONTH(day)", "HOUR(at)", "LEAST(LENGTH(town), 20)", "part / (part + 1)",
-    "SQRT(part * 0.7 - 0.07)", "SQRT(1 - part)", "LN(part)", "CAST(age AS DOUBLE)", "WIDTH_BUCKET(cost, 0, 500, 5)", "TRUNC(-cost)",
-]  # fmt: skip
-OPEN = ["free", "many", "free * 2", "many + 1", "free - cost", "ABS(many)", "-many", "LENGTH(town)", "free / qty", "COALESCE(free, cost)", "CASE WHEN free > 10 THEN free END", "many * many", "code"]  # fmt: skip
-KEYS = ["dept", "site", "urgent", "age", "qty", "MONTH(day)", "WIDTH_BUCKET(cost, 0, 500, 4)", "FLOOR(cost / 100)", "CASE WHEN cost > 100 THEN 'high' ELSE 'low' END", "site % 3", "cost > 50", "age // 30", "HOUR(at)"]  # fmt: skip
-HIDDEN = ["town", "code", "day", "at", "UPPER(town)", "LEFT(town, 2)", "DATE_TRUNC('month', day)", "YEAR(day)", "dept || '-' || town", "COALESCE(town, 'none')", "LENGTH(town)", "code % 5", "CAST(at AS DATE)", "TRIM(LOWER(town))"]  # fmt: skip
+    "cost",
+    "part",
+    "age",
+    "qty",
+    "site",
+    "cost * qty",
+    "cost / qty",
+    "ABS(cost - 250)",
+    "ROUND(cost)",
+    "ROUND(cost, 2)",
+    "FLOOR(cost / 7)",
+    "CEIL(part * 3)",
+    "SQRT(cost)",
+    "LN(cost + 1)",
+    "EXP(part)",
+    "POWER(part, 2)",
+    "LEAST(GREATEST(free, 0), 100)",
+    "CLAMP(many, -5, 5)",
+    "COALESCE(cost, 0)",
+    "COALESCE(age, site)",
+    "CASE WHEN urgent THEN cost ELSE 0 END",
+    "CASE WHEN dept = 'er' THEN qty END",
+    "-cost",
+    "cost + age",
+    "qty % 3",
+    "qty // 2",
+    "CAST(urgent AS INTEGER)",
+    "CAST(cost AS BIGINT)",
+    "age * age * age",
+    "IF(cost IS NULL, 1, 0)",
+    "MONTH(day)",
+    "HOUR(at)",
+    "LEAST(LENGTH(town), 20)",
+    "part / (part + 1)",
+    "SQRT(part * 0.7 - 0.07)",
+    "SQRT(1 - part)",
+    "LN(part)",
+    "CAST(age AS DOUBLE)",
+    "WIDTH_BUCKET(cost, 0, 500, 5)",
+    "TRUNC(-cost)",
+]
+OPEN = [
+    "free",
+    "many",
+    "free * 2",
+    "many + 1",
+    "free - cost",
+    "ABS(many)",
+    "-many",
+    "LENGTH(town)",
+    "free / qty",
+    "COALESCE(free, cost)",
+    "CASE WHEN free > 10 THEN free END",
+    "many * many",
+    "code",
+]
+KEYS = [
+    "dept",
+    "site",
+    "urgent",
+    "age",
+    "qty",
+    "MONTH(day)",
+    "WIDTH_BUCKET(cost, 0, 500, 4)",
+    "FLOOR(cost / 100)",
+    "CASE WHEN cost > 100 THEN 'high' ELSE 'low' END",
+    "site % 3",
+    "cost > 50",
+    "age // 30",
+    "HOUR(at)",
+]
+HIDDEN = [
+    "town",
+    "code",
+    "day",
+    "at",
+    "UPPER(town)",
+    "LEFT(town, 2)",
+    "DATE_TRUNC('month', day)",
+    "YEAR(day)",
+    "dept || '-' || town",
+    "COALESCE(town, 'none')",
+    "LENGTH(town)",
+    "code % 5",
+    "CAST(at AS DATE)",
+    "TRIM(LOWER(town))",
+]
 WHERE = [
-    "cost > 10", "dept = 'er'", "NOT urgent", "urgent", "cost BETWEEN 1 AND 250.5", "dept IN ('er', 'lab')", "cost IS NULL", "town IS NOT NULL", "town LIKE 'y%'", "town NOT LIKE '%a%'",
-    "STARTS_WITH(town, 'b')", "day >= '2024-01-15'", "at < TIMESTAMP '2024-02-01 12:00:00'", "free > 5", "many % 2 = 0", "many > 0 OR free < 3", "LENGTH(town) = 4", "COALESCE(cost, 0) > 1",
-    "qty % 2 = 0 AND age < 50", "free IS NOT NULL", "free = free", "NULLIF(dept, 'er') IS NULL", "MONTH(day) = 2", "code IN (0, 1, 2)", "SQRT(cost) > 3", "1 = 0", "many < 9223372036854775807",
-]  # fmt: skip
+    "cost > 10",
+    "dept = 'er'",
+    "NOT urgent",
+    "urgent",
+    "cost BETWEEN 1 AND 250.5",
+    "dept IN ('er', 'lab')",
+    "cost IS NULL",
+    "town IS NOT NULL",
+    "town LIKE 'y%'",
+    "town NOT LIKE '%a%'",
+    "STARTS_WITH(town, 'b')",
+    "day >= '2024-01-15'",
+    "at < TIMESTAMP '2024-02-01 12:00:00'",
+    "free > 5",
+    "many % 2 = 0",
+    "many > 0 OR free < 3",
+    "LENGTH(town) = 4",
+    "COALESCE(cost, 0) > 1",
+    "qty % 2 = 0 AND age < 50",
+    "free IS NOT NULL",
+    "free = free",
+    "NULLIF(dept, 'er') IS NULL",
+    "MONTH(day) = 2",
+    "code IN (0, 1, 2)",
+    "SQRT(cost) > 3",
+    "1 = 0",
+    "many < 9223372036854775807",
+]
 DISTINCT = ["town", "dept", "day", "code", "site", "urgent", "MONTH(day)", "UPPER(town)", "at"]
 MODES = ["dept", "town", "site", "urgent", "code", "day", "age"]
 FROM = {
@@ -46,7 +148,18 @@ MORE_NUMBERS = {
 MORE_KEYS = {"public join": ["region"], "left join": ["region"], "people join": ["sex"], "many to many": ["dept"]}
 MORE_HIDDEN = {"unit join": ["drug"], "left unit join": ["drug"], "many to many": ["tag"]}
 
-CONTRIBUTIONS: list[dict[str, int] | None] = [None, None, {"rows": 1}, {"rows": 3}, {"rows": 7}, {"groups": 1, "per_group": 1}, {"groups": 2, "per_group": 3}, {"groups": 3, "per_group": 50}, {"groups": 5}, {"per_group": 2}]  # fmt: skip
+CONTRIBUTIONS: list[dict[str, int] | None] = [
+    None,
+    None,
+    {"rows": 1},
+    {"rows": 3},
+    {"rows": 7},
+    {"groups": 1, "per_group": 1},
+    {"groups": 2, "per_group": 3},
+    {"groups": 3, "per_group": 50},
+    {"groups": 5},
+    {"per_group": 2},
+]
 
 
 @frozen
@@ -88,11 +201,11 @@ OTHERS = [
     "SELECT AVG(m) AS r FROM (SELECT pid, MAX(free) AS m FROM visits GROUP BY pid)",
     "SELECT SUM(m) AS r FROM (SELECT pid, SUM(many) AS m FROM visits GROUP BY pid)",
     "SELECT AVG(d) AS m FROM (SELECT pid, COUNT(DISTINCT town) AS d FROM visits GROUP BY pid)",
-    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=8, delta=0.001, max_groups_contributed=2, privacy_unit_column=pid) dept, COUNT(*) AS n FROM visits GROUP BY dept",
-    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=8, max_groups_contributed=2, privacy_unit_column=pid) dept, COUNT(*, contribution_bounds_per_group => (0, 5)) AS n, AVG(cost, contribution_bounds_per_group => (0, 100)) AS m FROM visits GROUP BY dept",
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=8, delta=0.001, max_groups_contributed=2, privacy_unit_column=pid) dept, COUNT(*) AS n FROM visits GROUP BY dept",  # noqa: E501
+    "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=8, max_groups_contributed=2, privacy_unit_column=pid) dept, COUNT(*, contribution_bounds_per_group => (0, 5)) AS n, AVG(cost, contribution_bounds_per_group => (0, 100)) AS m FROM visits GROUP BY dept",  # noqa: E501
     "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=8, delta=0) SUM(cost, contribution_bounds_per_row => (-1, 10.5)) AS s FROM visits",
     "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=8, max_rows_contributed=4) SUM(cost) AS s FROM visits",
-    "SELECT dept, SUM(cost, contribution_bounds_per_group => (0, 50)) AS s, COUNT(*) AS n, COUNT(DISTINCT pid) AS p FROM visits GROUP BY dept",
+    "SELECT dept, SUM(cost, contribution_bounds_per_group => (0, 50)) AS s, COUNT(*) AS n, COUNT(DISTINCT pid) AS p FROM visits GROUP BY dept",  # noqa: E501
     "SELECT age, AVG(n) AS m FROM (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid) t JOIN people p ON p.pid = t.pid GROUP BY age",
     "SELECT COUNT(*) AS n FROM (SELECT pid, dept FROM visits GROUP BY pid, dept)",
 ]
@@ -100,11 +213,34 @@ OTHERS = [
 
 def _measure(rng: random.Random, numbers: list[str]) -> str:
     x = rng.choice(numbers)
-    return rng.choice([
-        "COUNT(*)", "COUNT(*)", f"COUNT({x})", "COUNT(DISTINCT pid)", f"COUNT(DISTINCT {rng.choice(DISTINCT)})", f"COUNTIF({rng.choice(WHERE)})", f"COUNT(*) FILTER (WHERE {rng.choice(WHERE)})",
-        f"SUM({x})", f"SUM({x})", f"SUM({x}) FILTER (WHERE {rng.choice(WHERE)})", f"AVG({x})", f"AVG({x})", f"VARIANCE({x})", f"STDDEV({x})", f"VAR_POP({x})", f"MEDIAN({x})", f"QUANTILE({x}, 0.9)",
-        f"MIN({x})", f"MAX({x})", f"MODE({rng.choice(MODES)})", f"SUM({x}) / COUNT(*)", f"ROUND(AVG({x}), 1)", f"SUM({x}) / SUM(qty)", f"CASE WHEN COUNT(*) > 20 THEN 'many' ELSE 'few' END",
-    ])  # fmt: skip
+    return rng.choice(
+        [
+            "COUNT(*)",
+            "COUNT(*)",
+            f"COUNT({x})",
+            "COUNT(DISTINCT pid)",
+            f"COUNT(DISTINCT {rng.choice(DISTINCT)})",
+            f"COUNTIF({rng.choice(WHERE)})",
+            f"COUNT(*) FILTER (WHERE {rng.choice(WHERE)})",
+            f"SUM({x})",
+            f"SUM({x})",
+            f"SUM({x}) FILTER (WHERE {rng.choice(WHERE)})",
+            f"AVG({x})",
+            f"AVG({x})",
+            f"VARIANCE({x})",
+            f"STDDEV({x})",
+            f"VAR_POP({x})",
+            f"MEDIAN({x})",
+            f"QUANTILE({x}, 0.9)",
+            f"MIN({x})",
+            f"MAX({x})",
+            f"MODE({rng.choice(MODES)})",
+            f"SUM({x}) / COUNT(*)",
+            f"ROUND(AVG({x}), 1)",
+            f"SUM({x}) / SUM(qty)",
+            "CASE WHEN COUNT(*) > 20 THEN 'many' ELSE 'few' END",
+        ]
+    )
 
 
 def _after(rng: random.Random, keys: list[str]) -> str:

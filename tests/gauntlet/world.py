@@ -104,9 +104,22 @@ def person(pid: int, rng: np.random.Generator, visits: int) -> Rows:
     days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=int(d)) for d in pick(0, 60, visits)]
     return {
         "visits": [
-            (pid, float(rng.gamma(2, 60)), float(rng.uniform(0.1, 1)), float(rng.gamma(2, 5)), int(pick(0, 100)), int(pick(5, 60)),
-             int(pick(1, 11)), int(pick(0, 10)), ["er", "icu", "lab"][pick(0, 3)], ["york", "bath", "hull"][pick(0, 3)], int(pick(0, 4)),
-             day, datetime.datetime(day.year, day.month, day.day, int(pick(0, 3))), bool(pick(0, 2)))
+            (
+                pid,
+                float(rng.gamma(2, 60)),
+                float(rng.uniform(0.1, 1)),
+                float(rng.gamma(2, 5)),
+                int(pick(0, 100)),
+                int(pick(5, 60)),
+                int(pick(1, 11)),
+                int(pick(0, 10)),
+                ["er", "icu", "lab"][pick(0, 3)],
+                ["york", "bath", "hull"][pick(0, 3)],
+                int(pick(0, 4)),
+                day,
+                datetime.datetime(day.year, day.month, day.day, int(pick(0, 3))),
+                bool(pick(0, 2)),
+            )
             for day in days
         ],
         "people": [(pid, int(pick(0, 100)), "fm"[pick(0, 2)], float(rng.gamma(3, 900)))],
@@ -114,7 +127,7 @@ def person(pid: int, rng: np.random.Generator, visits: int) -> Rows:
         "orders": [(pid * 10, pid, float(rng.uniform(0, 90))), (pid * 10 + 1, pid, 5.0)],
         "items": [(pid * 10 + i % 2, ["pen", "cup"][pick(0, 2)], float(rng.uniform(0, 40))) for i in range(3)],
         "events": [],
-    }  # fmt: skip
+    }
 
 
 def wild(
@@ -164,7 +177,7 @@ WILD: dict[str, Rows] = {
         INF,
         [("", INF), ("zinc", -INF)],
         ("", 2**31 - 1, INF, INF),
-    ),  # fmt: skip
+    ),
     "huge": wild(
         904, [_visit(1e300, 1e308, 1e300, 120, MOST, 10, 9, "icu", ODD, 3)], 120, ODD, 1e300, [(ODD, 1e300)], (ODD, 5, 1e300, 1e300)
     ),
@@ -193,7 +206,7 @@ WILD: dict[str, Rows] = {
         -1e300,
         [(LONG, -1e300)],
         (LONG, 0, -1e300, -1e300),
-    ),  # fmt: skip
+    ),
     "edges": wild(
         906,
         [_visit(0.0, 0.1, -0.0, 120, 0, 1, 9, "er", "york", 0), _visit(500.0, 1.0, 5e-324, 0, -1, 10, 0, "icu", "bath", 1)] * 60,
@@ -202,7 +215,7 @@ WILD: dict[str, Rows] = {
         0.0,
         [("zinc", 10.0)] * 9,
         ("a", 5, 1.0, 0.0),
-    ),  # fmt: skip
+    ),
     "everywhere": wild(
         907,
         [
@@ -228,10 +241,18 @@ WILD: dict[str, Rows] = {
         1e9,
         [(f"drug {i}", 10.0) for i in range(40)],
         ("new kind", 5, -1.0, 1e9),
-    ),  # fmt: skip
+    ),
     "nobody": wild(908, [], 33, "f", 5.0, [], ("b", 2, 0.5, 5.0)),
 }
-CROWD = wild(909, [_visit(500.0, 1.0, 1e100, 120, MOST, 10, i % 10, "er", f"town {i % 4096}", i % 4096) for i in range(10_000)], 99, "f", 1e100, [("zinc", 10.0)], ("a", 5, 1.0, 1e100))  # fmt: skip
+CROWD = wild(
+    909,
+    [_visit(500.0, 1.0, 1e100, 120, MOST, 10, i % 10, "er", f"town {i % 4096}", i % 4096) for i in range(10_000)],
+    99,
+    "f",
+    1e100,
+    [("zinc", 10.0)],
+    ("a", 5, 1.0, 1e100),
+)
 EXACT = wild(
     910,
     [_visit(500.0, 1.0, 5.0, 120, 9, 10, 5, "er", f"town {i}", i) for i in range(4096)],

@@ -161,6 +161,8 @@ def _each(delta: Fraction, partitions: int) -> Fraction:
 @lru_cache(maxsize=64)
 def _curve(epsilon: Fraction, delta: Fraction) -> list[Ball]:
     """π₀, π₁, … up to the first that is 1; both branches of the recursion are increasing, so balls stay small."""
+    if math.log(1 / float(delta)) > 2**21 * float(epsilon):
+        raise Invalid("epsilon is too small for groups to be discovered: give more, or declare the groups")
     with exact.precision(_BITS):
         grow, d = exact.ball(epsilon).exp(), exact.ball(delta)
         curve = [exact.ball(0)]

@@ -33,7 +33,7 @@ from discreet.tables.kind import Value
 from discreet.tables.table import Contributions
 
 Lookup = Callable[[str, str], tuple[Value, ...]]  # the values of a public table's column
-_KEYS, _BOUND, _LIMIT = Fraction(1, 4), Fraction(1, 10), Fraction(1, 10)  # what finds take of ε, each
+_KEYS, _BOUND, _LIMIT = Fraction(1, 4), Fraction(1, 5), Fraction(1, 10)  # what finds take of ε, each
 _MOST_FOR_FINDS = Fraction(1, 2)
 
 
@@ -146,7 +146,7 @@ def _finds(
     finds += [FindKeys(epsilon * _KEYS, share / len(hidden), limit, digest(question), name, adjacency) for name in hidden]
     for expr, (name, interval) in _numbers(question).items():
         if not interval.known:
-            finds += open_ends(expr, name, interval, epsilon * _BOUND, adjacency)
+            finds += open_ends(expr, name, interval, epsilon * _BOUND, adjacency, question.relation.one_row)
     taken = sum((find.epsilon for find in finds), Fraction(0))
     factor = min(Fraction(1), _MOST_FOR_FINDS * epsilon / taken) if taken else Fraction(1)
     return tuple(evolve(find, epsilon=find.epsilon * factor) for find in finds)

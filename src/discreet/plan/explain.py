@@ -10,6 +10,7 @@ from typing import Any, final
 from attrs import frozen
 
 from discreet.plan.facts import facts
+from discreet.plan.layout import laid_out
 from discreet.plan.page import page
 from discreet.plan.steps import Steps
 
@@ -58,7 +59,7 @@ def _wrapped(lines: list[str]) -> Iterator[str]:
     for line in lines:
         inner = "".join(c if c.isprintable() else " " for c in line)
         blank = len(inner) - len(inner.lstrip())
-        yield from textwrap.wrap(inner, WIDTH, initial_indent="  ", subsequent_indent="  " + " " * (blank + 2), break_on_hyphens=False) or [
+        yield from textwrap.wrap(inner, WIDTH, initial_indent="  ", subsequent_indent="  " + " " * (blank + 4), break_on_hyphens=False) or [
             ""
         ]
 
@@ -168,7 +169,7 @@ def _loss(told: dict[str, Any]) -> Iterator[str]:
 
 
 def _statements(told: list[dict[str, str]]) -> list[str]:
-    return [line for statement in told for line in (f"{statement['for']}:", f"  {statement['sql']}")]
+    return [line for of in told for line in (f"{of['for']}:", *(f"  {part}" for part in laid_out(of["sql"]).splitlines()))]
 
 
 def short(amount: str) -> str:

@@ -253,7 +253,7 @@ def _of_group(plan: Steps, k: int) -> dict[str, Any]:
     return {
         "units": k,
         "epsilon": min(plan.loss.group(k).epsilon_at(delta), exact.float_up(k * plan.epsilon)),
-        "delta": float(min(delta, 1)),
+        "delta": float(delta) if delta < 1 else 1.0,
     }
 
 

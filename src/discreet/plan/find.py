@@ -28,11 +28,12 @@ from discreet.tables.kind import Kind
 from discreet.tables.table import MOST_CONTRIBUTED
 
 _SHARE = Fraction(95, 100)  # limits cover about this share of the units
+_SHARE_OF_LARGEST = Fraction(90, 100)
 _OCTAVE = 2  # grid points for each doubling
 # few places to choose from, so that a small ε finds a good one even among a thousand units
 _LADDER = (10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768)
 LIMITS: tuple[int, ...] = (*range(1, 9), *_LADDER, MOST_CONTRIBUTED)
-_LOWEST, _HIGHEST = -20, 50  # powers of two: smaller values count as 0, larger ones as the largest
+_LOWEST, _HIGHEST = -10, 40  # powers of two: smaller values count as 0, larger ones as the largest
 _TOP = _OCTAVE * (_HIGHEST - _LOWEST)
 
 
@@ -71,23 +72,24 @@ class FindLimit:
 
     def __str__(self) -> str:
         words = {"rows": "rows a unit has", "groups": "groups a unit is in", "per_group": "rows a unit has in one group"}[self.what]
-        return f"find how many {words}: a private 95th percentile over units"
+        return f"find how many {words}: a private 95th percentile over units; sure from about {enough(self.mechanism):,} units"
 
 
 @final
 @frozen
 class FindBound:
-    """Find one end of an expression's range on a log grid: about the 95th percentile of each unit's largest value, or 5th of its smallest."""
+    """Find one end of an expression's range on a log grid: about the 95th percentile of each unit's largest value (5th of its least)."""
 
     expr: Expr
     name: str
     end: str  # "low" or "high"
     epsilon: Fraction
     adjacency: Adjacency
+    share: Fraction = _SHARE
 
     @property
     def mechanism(self) -> Quantile:
-        q = _SHARE if self.end == "high" else 1 - _SHARE
+        q = self.share if self.end == "high" else 1 - self.share
         return Quantile(epsilon=self.epsilon, q=q, lower=-_TOP, upper=_TOP, step=1, adjacency=self.adjacency)
 
     @property
@@ -109,8 +111,9 @@ class FindBound:
         return _two_digits(size, up=outward) * (1 if place > 0 else -1)
 
     def __str__(self) -> str:
-        which = "an upper bound" if self.end == "high" else "a lower bound"
-        return f"find {which} of {self.name}: a private {'95th' if self.end == 'high' else '5th'} percentile over units, on a log grid"
+        which, at = ("an upper bound", self.share) if self.end == "high" else ("a lower bound", 1 - self.share)
+        where = f"a private {float(100 * at):g}th percentile over units, on a log grid"
+        return f"find {which} of {self.name}: {where}; sure from about {enough(self.mechanism):,} units"
 
 
 def log_place(text: str, dialect: Dialect) -> str:
@@ -160,6 +163,8 @@ class FindKeys:
         if limit == 1:
             return single
         spread = WeightedGaussianSelection(epsilon=epsilon, delta=delta, partitions=limit)
+        if limit > _FEW or epsilon / limit < _TINY:  # its curve would be long, and is never the better one
+            return spread
         return single if single.error(0.5) <= spread.error(0.5) * _TYPICAL_SPREAD else spread
 
     @property
@@ -181,15 +186,25 @@ class FindKeys:
         return f"find which {what}: partition selection over units, each in at most {most}"
 
 
+def enough(mechanism: Quantile) -> int:
+    """With so many units the quantile is found among their values, 95 % of the time, and not beyond them."""
+    slack = min(mechanism.q, 1 - mechanism.q)
+    return math.ceil(mechanism.error(Fraction(95, 100)) / float(slack))
+
+
+_FEW, _TINY = 8, Fraction(1, 10**4)
 _TYPICAL_SPREAD = 1.5  # units are usually in a few groups, where each gets less than the full weight
 
 Find: TypeAlias = FindLimit | FindBound | FindKeys
 
 
-def open_ends(expr: Expr, name: str, interval: Interval, epsilon: Fraction, adjacency: Adjacency) -> list[FindBound]:
-    """What has to be found of an expression's range, if anything."""
+def open_ends(expr: Expr, name: str, interval: Interval, epsilon: Fraction, adjacency: Adjacency, one_row: bool) -> list[FindBound]:
+    """What has to be found of an expression's range, if anything.
+
+    A unit with many rows brings the largest of them, so that a lower percentile of units clips as few rows.
+    """
     ends = [end for end, known in (("low", interval.low_known), ("high", interval.high_known)) if not known]
-    return [FindBound(expr, name, end, epsilon / len(ends), adjacency) for end in ends]
+    return [FindBound(expr, name, end, epsilon / len(ends), adjacency, _SHARE if one_row else _SHARE_OF_LARGEST) for end in ends]
 
 
 def settled(interval: Interval, found: dict[str, Fraction]) -> Interval:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import groupby
 
 STYLE = """<style>
 .discreet-plan{font:14px/1.5 system-ui,sans-serif;max-width:60em}
@@ -22,11 +23,19 @@ def page(sections: list[tuple[str, list[str]]]) -> str:
 
 def _section(title: str, lines: list[str]) -> str:
     if title.startswith("What will run"):
-        inner = "".join(f"<pre>{escape(line.strip())}</pre>" if line.startswith("  ") else f"<div>{escape(line)}</div>" for line in lines)
-        return f"<details><summary><b>{escape(title)}</b></summary>{inner}</details>"
+        return f"<details><summary><b>{escape(title)}</b></summary>{_statements(lines)}</details>"
     items = "".join(
         f'<li class="inner">{escape(line.strip())}</li>' if line.startswith("  ") else f"<li>{escape(line)}</li>" for line in lines
     )
     if title.startswith("Why"):
         return f"<details><summary><b>{escape(title)}</b></summary><ul>{items}</ul></details>"
     return f"<h4>{escape(title)}</h4><ul>{items}</ul>"
+
+
+def _statements(lines: list[str]) -> str:
+    """What each is for, and below it its lines together."""
+    parts = []
+    for is_sql, some in groupby(lines, key=lambda line: line.startswith("  ")):
+        text = escape("\n".join(line.removeprefix("  ") for line in some))
+        parts.append(f"<pre>{text}</pre>" if is_sql else f"<div>{text}</div>")
+    return "".join(parts)

@@ -57,7 +57,7 @@ class Source:
             seen = dict.fromkeys(group[place] for group in self.groups)
             listed = ", ".join(self.dialect.literal(value) for value in seen if value is not None)
             tests = ([f"{text} IN ({listed})"] if listed else []) + ([f"{text} IS NULL"] if None in seen else [])
-            kept.append(f"({' OR '.join(tests)})")
+            kept.append(f"({' OR '.join(tests)})" if tests else "FALSE")  # no group was found
         return kept
 
     def transported(self, prefix: str = "") -> list[str]:
