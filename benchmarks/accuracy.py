@@ -20,6 +20,7 @@ import discreet
 ROWS = 1_000_000
 DRAWS = 5  # releases of ours; the peers have one, over 50 departments
 PLENTY = 10**6  # an ε at which hardly any noise is left
+SPLIT = (0.358, 0.385, 0.257)  # how our plan shares ε among count, centred sum, and count of amounts
 MIDDLE = 50  # of the bounds: a centred sum moves half as far
 
 # at most 3 departments of a person and 5 rows in each, both chosen by rank in the order of a hash
@@ -72,9 +73,9 @@ def run(company: Company, rounds: int, inputs: Inputs) -> Report:
         lines,
         [
             "exact: all rows, amounts clamped to [0, 100]; bounding alone cannot be seen from a peer's private answers",
-            "the rest dropped: what others do, here with our Laplace noise, half of ε for the count and half for the centred sum",
-            "a smaller limit per person is less noise and more bias; the limits are those of the speed test, not the best ones for this table",
-            "OpenDP keeps groups first come (its sampling raises here); Qrlew with keys found (with public keys it clips to its schema's size)",
+            "the rest dropped: what others do, here with the noise of our plan for the same limits, so that only the bounding differs",
+            "the limits are those of the speed test, not the best for this table; a peer's limits may mean something else than ours",
+            "OpenDP keeps groups first come (its sampling raises here); Qrlew with keys found (public keys: it clips to its schema's size)",
             *complaints,
         ],
     )
@@ -92,9 +93,12 @@ def _answers(rows: Iterable[Iterable[Any]]) -> Answers:
 def _noisy(kept: Answers) -> Answers:
     """Dropped rows with noise: one person moves counts by at most 15 and centred sums by at most 15 × 50."""
     most = GROUPS * PER_GROUP
-    count = np.asarray(discreet.Laplace(epsilon=0.5, sensitivity=most).release(kept[:, 0]))
-    centred = np.asarray(discreet.Laplace(epsilon=0.5, sensitivity=most * MIDDLE).release(kept[:, 1] - MIDDLE * kept[:, 0]))
-    return np.stack([count, centred + MIDDLE * count, MIDDLE + centred / count], axis=1)
+    totals = (kept[:, 0], 1), (kept[:, 1] - MIDDLE * kept[:, 0], MIDDLE), (kept[:, 0], 1)  # the last: rows whose amount is there
+    count, centred, there = (
+        np.asarray(discreet.Laplace(epsilon=part, sensitivity=most * each).release(total))
+        for part, (total, each) in zip(SPLIT, totals, strict=True)
+    )
+    return np.stack([count, centred + MIDDLE * there, MIDDLE + centred / there], axis=1)
 
 
 def _line(name: str, exact: Answers, bounded: Answers | None, noisy: list[Answers]) -> list[str]:

@@ -136,7 +136,12 @@ class Process:
         self._pipe.stdin.write(f"{repeats} {case}\n")
         self._pipe.stdin.flush()
         expired = threading.Event()
-        clock = threading.Timer(limit, lambda: (expired.set(), self._pipe.kill()))
+
+        def end() -> None:
+            expired.set()
+            self._pipe.kill()
+
+        clock = threading.Timer(limit, end)
         clock.start()
         answer = self._read()
         clock.cancel()

@@ -36,7 +36,7 @@ class Result:
 
     turns: dict[int, float] = field(factory=dict)  # by round; round 0 is the first turn, which only counts where there are hardly others
     counted: frozenset[int] = frozenset()
-    why: str = ""  # it could not be measured
+    why: str = ""  # it could not be measured, or not to the end
 
     @property
     def best(self) -> float | None:
@@ -91,7 +91,7 @@ def race(
                 continue
             spent[c.name] += seconds
             turns[c.name][turn] = seconds / repeats[c.name] / c.work
-    return {name: Result(why=failed[name]) if name in failed else Result(t, _counted(t, patience)) for name, t in turns.items()}
+    return {name: Result(t, _counted(t, patience), failed.get(name, "")) for name, t in turns.items()}
 
 
 def _counted(turns: dict[int, float], patience: float) -> frozenset[int]:
@@ -108,4 +108,5 @@ def _first(contender: Contender, patience: float) -> tuple[float, int]:
 
 def complaints(races: Iterable[dict[str, Result]]) -> list[str]:
     """Who could not be measured, and why."""
-    return sorted({f"{name} not measured: {result.why}" for results in races for name, result in results.items() if result.why})
+    failed = [(name, result) for results in races for name, result in results.items() if result.why]
+    return sorted({f"{name} {'stopped' if result.turns else 'not measured'}: {result.why}" for name, result in failed})

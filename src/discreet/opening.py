@@ -10,8 +10,6 @@ from typing import Any
 
 from discreet.errors import Invalid
 from discreet.exact import Number
-from discreet.ledger.ledger import open_ledger
-from discreet.ledger.terms import Terms
 from discreet.loss.loss import Loss
 from discreet.session import Session
 from discreet.tables.policy import Policy
@@ -45,10 +43,16 @@ def connect(
     path's table is called after the file, a data frame's `data`. `unit`: the column that names the person, or `each_row()`. `epsilon`,
     `delta` (or `budget`): how much may ever be learnt about one unit. What is not declared (bounds, keys, contributions) is found privately
     within each question's own budget. `columns` gives the types of a CSV file's columns, which are text otherwise. A file's ledger lies
-    beside it; a data frame's is in memory, which is said loudly.
+    beside it; a data frame's is in memory, which is said loudly. A path to a `discreet.toml`, or to a folder with one, is opened as it says.
     """
     if engine not in (None, "duckdb"):
         raise Invalid('the engine is "duckdb"')
+    if isinstance(data, str | os.PathLike) and (os.fspath(data).endswith(".toml") or (Path(data) / "discreet.toml").is_file()):
+        if any(said is not None for said in (unit, epsilon, budget, bounds, keys, contributions, columns, ledger, witness)):
+            raise Invalid("a discreet.toml says everything itself: give it alone, or name the data and leave the file out")
+        from discreet.project import open_project
+
+        return open_project(data)
     if budget is not None:
         if epsilon is not None:
             raise Invalid("give epsilon and delta, or budget, not both")
@@ -73,18 +77,7 @@ def connect(
         version=version,
     )
     opened = DuckDB.open(sources, policy.declared)
-    return session(opened, policy, sources, _place(data, ledger), witness)
-
-
-def session(engine: Any, policy: Policy, names: Collection[str], ledger: str, witness: str | os.PathLike[str] | None) -> Session:
-    """A session over tables of an engine, under a policy, paying from a ledger."""
-    try:
-        catalog = policy.catalog({name: engine.schema(name) for name in names})
-        terms = Terms(policy.epsilon, policy.delta, catalog.protected, catalog.adjacency)
-        return Session(engine, catalog, open_ledger(ledger, terms, witness))
-    except BaseException:
-        engine.close()
-        raise
+    return Session.open(opened, policy, sources, _place(data, ledger), witness)
 
 
 def _amounts(budget: Loss) -> tuple[Number, Number]:

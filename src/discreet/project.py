@@ -9,7 +9,6 @@ from typing import Any
 
 from discreet.engines.duckdb import DuckDB
 from discreet.errors import Invalid, PolicyError
-from discreet.opening import session
 from discreet.session import Session
 from discreet.tables.draft import draft
 from discreet.tables.policy import Policy, read_policy
@@ -31,7 +30,7 @@ def open_project(path: str | os.PathLike[str]) -> Session:
     place, policy = read_project(path)
     sources = sources_of(policy, place)
     ledger, witness = ledger_of(policy, place)
-    return session(DuckDB.open(sources, policy.declared), policy, sources, ledger, witness)
+    return Session.open(DuckDB.open(sources, policy.declared), policy, sources, ledger, witness)
 
 
 def read_project(path: str | os.PathLike[str]) -> tuple[Path, Policy]:

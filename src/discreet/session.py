@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from typing import Any, final
 
@@ -16,7 +17,8 @@ from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.ledger.chain import digest as digest_of
 from discreet.ledger.history import Amount
-from discreet.ledger.ledger import Ledger
+from discreet.ledger.ledger import Ledger, open_ledger
+from discreet.ledger.terms import Terms
 from discreet.loss import record
 from discreet.plan.bias import bias_question
 from discreet.plan.canonical import digest, plain
@@ -28,6 +30,7 @@ from discreet.plan.question import Question
 from discreet.release import Release
 from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Value
+from discreet.tables.policy import Policy
 from discreet.tables.table import Contributions
 
 QUESTIONS_OF_DELTA = 32  # a question's δ is this part of the budget's, unless it is said
@@ -43,6 +46,17 @@ class Session:
     def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, dialect: Dialect = DUCKDB) -> None:
         self._engine, self._catalog, self._ledger, self._dialect = engine, catalog, ledger, dialect
         self._public: dict[tuple[str, str], tuple[Value, ...]] = {}
+
+    @classmethod
+    def open(cls, engine: Engine, policy: Policy, names: Collection[str], ledger: str, witness: str | os.PathLike[str] | None) -> Session:
+        """A session over tables of an engine, under a policy, paying from a ledger."""
+        try:
+            catalog = policy.catalog({name: engine.schema(name) for name in names})
+            terms = Terms(policy.epsilon, policy.delta, catalog.protected, catalog.adjacency)
+            return cls(engine, catalog, open_ledger(ledger, terms, witness))
+        except BaseException:
+            engine.close()
+            raise
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -25,8 +25,8 @@ FLOORS: list[list[str]] = [
     ["sql", "plots"],
     ["query", "release"],
     ["session"],
-    ["opening"],
     ["project"],
+    ["opening"],
     ["__init__"],
     ["cli"],
     ["__main__"],
@@ -46,7 +46,7 @@ ROOMS = {
 # Imports inside functions: heavy things that load on first use, so that `import discreet` stays quick. Each is a declared door.
 DOORS = {
     "session.py": {"discreet.sql.read", "discreet.engines.duckdb"},
-    "opening.py": {"discreet.engines.duckdb"},
+    "opening.py": {"discreet.engines.duckdb", "discreet.project"},
     "query.py": {"discreet.sql.pieces"},
     "release.py": {"pandas", "polars", "pyarrow", "discreet.plots.bars"},
 }
