@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test test-slow check bench clean
 
 demo: $(VENV)/ready
-	@$(BIN)/python -m discreet
+	@$(BIN)/python -m discreet demo
 
 test: check
 	@$(BIN)/python -m pytest -m "not slow"

@@ -19,10 +19,16 @@ PLAIN, TUNED = "plain DuckDB", "plain DuckDB, our settings"
 STEP = Fraction(1, 1000)  # between one price and the next: an equal question at an equal price would be answered from the ledger
 
 
-def asking(db: discreet.Session, text: str) -> Callable[[], list[dict[str, Any]]]:
-    """Ask from text to rows, at ε a little above 1 and never at the same price twice."""
+def releasing(db: discreet.Session, text: str) -> Callable[[], discreet.Release]:
+    """Ask from text to release, at ε a little above 1 and never at the same price twice."""
     prices = itertools.count(1)
-    return lambda: db.sql(text).release(epsilon=1 + next(prices) * STEP).rows
+    return lambda: db.sql(text).release(epsilon=1 + next(prices) * STEP)
+
+
+def asking(db: discreet.Session, text: str) -> Callable[[], list[dict[str, Any]]]:
+    """Ask from text to rows of Python values."""
+    release = releasing(db, text)
+    return lambda: release().rows
 
 
 def ours(name: str, db: discreet.Session, text: str) -> Contender:

@@ -43,7 +43,8 @@ def connect(
     path's table is called after the file, a data frame's `data`. `unit`: the column that names the person, or `each_row()`. `epsilon`,
     `delta` (or `budget`): how much may ever be learnt about one unit. What is not declared (bounds, keys, contributions) is found privately
     within each question's own budget. `columns` gives the types of a CSV file's columns, which are text otherwise. A file's ledger lies
-    beside it; a data frame's is in memory, which is said loudly. A path to a `discreet.toml`, or to a folder with one, is opened as it says.
+    beside it; a data frame's is in memory, which is said loudly. A path to a `discreet.toml`, or to a folder with one, is opened as it
+    says.
     """
     if engine not in (None, "duckdb"):
         raise Invalid('the engine is "duckdb"')

@@ -37,7 +37,7 @@ ROOMS = {
     "cryptography": {"noise/bits.py"},
     "rich": {"cli/"},
     "typer": {"cli/"},
-    "duckdb": {"engines/duckdb.py"},
+    "duckdb": {"engines/duckdb.py", "engines/generate.py"},
     "sqlglot": {"sql/"},
     "matplotlib": {"plots/"},
     "attrs": {""},

@@ -105,7 +105,8 @@ class Quantile(Mechanism[float]):
 
     Values are clamped to [lower, upper] and placed on a fixed grid; NaN counts as the lower bound. The answer is a grid point, not a
     value. One value for each unit; or, given as `Places` (grid points and their weights, as an engine counts them), whole weights of which
-    one unit has at most `weight` in all, over every quantile that is released for this price (of disjoint groups, say).
+    one unit has at most `weight` in all, over every quantile that is released for this price (of disjoint groups, say). Where units are
+    replaced, a weight moves out of some groups and into others: give twice the weight, under add/remove.
 
     Theorem (Smith 2011; Asi & Duchi 2020).
         The exponential mechanism with the score u(z) = −|(1 − q)·#{x < z} − q·#{x > z}|. One record more or less moves u by at most
@@ -140,7 +141,8 @@ class Quantile(Mechanism[float]):
         adjacency: Adjacency = "add/remove",
         weight: int = 1,
     ) -> None:
-        is_replacement(adjacency)
+        if is_replacement(adjacency) and weight != 1:
+            raise Invalid("under replace-one give twice the weight and leave adjacency out: a weight may leave one group and enter another")
         self.__attrs_init__(
             epsilon=parameter.some_epsilon(epsilon),
             q=_level(q, "q"),

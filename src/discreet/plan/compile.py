@@ -143,7 +143,10 @@ def _finds(
         raise Refused("MODE over values that are not declared needs a delta above 0: declare the column's keys, or give the budget a delta")
     share = delta / 2 if _additive(question) else delta
     limit = _limit_of_groups(question, limits)
-    finds += [FindKeys(epsilon * _KEYS, share / len(hidden), limit, digest(question), name, adjacency) for name in hidden]
+    for name in hidden:
+        finder = FindKeys(epsilon * _KEYS, share / len(hidden), limit, digest(question), name, adjacency)
+        evolve(finder, limit=limit or 1).mechanism.chance(1)  # an ε that is too small is said now, not after paying
+        finds.append(finder)
     for expr, (name, interval) in _numbers(question).items():
         if not interval.known:
             finds += open_ends(expr, name, interval, epsilon * _BOUND, adjacency, question.relation.one_row)
@@ -196,9 +199,9 @@ def _numbers(question: Question) -> dict[Expr, tuple[str, Interval]]:
 
 
 def _noises(question: Question, finds: tuple[Find, ...], delta: Fraction) -> list[tuple[Noise, Fraction]]:
-    """Laplace always; Gaussian where there is a δ for it, and where an "other" group does not merge cells that were bounded in length."""
+    """Laplace always; Gaussian where there is a δ for it."""
     noises: list[tuple[Noise, Fraction]] = [("laplace", Fraction(0))]
-    if delta > 0 and _additive(question) and not question.other:
+    if delta > 0 and _additive(question):
         taken = sum((find.delta for find in finds if isinstance(find, FindKeys)), Fraction(0))
         noises.append(("gaussian", delta - taken))
     return noises

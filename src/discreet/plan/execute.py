@@ -49,7 +49,7 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
     """Release everything the plan says."""
     plan = _found(plan, engine, progress)
     assert plan.groups is not None
-    positions = Positions.of(plan.groups, plan.question.other)
+    positions = Positions.of(plan.source.cells or ())
     totals: dict[Stat, NDArray[Any]] = {}
     if positions.size:
         for stats, sql in statements(plan):
@@ -101,7 +101,7 @@ def _found(plan: Steps, engine: Engine, progress: Progress) -> Steps:
 def _add(find: Find, plan: Steps, found: Found, engine: Engine) -> Found:
     question = plan.question
     groups = plan.public_groups if plan.public_groups is not None else found.groups
-    source = Source(question.relation, question.keys, None if question.other else groups, plan.dialect)
+    source = Source(question.relation, question.keys, None if question.other else groups, plan.dialect)  # finds look at all rows
     match find:
         case FindLimit(what):
             limit = find.mechanism.release(engine.run(find.write(source)).map(lambda c: _places(c, 0)))
@@ -162,9 +162,10 @@ def received(value: Any, kind: Kind | None) -> Value | None:
 
 
 def sent(value: Value | None) -> Any:
-    """A public key in the form in which the engine gives keys."""
+    """A public key in the form in which the engine gives keys: parts of seconds without trailing zeros."""
     if isinstance(value, datetime.datetime):
-        return value.isoformat(sep=" ")
+        text = value.isoformat(sep=" ")
+        return text.rstrip("0") if value.microsecond else text
     return value.isoformat() if isinstance(value, datetime.date) else value
 
 
@@ -174,41 +175,37 @@ def sent(value: Value | None) -> Any:
 @final
 @frozen(eq=False)
 class Positions:
-    """The place of each public group in what is released; with `other`, all the rest have the last place, else they are left out."""
+    """The place of each public group in what is released; rows of other groups are left out."""
 
     place: Mapping[tuple[Any, ...], int]
     keys: int
-    other: bool
     whole: tuple[NDArray[np.int64], NDArray[np.int64]] | None  # one whole key: its values in order, and their places
 
     @classmethod
-    def of(cls, groups: KeyValues, other: bool) -> Positions:
+    def of(cls, groups: KeyValues) -> Positions:
         keys = len(groups[0]) if groups else 1
         if keys == 1 and {type(value) for (value,) in groups} == {int}:
             values = np.fromiter((value for (value,) in groups), np.int64, len(groups))
             order = np.argsort(values)
-            return cls({}, 1, other, (values[order], order))
-        return cls({tuple(sent(value) for value in group): i for i, group in enumerate(groups)}, keys, other, None)
+            return cls({}, 1, (values[order], order))
+        return cls({tuple(sent(value) for value in group): i for i, group in enumerate(groups)}, keys, None)
 
     @property
     def size(self) -> int:
-        return (len(self.place) if self.whole is None else len(self.whole[0])) + self.other
+        return len(self.place) if self.whole is None else len(self.whole[0])
 
     def places(self, columns: Columns) -> NDArray[np.int64]:
         """Each row's group, or −1."""
         length = len(next(iter(columns.values())))
-        outside = self.size - 1 if self.other else -1
-        if not self.keys or (self.keys == 1 and () in self.place):
+        if not self.keys:
             return np.zeros(length, np.int64)
         if self.whole is not None and columns["k0"].dtype.kind in "iu":
             values, order = self.whole
-            if not len(values):
-                return np.full(length, outside)
             at = np.minimum(np.searchsorted(values, columns["k0"]), len(values) - 1)
-            return np.where(values[at] == columns["k0"], order[at], outside)
+            return np.where(values[at] == columns["k0"], order[at], -1)
         place = self.place if self.whole is None else {(int(v),): int(i) for v, i in zip(*self.whole, strict=True)}
         labels = zip(*(columns[f"k{i}"].tolist() for i in range(self.keys)), strict=True)
-        return np.fromiter((place.get(label, outside) for label in labels), np.int64, length)
+        return np.fromiter((place.get(label, -1) for label in labels), np.int64, length)
 
     def arrange(self, columns: Columns, name: str) -> NDArray[np.int64]:
         """One whole number for each public group: 0 where it does not occur."""
@@ -244,19 +241,10 @@ def choice_statement(choice: Choice, plan: Steps) -> str:
     condition = f"{text} IS NOT NULL"
     if isinstance(choice.mechanism, Quantile):
         of = choice.mechanism.grid
-        text = grid_place(text, StatGrid(of.lower, of.step, of.points), kind, plan)
+        text = on_grid(text, StatGrid(of.lower, of.step, of.points), kind, dialect, nudge="")
     elif kind in (Kind.DATE, Kind.TIMESTAMP):
         text = f"CAST({text} AS {dialect.type_name(Kind.TEXT)})"
     return write_weights(plan.source, text, choice.bounding, condition)
-
-
-def grid_place(text: str, grid: StatGrid, kind: Kind | None, plan: Steps) -> str:
-    """A value's place on a quantile's grid, rounded down, from 0."""
-    if kind is Kind.INTEGER and grid.step == 1:
-        return on_grid(text, grid, kind, plan.dialect)
-    real = plan.dialect.real
-    whole, wide = plan.dialect.type_name(Kind.INTEGER), plan.dialect.type_name(Kind.REAL)
-    return f"CAST(FLOOR((CAST({text} AS {wide}) - {real(grid.mid)}) * {real(1 / grid.step)}) AS {whole})"
 
 
 def _split(columns: Columns, positions: Positions) -> list[Places]:

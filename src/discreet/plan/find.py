@@ -209,9 +209,8 @@ def open_ends(expr: Expr, name: str, interval: Interval, epsilon: Fraction, adja
 
 def settled(interval: Interval, found: dict[str, Fraction]) -> Interval:
     """The range with its open ends as they were found; never empty."""
-    low, high = found.get("low", interval.low), found.get("high", interval.high)
-    if low >= high:
-        low, high = min(low, high), max(low, high)
-        if low == high:
-            low, high = (low, low + 1) if "high" in found else (high - 1, high)
-    return Interval(exact.rational(low), exact.rational(high))
+    low, high = sorted((found.get("low", interval.low), found.get("high", interval.high)))
+    least = max(abs(low), abs(high), Fraction(1)) / 2**20  # so that floats tell its ends apart
+    if high - low < least:
+        low, high = (low, low + least) if "high" in found else (high - least, high)
+    return Interval(low, high)

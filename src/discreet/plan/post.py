@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, assert_never
@@ -52,5 +53,12 @@ def check(expr: Expr, known: set[str]) -> None:
 
 
 def in_order(value: Any) -> tuple[int, Any]:
-    """A sort key for values of one column: NULL last, texts and numbers each among themselves."""
-    return (1, 0) if value is None else (0, value)
+    """A sort key for values of one column: numbers, dates and texts each among themselves, NULL last."""
+    match value:
+        case None:
+            return 3, 0
+        case bool() | int() | float():
+            return 0, value
+        case datetime.date():
+            return 1, value
+    return 2, value

@@ -70,7 +70,7 @@ def bound(one_row: bool, limits: Contributions, found: Found, noise: str, keyed:
     if limits.groups is None and limits.per_group is None:
         return Rows(limits.rows or found.limits.get("rows", 1))  # not found: only units are counted
     groups = (limits.groups or found.limits["groups"]) if keyed else 1
-    return Groups(groups, limits.per_group or found.limits["per_group"], euclidean=noise == "gaussian")
+    return Groups(groups, limits.per_group or found.limits.get("per_group", 1), euclidean=noise == "gaussian")
 
 
 def _total(stat: Stat, share: Fraction, budget: Budget, bounding: Bounding, plan: Steps, cells: int) -> Total:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from attrs import evolve
 
 from discreet.plan.question import Measure, Question
-from discreet.plan.stat import Form, Grid, Stat, grid
+from discreet.plan.stat import ALONE, SQUARES, WEIGHTED, Form, Stat, grid
 from discreet.relation.expr import Expr, field_of
 from discreet.relation.field import Field, Interval
 
@@ -70,8 +70,8 @@ def make(form: Form, expr: Expr | None, field: Field | None, weighted: bool) -> 
         return Stat(form, expr)
     assert field is not None
     assert field.range is not None
-    found: Grid = grid(field, field.range, weighted or form == "squares", centred=form != "plain")
-    return Stat(form, expr, found)
+    fine = SQUARES if form == "squares" else WEIGHTED if weighted else ALONE
+    return Stat(form, expr, grid(field, field.range, fine, centred=form != "plain"))
 
 
 def split(weights: Mapping[Name, float], power: float) -> dict[Name, Fraction]:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, final
 from attrs import frozen
 
 from discreet.engines.dialect import Dialect
+from discreet.errors import Refused
 from discreet.mechanisms.sensitivity import Adjacency
 from discreet.plan.bound import Bounding, Reach, Single, moved
 from discreet.relation.expr import Expr, Schema, field_of
@@ -17,8 +18,7 @@ from discreet.relation.write import write_expr
 from discreet.tables.kind import Kind
 
 Form: TypeAlias = Literal["rows", "present", "units", "distinct", "total", "plain", "squares"]
-_FINE = 30  # bits of a value where rows are not weighted; with weights there are fewer, so that products fit 64 bits
-_FINE_WEIGHTED = 20
+ALONE, WEIGHTED, SQUARES = 30, 20, 14  # bits of a value: fewer where it is weighted or squared, so that all products fit 64 bits
 _KEPT = 31  # bits of a sensitivity that are kept when totals are shifted down
 
 
@@ -37,17 +37,24 @@ class Grid:
         return self.most * self.step
 
 
-def grid(field: Field, interval: Interval, weighted: bool, centred: bool) -> Grid:
-    """The grid of a number within bounds: whole numbers exactly where they fit, else the finest power of two that does."""
-    fine = 2 ** (_FINE_WEIGHTED if weighted else _FINE)
+def grid(field: Field, interval: Interval, fine: int, centred: bool) -> Grid:
+    """The grid of a number within bounds, with |v| up to about 2^fine: whole numbers exactly where they fit, else a power of two.
+
+    The middle is the same however fine the grid is, so that squares and totals have it in common.
+    """
     half = (interval.high - interval.low) / 2 if centred else interval.magnitude
     middle = (interval.high + interval.low) / 2 if centred else Fraction(0)
-    if field.kind is Kind.INTEGER and half + 1 <= fine:
-        mid = Fraction(math.floor(middle))
-        return Grid(mid, Fraction(1), max(math.ceil(interval.high - mid), math.ceil(mid - interval.low), 1))
-    step = Fraction(2) ** (_exponent(half / fine) + 1)
-    mid = math.floor(middle / step) * step
+    if field.kind is not Kind.INTEGER and half * 2**60 < interval.magnitude:
+        raise Refused("these bounds are too close together for floats so far from 0: declare wider ones, or subtract their middle first")
+    coarse, step = (_power(half, bits, field.kind is Kind.INTEGER) for bits in (SQUARES, fine))
+    mid = math.floor(middle / coarse) * coarse
     return Grid(mid, step, max(math.ceil((interval.high - mid) / step), math.ceil((mid - interval.low) / step), 1))
+
+
+def _power(half: Fraction, fine: int, whole: bool) -> Fraction:
+    """The step of a grid: a power of two, for whole numbers at least 1."""
+    step = Fraction(2) ** (_exponent(half / 2**fine) + 1)
+    return max(step, Fraction(1)) if whole else step
 
 
 def _exponent(value: Fraction) -> int:
@@ -95,19 +102,26 @@ class Stat:
         if self.grid is None:
             return f"CASE WHEN {text} IS NOT NULL THEN 1 ELSE 0 END"
         value = on_grid(text, self.grid, field_of(self.expr, schema).kind, dialect)
-        most = self.grid.most
-        clamped = f"CASE WHEN {value} > {most} THEN {most} WHEN {value} < {-most} THEN {-most} ELSE {value} END"
-        squared = f"({clamped}) * ({clamped})" if self.form == "squares" else clamped
-        return f"COALESCE({squared}, 0)"
+        clamped = f"LEAST(GREATEST(COALESCE({value}, 0), {-self.grid.most}), {self.grid.most})"
+        return f"({clamped} * {clamped})" if self.form == "squares" else clamped
 
 
-def on_grid(text: str, grid: Grid, kind: Kind | None, dialect: Dialect) -> str:
-    """The position of a value on the grid, rounded to the nearest, as a whole number."""
-    whole = dialect.type_name(Kind.INTEGER)
+def on_grid(text: str, grid: Grid, kind: Kind | None, dialect: Dialect, nudge: str = " + 0.5") -> str:
+    """The position of a value on the grid, rounded to the nearest (or down, without the nudge), as a whole number; NULL stays NULL.
+
+    The value is clamped to the grid's ends before it is cast or subtracted from, so that nothing overflows whatever it is. (Engines sort
+    NaN above all numbers, so it counts as the upper end.)
+    """
+    whole, low, high = dialect.type_name(Kind.INTEGER), grid.mid - grid.half, grid.mid + grid.half
     if kind is Kind.INTEGER and grid.step == 1:
-        return f"(CAST({text} AS {whole}) - {dialect.literal(int(grid.mid))})"
-    real = dialect.type_name(Kind.REAL)
-    return f"CAST(FLOOR((CAST({text} AS {real}) - {dialect.real(grid.mid)}) * {dialect.real(1 / grid.step)} + 0.5) AS {whole})"
+        inside = _clamp(text, dialect.literal(int(low)), dialect.literal(int(high)), whole)
+        return f"({inside} - {dialect.literal(int(grid.mid))})"
+    inside = _clamp(text, dialect.real(low), dialect.real(high), dialect.type_name(Kind.REAL))
+    return f"CAST(FLOOR(({inside} - {dialect.real(grid.mid)}) * {dialect.real(1 / grid.step)}{nudge}) AS {whole})"
+
+
+def _clamp(text: str, low: str, high: str, kind: str) -> str:
+    return f"CASE WHEN {text} > {high} THEN {high} WHEN {text} < {low} THEN {low} ELSE CAST({text} AS {kind}) END"
 
 
 @final

@@ -119,7 +119,7 @@ class Steps:
     @property
     def source(self) -> Source:
         """The rows this plan reads; with an "other" group none are left out."""
-        return Source(self.question.relation, self.question.keys, None if self.question.other else self.groups, self.dialect)
+        return Source(self.question.relation, self.question.keys, self.groups, self.dialect, self.question.other)
 
     @property
     def key_finder(self) -> FindKeys | None:

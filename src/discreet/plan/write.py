@@ -26,30 +26,54 @@ KeyValues = tuple[tuple[Value | None, ...], ...]  # the public groups, each a tu
 @final
 @frozen
 class Source:
-    """The rows of a question: its relation and keys, kept to the public groups where these are known."""
+    """The rows of a question: its relation and keys, kept to the public groups where these are known.
+
+    With `other` no row is left out: the one key is then a group's place among the public ones, or the place after them all, so that rows of
+    other groups are together before anything is bounded or rounded.
+    """
 
     relation: Relation
     keys: Named
     groups: KeyValues | None
     dialect: Dialect
+    other: bool = False
 
     @property
     def key_names(self) -> list[str]:
-        return [f"k{i}" for i in range(len(self.keys))]
+        return ["k0"] if self.other else [f"k{i}" for i in range(len(self.keys))]
+
+    @property
+    def cells(self) -> KeyValues | None:
+        """The groups as rows have them."""
+        return tuple((i,) for i in range(len(self.groups or ()) + 1)) if self.other else self.groups
 
     def rows(self, values: Sequence[tuple[str, str]], condition: str | None = None) -> str:
         """SELECT unit, keys, values; `values` are pairs of name and text over the relation's columns."""
         schema, dialect = self.relation.schema, self.dialect
+        keys = [write_expr(expr, schema, dialect) for _, expr in self.keys]
+        inside = f"({write_relation(self.relation, dialect)}) AS t"
+        if self.other:
+            keys, inside = self._places(keys, inside)
         shown = [UNIT] if self.relation.has_id else []
-        shown += [f"{write_expr(expr, schema, dialect)} AS {name}" for name, (_, expr) in zip(self.key_names, self.keys, strict=True)]
+        shown += [f"{key} AS {name}" for name, key in zip(self.key_names, keys, strict=True)]
         shown += [f"{text} AS {name}" for name, text in values]
         kept = [*self._within_groups(), *([condition] if condition else [])]
         where = f" WHERE {' AND '.join(kept)}" if kept else ""
-        return f"SELECT {', '.join(shown)} FROM ({write_relation(self.relation, dialect)}) AS t{where}"
+        return f"SELECT {', '.join(shown)} FROM {inside}{where}"
+
+    def _places(self, keys: list[str], inside: str) -> tuple[list[str], str]:
+        count = len(self.groups or ())
+        if not self.groups:
+            return ["0"], inside
+        names = [f"__k{i}" for i in range(len(keys))]
+        same = " AND ".join(f"{key} IS NOT DISTINCT FROM g.{name}" for key, name in zip(keys, names, strict=True))
+        return [
+            f"COALESCE(g.__place, {count})"
+        ], f"{inside} LEFT JOIN {_values(self.groups, names, '__place', range(count), self.dialect)} ON {same}"
 
     def _within_groups(self) -> list[str]:
         """Keep each key to its public values, so that rows outside do not use up a unit's contribution."""
-        if self.groups is None or self.relation.one_row:
+        if self.groups is None or self.other or self.relation.one_row:
             return []  # with one row for each unit nothing is used up: rows outside are left out when they are counted
         kept = []
         for place, (_, expr) in enumerate(self.keys):
@@ -62,6 +86,8 @@ class Source:
 
     def transported(self, prefix: str = "") -> list[str]:
         """The keys as they leave the engine: dates and times as text, for not every engine's calendar fits ours."""
+        if self.other:
+            return [f"{prefix}k0 AS k0"]
         shown = []
         for name, (_, expr) in zip(self.key_names, self.keys, strict=True):
             kind = field_of(expr, self.relation.schema).kind
@@ -72,6 +98,12 @@ class Source:
                 else f"{text} AS {name}"
             )
         return shown
+
+
+def _values(groups: KeyValues, names: Sequence[str], extra: str, numbers: Sequence[int], dialect: Dialect) -> str:
+    """The groups as a table g, each with a number of its own."""
+    listed = ", ".join(f"({_listed([dialect.literal(key) for key in group], [str(n)])})" for group, n in zip(groups, numbers, strict=True))
+    return f"(VALUES {listed}) AS g({_listed(names, [extra])})"
 
 
 def _group_by(names: Sequence[str]) -> str:
@@ -99,7 +131,7 @@ def write_totals(source: Source, stats: Sequence[tuple[Stat, Scaled]], bounding:
             weighted = _rows_weighted(rows, bounding, [*keys, *names], dialect)
             return f"SELECT {_listed(source.transported(), totals([f'{name} * w' for name in names]))} FROM {weighted}{_group_by(keys)}"
         case Groups():
-            few = source.groups is not None and 0 < len(source.groups) <= MASKED and bool(source.keys)
+            few = source.cells is not None and 0 < len(source.cells) <= MASKED and bool(keys)
             weighted = _few_groups(source, rows, bounding, names) if few else _pairs_weighted(rows, bounding, keys, names, dialect)
             return f"SELECT {_listed(source.transported(), totals(names))} FROM {weighted}{_group_by(keys)}"
         case _:
@@ -131,12 +163,11 @@ def _few_groups(source: Source, rows: str, bounding: Groups, names: Sequence[str
     m says alone; only the others' rows are summed by group first. The weights are the same to the last bit.
     """
     dialect, keys = source.dialect, source.key_names
-    assert source.groups is not None
-    listed = ", ".join(f"({_listed([dialect.literal(sent) for sent in group], [str(2**i)])})" for i, group in enumerate(source.groups))
+    assert source.cells is not None
+    masks = _values(source.cells, keys, "b", [2**i for i in range(len(source.cells))], dialect)
     same = " AND ".join(f"r.{key} IS NOT DISTINCT FROM g.{key}" for key in keys)
     units = (
-        f"SELECT {UNIT}, COUNT(*) AS n, {dialect.bits_set('b')} AS m FROM ({source.rows([])}) AS r "
-        f"JOIN (VALUES {listed}) AS g({_listed(keys, ['b'])}) ON {same} GROUP BY {UNIT}"
+        f"SELECT {UNIT}, COUNT(*) AS n, {dialect.bits_set('b')} AS m FROM ({source.rows([])}) AS r JOIN {masks} ON {same} GROUP BY {UNIT}"
     )
     columns = [f"r.{name} AS {name}" for name in keys]
     weight = _pair_weight(bounding, str(bounding.per_group), "m", dialect)

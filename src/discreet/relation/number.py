@@ -196,9 +196,25 @@ def write_real_call(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]
     return lambda dialect, texts, fields, out: f"{name}({as_kind(dialect, texts[0], Kind.REAL)})"
 
 
+def write_sqrt(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    """A difference may round to just below 0: that counts as 0."""
+    real = as_kind(dialect, texts[0], Kind.REAL)
+    return f"(CASE WHEN {real} > 0 THEN SQRT({real}) WHEN {real} <= 0 THEN {dialect.real(Fraction(0))} END)"
+
+
+def write_ln(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    """What rounds to below the range counts as its end."""
+    assert fields[0].range is not None
+    real, low = as_kind(dialect, texts[0], Kind.REAL), dialect.real(fields[0].range.low)
+    return f"(CASE WHEN {real} > {low} THEN LN({real}) WHEN {real} <= {low} THEN LN({low}) END)"
+
+
 def write_divide(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    """A divisor may round to 0 or past it: the quotient is NULL then, or the end of its range."""
+    assert out.range is not None
     a, b = (as_kind(dialect, text, Kind.REAL) for text in texts)
-    return f"({a} / NULLIF({b}, 0))"
+    quotient, low, high = f"({a} / NULLIF({b}, 0))", dialect.real(out.range.low), dialect.real(out.range.high)
+    return f"(CASE WHEN {quotient} > {high} THEN {high} WHEN {quotient} < {low} THEN {low} ELSE {quotient} END)"
 
 
 def write_modulo(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:

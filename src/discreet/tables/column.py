@@ -52,8 +52,8 @@ def read_bounds(kind: Kind, bounds: Any, name: str) -> Bounds | None:
     low, high = (Fraction(end.toordinal()) if isinstance(end, datetime.date) else Fraction(end) for end in (low, high))
     if not low < high:
         raise Invalid(f"the lower bound of {name} must be below the upper")
-    if max(abs(low), abs(high)) > 10**50:
-        raise Invalid(f"the bounds of {name} must lie within ±10^50")
+    if max(abs(low), abs(high)) > 10**50 or any(0 < abs(end) < Fraction(1, 10**50) for end in (low, high)):
+        raise Invalid(f"the bounds of {name} must lie within ±10^50, and be 0 or at least 10^-50 in size")
     return low, high
 
 
