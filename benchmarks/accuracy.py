@@ -75,7 +75,8 @@ def run(company: Company, rounds: int, inputs: Inputs) -> Report:
             "exact: all rows, amounts clamped to [0, 100]; bounding alone cannot be seen from a peer's private answers",
             "the rest dropped: what others do, here with the noise of our plan for the same limits, so that only the bounding differs",
             "the limits are those of the speed test, not the best for this table; a peer's limits may mean something else than ours",
-            "OpenDP keeps groups first come (its sampling raises here); Qrlew with keys found (public keys: it clips to its schema's size)",
+            "OpenDP keeps groups first come (its sampling raises here), so some counts come near 0 and their means far off",
+            "Qrlew with keys found: with public keys it clips to the size of its schema's table",
             *complaints,
         ],
     )

@@ -8,13 +8,14 @@ from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from typing import Any, final
 
-from attrs import evolve, field, frozen
+from attrs import asdict, evolve, field, frozen
 
 from discreet import exact, parameter, query
 from discreet.engines.dialect import DUCKDB, Dialect
 from discreet.engines.engine import Engine
 from discreet.errors import Invalid, Refused
 from discreet.exact import Number
+from discreet.ledger.asked import asked
 from discreet.ledger.chain import digest as digest_of
 from discreet.ledger.history import Amount
 from discreet.ledger.ledger import Ledger, open_ledger
@@ -98,17 +99,10 @@ class Session:
 
     def history(self) -> list[dict[str, Any]]:
         """Every question that was paid for, oldest first: when, its price, what was asked, and whether it was answered."""
-        entries = self._ledger.entries()
-        answered = {entry.body["spend"] for entry in entries if entry.kind == "release"}
-        rows = []
-        for entry in entries:
-            if entry.kind == "spend":
-                epsilon, delta = record.from_json(entry.body["loss"]).basic
-                price = {"epsilon": math.inf if epsilon is None else float(epsilon), "delta": float(delta)}
-                rows.append(
-                    {"entry": entry.sequence, "at": entry.at, **price, "asked": entry.body["note"], "answered": entry.sequence in answered}
-                )
-        return rows
+        return [
+            asdict(one) | {"epsilon": math.inf if one.epsilon is None else float(one.epsilon), "delta": float(one.delta)}
+            for one in asked(self._ledger)
+        ]
 
     def close(self) -> None:
         """Let go of the data and the ledger."""

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
+from attrs import asdict
 from rich.table import Table
 from rich.text import Text
 from typer import Argument, Option
@@ -14,8 +15,8 @@ from typer import Argument, Option
 from discreet.cli.screen import gauge, out
 from discreet.cli.source import find_ledger, is_ledger
 from discreet.errors import Invalid
+from discreet.ledger.asked import asked
 from discreet.ledger.ledger import Ledger
-from discreet.loss import record
 from discreet.plots.table import plainly
 from discreet.release import Release, price, verify_receipt
 
@@ -62,17 +63,8 @@ def account(ledger: Ledger) -> dict[str, Any]:
 
 
 def history(ledger: Ledger) -> list[dict[str, Any]]:
-    """Every spend, oldest first."""
-    entries = ledger.entries()
-    answered = {entry.body["spend"] for entry in entries if entry.kind == "release"}
-    rows = []
-    for entry in entries:
-        if entry.kind == "spend":
-            epsilon, delta = record.from_json(entry.body["loss"]).basic
-            amounts = {"epsilon": None if epsilon is None else str(epsilon), "delta": str(delta)}
-            rows.append({"entry": entry.sequence, "at": entry.at, **amounts, "asked": entry.body["note"]})
-            rows[-1]["answered"] = entry.sequence in answered
-    return rows
+    """Every question that was paid for, oldest first."""
+    return [asdict(one) | {"epsilon": None if one.epsilon is None else str(one.epsilon), "delta": str(one.delta)} for one in asked(ledger)]
 
 
 def _history(rows: list[dict[str, Any]]) -> Table:

@@ -127,7 +127,7 @@ def laplace_sum_quantile(scales: Floats, confidence: float) -> Floats:
     Aⱼ = Π_{k≠j} bⱼ²/(bⱼ² − b_k²). Scales that are nearly equal are moved apart by 0.2 %, which moves t by no more than that.
 
     >>> laplace_sum_quantile(np.array([[1.0, 2.0], [1.0, 0.0]]), 0.95).round(2)
-    array([4.11, 5.99])
+    array([4.12, 5.99])
     """
     apart = np.sort(scales, axis=0)
     apart[0] = np.maximum(apart[0], apart[-1] * 1e-6)
