@@ -124,7 +124,7 @@ def test_what_is_not_declared_is_found() -> None:
 
 
 def test_undeclared_groups_need_a_delta() -> None:
-    with pytest.raises(Refused, match='keys={"dept"'):
+    with pytest.raises(Refused, match=r'keys=\{"dept"'):
         plan(QUESTIONS[1], catalog(keys=None), delta=Fraction(0))
 
 

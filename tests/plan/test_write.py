@@ -110,7 +110,7 @@ def test_units_count_once_in_each_group(bounding: Groups) -> None:
     found = tables.rows(3)
     out = run(found, write_units(source(bounding), bounding, 0))
     pairs = {(row[0], row[1]) for row in found if row[0] is not None and row[1] in KEYS}
-    expected = Counter({key: 0 for key in KEYS})
+    expected = Counter(dict.fromkeys(KEYS, 0))
     for (_, key, _), weight in tables.weights([(unit, key, 0.0) for unit, key in pairs], bounding, set(KEYS)):
         expected[key] += weight
     assert dict(zip(out["k0"], out["s0"], strict=True)) == dict(expected)

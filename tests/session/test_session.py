@@ -31,7 +31,7 @@ def table(people: int = 3000) -> pa.Table:
     )
 
 
-@pytest.fixture()
+@pytest.fixture
 def path(tmp_path: Path) -> Path:
     pq.write_table(table(), tmp_path / "visits.parquet")
     return tmp_path / "visits.parquet"
