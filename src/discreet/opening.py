@@ -29,6 +29,7 @@ def connect(
     keys: Mapping[str, Any] | None = None,
     contributions: Mapping[str, int] | None = None,
     columns: Mapping[str, str] | None = None,
+    not_null: Collection[str] = (),
     public: Collection[str] = (),
     one_row_per_unit: bool = False,
     adjacency: str = "add/remove",
@@ -42,9 +43,9 @@ def connect(
     `data`: a path to Parquet or CSV, a pandas, Polars or Arrow table, a DuckDB connection, or a dict from table names to any of these; a
     path's table is called after the file, a data frame's `data`. `unit`: the column that names the person, or `each_row()`. `epsilon`,
     `delta` (or `budget`): how much may ever be learnt about one unit. What is not declared (bounds, keys, contributions) is found privately
-    within each question's own budget. `columns` gives the types of a CSV file's columns, which are text otherwise. A file's ledger lies
-    beside it; a data frame's is in memory, which is said loudly. A path to a `discreet.toml`, or to a folder with one, is opened as it
-    says.
+    within each question's own budget. `columns` gives the types of a CSV file's columns, which are text otherwise; `not_null` names numeric
+    columns without missing values, whose means need no count of their own. A file's ledger lies beside it; a data frame's is in memory,
+    which is said loudly. A path to a `discreet.toml`, or to a folder with one, is opened as it says.
     """
     if engine not in (None, "duckdb"):
         raise Invalid('the engine is "duckdb"')
@@ -72,6 +73,7 @@ def connect(
         keys=keys,
         contributions=contributions,
         columns=columns,
+        not_null=not_null,
         one_row_per_unit=one_row_per_unit,
         public=public,
         adjacency=adjacency,

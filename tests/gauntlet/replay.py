@@ -255,10 +255,11 @@ def _range(mechanism: Quantile, a: Places, b: Places) -> Fraction:
     at = sorted({0, mechanism.grid.points - 1} | {p + d for p in before.keys() | after.keys() for d in (-1, 0, 1)})
     at = [p for p in at if 0 <= p < mechanism.grid.points]
     changes = [y - x for x, y in zip(_scores(mechanism.q, before, at), _scores(mechanism.q, after, at), strict=True)]
-    return max(changes) - min(changes)
+    return Fraction(max(changes) - min(changes), mechanism.q.denominator)
 
 
-def _scores(q: Fraction, places: dict[int, int], at: list[int]) -> list[Fraction]:
+def _scores(q: Fraction, places: dict[int, int], at: list[int]) -> list[int]:
+    """The scores of points in ascending order, times q's denominator."""
     total, below, scores = sum(places.values()), 0, []
     waiting = sorted(places.items())
     here = 0
@@ -266,7 +267,7 @@ def _scores(q: Fraction, places: dict[int, int], at: list[int]) -> list[Fraction
         while here < len(waiting) and waiting[here][0] < point:
             below += waiting[here][1]
             here += 1
-        scores.append(-abs((1 - q) * below - q * (total - below - places.get(point, 0))))
+        scores.append(-abs((q.denominator - q.numerator) * below - q.numerator * (total - below - places.get(point, 0))))
     return scores
 
 

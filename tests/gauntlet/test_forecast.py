@@ -30,7 +30,7 @@ from discreet.plan.outcome import outcome
 from discreet.plan.plan import Plan
 from discreet.session import Session
 
-DRAWS, CHOICES, EPSILON, DELTA = 20_000, 4_000, 1, "0.00001"
+DRAWS, CHOICES, EPSILON, DELTA = 20_000, 1_000, 1, "0.00001"
 ROOM = 0.008  # more than five standard deviations of a share of 20,000
 DEPTS = ["er", "icu", "lab"]
 BOUNDINGS: dict[str, dict[str, Any]] = {
@@ -93,12 +93,13 @@ def table(bounding: str) -> pa.Table:
             "x": pa.array(x, mask=rng.random(n) < 0.05),
             "y": np.round(np.clip(rng.normal(4, 20, n), -50, 50), 3),
             "code": rng.integers(0, 900, n),
+            "site": rng.integers(0, 6, n),
         }
     )
 
 
 def session(bounding: str) -> Session:
-    declared: dict[str, Any] = {"bounds": {"x": (0, 100), "y": (-50, 50)}, "keys": {"dept": DEPTS}}
+    declared: dict[str, Any] = {"bounds": {"x": (0, 100), "y": (-50, 50)}, "keys": {"dept": DEPTS, "site": list(range(6))}}
     return discreet.connect(
         {"t": table(bounding)}, unit="id", epsilon=100, delta=0.01, ledger=":memory:", **declared, **BOUNDINGS[bounding]
     )
@@ -107,7 +108,9 @@ def session(bounding: str) -> Session:
 @lru_cache
 def rows(bounding: str, gaussian: bool) -> Rows:
     """The first group's rows, weighted without SQL: the lemmas of plan/bound.py in floats."""
-    columns = {name: np.asarray(column.to_pylist()) for name, column in zip(table(bounding).column_names, table(bounding).columns, strict=True)}
+    columns = {
+        name: np.asarray(column.to_pylist()) for name, column in zip(table(bounding).column_names, table(bounding).columns, strict=True)
+    }
     unit, dept = columns["id"], columns["dept"]
     x = np.array([math.nan if value is None else value for value in columns["x"].tolist()])
     all_rows = np.bincount(unit)[unit]
@@ -163,29 +166,138 @@ def promised(plan: Plan) -> float:
     return 1 - 2 * q ** (width + 1) / (1 + q)
 
 
-@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+@frozen
+class Seen:
+    """What came of many draws: how often intervals held, and their mean half-width beside the one that was forecast."""
+
+    held: float
+    width: float
+    forecast: float
+
+    def say(self, *what: object, of: float = 0.95) -> None:
+        off = self.forecast / self.width - 1
+        name = "".join(f"{part!s:15}" for part in what)
+        print(f"\n{name} covers {self.held:7.2%} of {of:.2%}, ±{self.width:11.4f}, forecast ±{self.forecast:11.4f} ({off:+.2%})", end="")
+
+
+def seen(plan: Plan, calls: list[Call], exact: float | None, size: int, at: dict[str, float]) -> Seen:
+    """Draw the first output many times; `exact` is its answer without noise, or None for what the recorded totals say."""
+    many, bare = drawn(plan, calls, DRAWS)
+    keys = len(plan.steps.question.keys)
+    shown, told = (outcome(answers, 0.95)[keys] for answers in (many, bare))
+    widths = np.array(shown.widths if isinstance(shown.widths, list) else [shown.widths] * DRAWS, float)
+    recorded_answer = (told.values if told.raw is None else told.raw)[0]
+    truth = recorded_answer if exact is None else exact
+    assert abs(recorded_answer - truth) <= 0.02 * widths.mean() + 1e-9 * abs(truth)  # grids and weights round far less than noise moves
+    low, high = (np.array(ends, float) for ends in (shown.low, shown.high))
+    forecast = plan.error(size=size, at=at)[shown.name]
+    assert isinstance(forecast, float)
+    return Seen(float(np.mean((low <= truth + 1e-9) & (truth - 1e-9 <= high))), float(widths.mean()), forecast)
+
+
+NOISES = pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+
+
+@NOISES
 @pytest.mark.parametrize("bounding", BOUNDINGS)
 @pytest.mark.parametrize("aggregate", EXACT)
 def test_additive(aggregate: str, bounding: str, noise: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, exactly = EXACT[aggregate]
-    beside = ", AVG(x) AS c" if aggregate in ("mean", "variance", "stddev") else ""  # so that one can say where the mean will lie
+    beside = ", AVG(x) AS c" if aggregate in ("variance", "stddev") else ""  # so that one can say where the mean will lie
     text = f"SELECT dept, {asked} AS m{beside} FROM t GROUP BY dept"
-    db, truth = session(bounding), rows(bounding, noise == "gaussian")
+    db, rows_here = session(bounding), rows(bounding, noise == "gaussian")
     plan = planned(db, text, noise, monkeypatch)
-    many, bare = drawn(plan, recorded(db, text, noise), DRAWS)
-    shown, counted = (outcome(answers, 0.95)[1] for answers in (many, bare))
-    widths = np.array(shown.widths if isinstance(shown.widths, list) else [shown.widths] * DRAWS)
-    counts = (counted.values if counted.raw is None else counted.raw)[0]
-    exact = counts if exactly is None else exactly(truth)
-    # a whole count of units (or rows) may be shown rounded; grids and weights round by far less than the noise moves
-    assert abs(counts - exact) <= 0.02 * widths.mean() + 1e-9 * abs(exact)
-    assert shown.low is not None
-    assert shown.high is not None
-    held = np.mean((np.array(shown.low) <= exact + 1e-9) & (exact - 1e-9 <= np.array(shown.high)))
-    at = {"mean": truth.mean, "variance": truth.variance, "stddev": math.sqrt(truth.variance)}
-    said = {"m": at[aggregate], "c": truth.mean} if aggregate in at else {}
-    forecast = plan.error(size=round(truth.there.sum()), at=said)["m"]
+    exact = None if exactly is None else exactly(rows_here)
+    at = {"m": exact, "c": rows_here.mean} if aggregate in ("mean", "variance", "stddev") and exact is not None else {}
+    size = rows_here.weight if aggregate == "ratio" else rows_here.there
+    found = seen(plan, recorded(db, text, noise), exact, round(float(size.sum())), at)
+    found.say(aggregate, bounding, noise, of=promised(plan))
+    assert abs(found.held - promised(plan)) <= ROOM
+    if aggregate != "ratio":  # see below
+        assert abs(found.forecast / found.width - 1) <= 0.05
+
+
+# ── where the forecast or the interval is not what it says ───────────────────────────────────────────────────────────
+
+
+def one_group(text: str, n: int, mean: float, noise: str, monkeypatch: pytest.MonkeyPatch, at: dict[str, float] | None = None) -> Seen:
+    rng = np.random.default_rng(3)
+    values = pa.table({"id": np.arange(n), "dept": [DEPTS[0]] * n, "x": np.clip(rng.normal(mean, 15, n), 0, 100)})
+    declared: dict[str, Any] = {"bounds": {"x": (0, 100)}, "keys": {"dept": DEPTS}, "one_row_per_unit": True}
+    db = discreet.connect({"t": values}, unit="id", epsilon=100, delta=0.01, ledger=":memory:", **declared)
+    asked = f"SELECT dept, {text} AS m FROM t GROUP BY dept"
+    plan = planned(db, asked, noise, monkeypatch)
+    found = seen(plan, recorded(db, asked, noise), None, n, at or {})
+    found.say(text, f"n = {n}", f"mean {mean}", noise)
+    return found
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the mean behind a plain sum is imagined from 0, not from the middle of its bounds: 10 to 24 % too low"
+)
+@NOISES
+def test_the_forecast_of_a_ratio(noise: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = one_group("SUM(x) / COUNT(*)", 3000, 67.5, noise, monkeypatch)
+    assert abs(found.forecast / found.width - 1) <= 0.05
+
+
+@pytest.mark.xfail(strict=True, reason="Forecast says 5 % for any mean in the middle half of its bounds; it is up to 19 %")
+@NOISES
+@pytest.mark.parametrize("mean", [50, 75])
+def test_the_forecast_of_a_mean_of_which_nothing_is_said(mean: float, noise: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = one_group("AVG(x)", 3000, mean, noise, monkeypatch)
+    assert abs(found.forecast / found.width - 1) <= 0.05
+
+
+@pytest.mark.xfail(strict=True, reason="a root is not nearly linear where its variance is noisy: intervals of small groups hold 82 to 92 %")
+@NOISES
+@pytest.mark.parametrize("n", [10, 30])
+def test_deviations_of_small_groups(n: int, noise: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert one_group("STDDEV(x)", n, 64, noise, monkeypatch).held >= 0.95 - ROOM
+
+
+@NOISES
+@pytest.mark.parametrize("n", [3, 10, 30, 100])
+@pytest.mark.parametrize("text", ["AVG(x)", "VARIANCE(x)"])
+def test_small_groups(text: str, n: int, noise: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where noise is as large as the group, intervals may be wider than need be, but they hold."""
+    assert one_group(text, n, 64, noise, monkeypatch).held >= 0.95 - ROOM
+
+
+# ── choices, whose error is in ranks or votes ────────────────────────────────────────────────────────────────────────
+
+
+def behind(mechanism: Mechanism[Any], private: Any, answer: Any) -> int | Fraction:
+    """How far the answer's score lies below the best."""
+    if isinstance(mechanism, NoisyMax):
+        return int(np.max(private)) - int(private[answer])
+    assert isinstance(mechanism, Quantile)
+    at = round((Fraction(answer) - mechanism.grid.lower) / mechanism.grid.step)
+    points, weights = private.points, private.counts
+
+    def score(place: int) -> Fraction:
+        return abs((1 - mechanism.q) * int(weights[points < place].sum()) - mechanism.q * int(weights[points > place].sum()))
+
+    near = int(points[np.argsort(points)][np.searchsorted(np.cumsum(weights[np.argsort(points)]), float(mechanism.q) * weights.sum())])
+    best = min(score(place) for place in (near - 1, near, near + 1))
+    return score(at) - best
+
+
+@pytest.mark.parametrize("bounding", BOUNDINGS)
+@pytest.mark.parametrize("asked", ["MEDIAN(x)", "QUANTILE(x, 0.9)", "QUANTILE(y, 0.05)", "MODE(site)"])
+def test_choices(asked: str, bounding: str) -> None:
+    db = session(bounding)
+    text = f"SELECT dept, {asked} AS m FROM t GROUP BY dept"
+    plan = db.sql(text).plan(EPSILON, 0)
+    (choice,) = plan.steps.choices
+    first = recorded(db, text, "laplace")[0]
+    forecast = plan.error()["m"]
     assert isinstance(forecast, float)
-    print(f"\n{aggregate:14} {bounding:7} {noise:9} covers {held:7.2%} of {promised(plan):.2%}, ±{widths.mean():10.4f}, forecast ±{forecast:10.4f} ({forecast / widths.mean() - 1:+.2%})", end="")
-    assert abs(held - promised(plan)) <= ROOM
-    assert abs(forecast / widths.mean() - 1) <= 0.05
+    bits = Seeded(5)
+    found = [behind(choice.mechanism, first.private, choice.mechanism.sample(first.private, bits)) for _ in range(CHOICES)]
+    far = np.array([float(one) for one in found]) / choice.bounding.one
+    held = np.mean(far <= forecast)
+    print(f"\n{asked:18} {bounding:7} within ±{forecast:8.2f} {held:.2%} of the time; 95 % within ±{np.quantile(far, 0.95):.2f}", end="")
+    assert held >= 0.95 - ROOM
+    assert far.min() >= 0
+    assert far.max() > 0  # there is noise

@@ -60,9 +60,7 @@ def test_the_median_of_whole_numbers_without_bounds(huge: int) -> None:
 
 
 @pytest.mark.parametrize("huge", [2**63 - 1, -(2**63)])
-@pytest.mark.parametrize(
-    "aggregate", ["AVG(n)", "SUM(n)", "STDDEV(n)", "SUM(n * n)", "SUM(ABS(n))"]
-)
+@pytest.mark.parametrize("aggregate", ["AVG(n)", "SUM(n)", "STDDEV(n)", "SUM(n * n)", "SUM(ABS(n))"])
 def test_a_huge_whole_number_in_a_column_without_bounds(aggregate: str, huge: int) -> None:
     assert not wrong(BASE, with_person(1, n=huge), f"SELECT {aggregate} AS m FROM t", one_row_per_unit=True)
 

@@ -233,3 +233,11 @@ def test_in_python(path: Path) -> None:
     first = asked.release(epsilon=0.3)
     assert db.ask(SQL, epsilon=0.3).rows == first.rows
     assert db.spent.epsilon == Fraction(3, 10)
+
+
+def test_a_mean_without_missing_values_shares_the_count(path: Path) -> None:
+    sure, unsure = (connect(path, ledger=":memory:", not_null=names).sql(SQL).plan(epsilon=0.5) for names in (["cost"], []))
+    assert len(sure.steps.totals) == 2 < len(unsure.steps.totals)
+    assert sure.error(size=1000)["mean_cost"] < unsure.error(size=1000)["mean_cost"]  # type: ignore[operator]
+    with pytest.raises(PolicyError, match="prize"):
+        connect(path, ledger=":memory:", not_null=["prize"])

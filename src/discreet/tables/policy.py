@@ -53,6 +53,7 @@ class Policy:
         keys: Mapping[str, Any] | None = None,
         contributions: Any = None,
         columns: Mapping[str, Any] | None = None,
+        not_null: Collection[str] = (),
         one_row_per_unit: bool = False,
         public: Collection[str] = (),
         adjacency: str = "add/remove",
@@ -72,7 +73,8 @@ class Policy:
             else:
                 section |= {"unit": EACH_ROW if isinstance(unit, EachRow) else unit} if unit is not None else {}
                 section |= {"one_row_per_unit": one_row_per_unit, "contributions": contributions}
-        for what, given in (("bounds", bounds), ("keys", keys), ("type", columns)):
+        there = dict.fromkeys(not_null, False)
+        for what, given in (("bounds", bounds), ("keys", keys), ("type", columns), ("nullable", there)):
             _spread(sections, what, given or {}, problems)
         top = {"version": version, "adjacency": adjacency, "budget": {"epsilon": epsilon, "delta": delta}, "tables": sections}
         places = {key: place for key, place in (("path", ledger), ("witness", witness)) if place is not None}
