@@ -16,6 +16,7 @@ from discreet.tables.policy import Policy
 from discreet.tables.unit import Unit
 
 MEMORY = ":memory:"
+_USUAL = ("add/remove", "1")
 
 
 def connect(
@@ -50,7 +51,8 @@ def connect(
     if engine not in (None, "duckdb"):
         raise Invalid('the engine is "duckdb"')
     if isinstance(data, str | os.PathLike) and (os.fspath(data).endswith(".toml") or (Path(data) / "discreet.toml").is_file()):
-        if any(said is not None for said in (unit, epsilon, budget, bounds, keys, contributions, columns, ledger, witness)):
+        said = (unit, epsilon, budget, bounds, keys, contributions, columns, ledger, witness)
+        if any(one is not None for one in said) or delta or public or not_null or one_row_per_unit or (adjacency, version) != _USUAL:
             raise Invalid("a discreet.toml says everything itself: give it alone, or name the data and leave the file out")
         from discreet.project import open_project
 
@@ -80,7 +82,12 @@ def connect(
         version=version,
     )
     opened = DuckDB.open(sources, policy.declared)
-    return Session.open(opened, policy, sources, _place(data, ledger), witness)
+    try:
+        place = _place(sources, public, ledger)
+    except Invalid:
+        opened.close()
+        raise
+    return Session.open(opened, policy, sources, place, witness)
 
 
 def _amounts(budget: Loss) -> tuple[Number, Number]:
@@ -102,13 +109,16 @@ def _sources(data: Any, tables_of: Any) -> dict[str, Any]:
     return {"data": data} if found is None else found
 
 
-def _place(data: Any, ledger: str | os.PathLike[str] | None) -> str:
-    """Where the ledger lies: where it is said, else beside a file, else in memory."""
+def _place(sources: Mapping[str, Any], public: Collection[str], ledger: str | os.PathLike[str] | None) -> str:
+    """Where the ledger lies: where it is said, else beside the one private file, else in memory."""
     if ledger is not None:
         return os.fspath(ledger)
-    paths = [data] if not isinstance(data, Mapping) else list(data.values())
-    if all(isinstance(path, str | os.PathLike) for path in paths):
-        return f"{os.fspath(paths[0])}.ledger"
+    private = [source for name, source in sources.items() if name not in public]
+    paths = [source for source in private if isinstance(source, str | os.PathLike)]
+    if len(paths) == len(private) == 1:
+        return f"{Path(paths[0]).resolve()}.ledger"  # of the file itself, whatever link leads to it
+    if paths:
+        raise Invalid('several private tables have no one place for their ledger: say where it lies, as in ledger="clinic.ledger"')
     warnings.warn(
         "the budget of a data frame is kept in memory: it is forgotten with this process, and another process does not see it. "
         'Pass ledger="name.ledger" to keep it, or ledger=":memory:" to say that this is meant',

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from discreet.engines.duckdb import DuckDB
-from discreet.errors import Invalid, PolicyError
+from discreet.errors import EngineError, Invalid, PolicyError
 from discreet.session import Session
 from discreet.tables.draft import draft
-from discreet.tables.policy import Policy, read_policy
+from discreet.tables.policy import Policy, begin_policy, read_policy
+from discreet.tables.problems import Problems, join
 
 FILE = "discreet.toml"
 
 
 def find_project(path: str | os.PathLike[str]) -> Path | None:
-    """The project's file, if this is one or a folder with one."""
-    place = Path(path).expanduser()
+    """The project's file in full, if this is one or a folder with one."""
+    place = Path(path).expanduser().absolute()
     if place.is_dir():
         place = place / FILE
         return place if place.is_file() else None
@@ -26,40 +28,62 @@ def find_project(path: str | os.PathLike[str]) -> Path | None:
 
 
 def open_project(path: str | os.PathLike[str]) -> Session:
-    """Open what a discreet.toml declares; files are named from where it lies."""
-    place, policy = read_project(path)
-    sources = sources_of(policy, place)
+    """Open what a discreet.toml declares, or raise one PolicyError with all that is wrong; files are named from where it lies."""
+    place, text = _text(path)
+    problems = Problems()
+    policy = begin_policy(text, problems)
+    sources = sources_of(policy, place, problems)
+    try:
+        engine = DuckDB.open(sources, policy.declared)
+    except EngineError:
+        problems.stop()  # these can be mended first
+        raise
+    if problems.found:
+        with engine:
+            policy.fit({name: engine.schema(name) for name in sources}, problems)
+        problems.stop()
     ledger, witness = ledger_of(policy, place)
-    return Session.open(DuckDB.open(sources, policy.declared), policy, sources, ledger, witness)
+    return Session.open(engine, policy, sources, ledger, witness)
 
 
 def read_project(path: str | os.PathLike[str]) -> tuple[Path, Policy]:
     """The project's file and its policy; nothing else is opened."""
+    place, text = _text(path)
+    return place, read_policy(text)
+
+
+def _text(path: str | os.PathLike[str]) -> tuple[Path, str]:
     place = find_project(path)
     if place is None:
         raise PolicyError(f"there is no {FILE} in {os.fspath(path)}: write one with `discreet init`")
     try:
-        text = place.read_text(encoding="utf-8")
+        return place, place.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise PolicyError(f"{place} cannot be read: check that it is there, and that it is text in UTF-8") from None
-    return place, read_policy(text)
 
 
-def sources_of(policy: Policy, place: Path) -> dict[str, str]:
-    """Where each table's data is."""
-    missing = [f"{table.path}.source" for table in policy.tables if table.source is None]
-    if missing:
-        raise PolicyError(
-            "\n".join(f'{path}: is missing; say which file holds this table, for example "visits.parquet"' for path in missing)
-        )
-    return {table.name: str(place.parent / Path(str(table.source)).expanduser()) for table in policy.tables}
+def sources_of(policy: Policy, place: Path, problems: Problems) -> dict[str, str]:
+    """Where each table's data is; what is not said, and what is not there, is noted and left out."""
+    found = {}
+    for table in policy.tables:
+        path = join(table.path, "source")
+        if table.source is None:
+            problems.add(path, 'is missing; say which file holds this table, for example "visits.parquet"')
+            continue
+        file = place.parent / Path(table.source).expanduser()
+        if not file.exists() and not glob.has_magic(file.name):
+            problems.add(path, f"there is no file {file}")
+        else:
+            found[table.name] = str(file)
+    return found
 
 
 def ledger_of(policy: Policy, place: Path) -> tuple[str, str | None]:
     """Where the ledger lies, and its witness: where the policy says, else beside the project's file."""
-    ledger = str(place.with_suffix(".ledger")) if policy.ledger is None else policy.ledger
-    if ledger != ":memory:":
-        ledger = str(place.parent / Path(ledger).expanduser())
+    if policy.ledger == ":memory:":
+        ledger = policy.ledger
+    else:
+        ledger = str(place.with_suffix(".ledger") if policy.ledger is None else place.parent / Path(policy.ledger).expanduser())
     return ledger, None if policy.witness is None else str(place.parent / Path(policy.witness).expanduser())
 
 

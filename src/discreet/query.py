@@ -5,22 +5,28 @@ Strings are SQL expressions, read by the same reader and refused by the same rul
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Iterable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.errors import Invalid, Refused
 from discreet.plan.question import Question
 from discreet.relation.node import Relation, Scan
 from discreet.tables.catalog import Catalog
+from discreet.tables.column import read_bounds
+from discreet.tables.kind import Kind
+from discreet.tables.table import Contributions
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 T = TypeVar("T")
 Named = tuple[str | None, str]
+_LONGEST = 300  # characters of a chain that are shown
 
 
 def _pieces() -> ModuleType:
@@ -43,6 +49,8 @@ class Ask(Generic[T]):
     >>> asked = table(Catalog((visits,)), "visits").where("cost > 10").count().mean("cost", name="mean_cost")
     >>> [name for name, _ in asked.question.measures]
     ['count', 'mean_cost']
+    >>> asked
+    visits.where('cost > 10').count().mean('cost', name='mean_cost')
     """
 
     relation: Relation
@@ -53,16 +61,19 @@ class Ask(Generic[T]):
     filters: tuple[str, ...] = ()
     ordered: tuple[tuple[str, bool], ...] = ()
     most: int | None = None
+    contributions: Contributions = Contributions()
+    other: bool = False
+    said: tuple[str, ...] = field(default=(), eq=False)  # the chain as it was typed
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def where(self, condition: str) -> Ask[T]:
         """Keep the rows for which a condition is true."""
-        return self._rows(_pieces().where(self.relation, _text(condition), self.dialect))
+        return self._rows(_pieces().where(self.relation, _text(condition), self.dialect))._with(_step("where", condition))
 
     def with_columns(self, **columns: str) -> Ask[T]:
         """Compute further columns."""
-        return self._rows(_pieces().with_columns(self.relation, _named((), columns), self.dialect))
+        return self._rows(_pieces().with_columns(self.relation, _named((), columns), self.dialect))._with(_step("with_columns", **columns))
 
     def join(
         self, other: Ask[Any], on: str | tuple[str, str] | list[str | tuple[str, str]], how: Literal["inner", "left"] = "inner"
@@ -75,18 +86,19 @@ class Ask(Generic[T]):
             raise Invalid("join takes another table, before it is grouped or counted")
         if how not in ("inner", "left"):
             raise Invalid('how must be "inner" or "left"')
-        pairs = [on] if isinstance(on, str | tuple) else list(on)
-        return self._rows(_pieces().join(self.relation, other.relation, [(p, p) if isinstance(p, str) else p for p in pairs], how))
+        joined = self._rows(_pieces().join(self.relation, other.relation, _pairs(on), how))
+        return joined._with(_step("join", other, on=on, **({} if how == "inner" else {"how": how})))
 
     def stack(self, other: Ask[Any]) -> Ask[T]:
         """Put the rows of another table with the same columns below (UNION ALL)."""
         if not isinstance(other, Ask) or other.keys or other.statistics:
             raise Invalid("stack takes another table, before it is grouped or counted")
-        return self._rows(_pieces().stack(self.relation, other.relation))
+        return self._rows(_pieces().stack(self.relation, other.relation))._with(_step("stack", other))
 
-    def per_unit(self, *keys: str, **aggregates: str) -> Ask[T]:
+    def per_unit(self, *keys: str | Iterable[str], **aggregates: str) -> Ask[T]:
         """Aggregate each unit's own rows, by keys if there are any: COUNT, COUNT(DISTINCT x), SUM, AVG, MIN and MAX."""
-        return self._rows(_pieces().per_unit(self.relation, _named(keys, {}), _named((), aggregates), self.dialect))
+        relation = _pieces().per_unit(self.relation, _named(keys, {}), _named((), aggregates), self.dialect)
+        return self._rows(relation)._with(_step("per_unit", *keys, **aggregates))
 
     def _rows(self, relation: Relation) -> Ask[T]:
         if self.keys or self.statistics:
@@ -97,88 +109,115 @@ class Ask(Generic[T]):
 
     # ── groups and statistics ────────────────────────────────────────────────────────────────────────────────────────
 
-    def group_by(self, *keys: str, **named: str) -> Ask[T]:
+    def group_by(self, *keys: str | Iterable[str], **named: str) -> Ask[T]:
         """Ask of each group; keys are columns, or expressions with a name."""
-        return evolve(self, keys=(*self.keys, *_named(keys, named)))
+        return self._with(_step("group_by", *keys, **named), keys=(*self.keys, *_named(keys, named)))
 
     def count(self, expression: str | None = None, *, name: str | None = None) -> Ask[T]:
         """How many rows there are, or how many in which an expression is not NULL."""
-        return self._ask("count" if expression is None else "count_of", expression, name or ("count" if expression is None else None))
+        function, usual = ("count", "count") if expression is None else ("count_of", None)
+        return self._ask(function, expression, usual if name is None else name, typed=_step("count", expression, name=name))
 
     def count_units(self, *, name: str | None = None) -> Ask[T]:
         """How many protected units there are."""
-        return self._ask("count_units", None, name)
+        return self._ask("count_units", None, name, typed=_step("count_units", name=name))
 
     def count_distinct(self, expression: str, *, name: str | None = None) -> Ask[T]:
         """How many different values there are."""
-        return self._ask("count_distinct", expression, name)
+        return self._ask("count_distinct", _text(expression), name)
 
     def sum(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
         """The sum; with bounds, of values clipped to them."""
-        return self._ask("sum", expression, name, bounds=bounds)
+        return self._ask("sum", _text(expression), name, bounds)
 
     def mean(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
         """The mean."""
-        return self._ask("mean", expression, name, bounds=bounds)
+        return self._ask("mean", _text(expression), name, bounds)
 
     def var(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
         """The variance of the sample."""
-        return self._ask("variance", expression, name, bounds=bounds)
+        return self._ask("variance", _text(expression), name, bounds, typed=_step("var", expression, name=name, bounds=bounds))
 
     def std(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
         """The standard deviation of the sample."""
-        return self._ask("stddev", expression, name, bounds=bounds)
+        return self._ask("stddev", _text(expression), name, bounds, typed=_step("std", expression, name=name, bounds=bounds))
 
     def median(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
         """The median."""
-        return self._ask("median", expression, name, bounds=bounds)
+        return self._ask("median", _text(expression), name, bounds)
 
     def quantile(self, expression: str, q: Any, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
         """The value below which this share of the rows lies."""
-        return self._ask("quantile", expression, name, bounds=bounds, q=exact.rational(q, "q"))
+        share = exact.rational(q, "q")
+        if not 0 < share < 1 or share.denominator > 10**6:
+            raise Invalid("q must lie between 0 and 1, with at most six decimals, for example 0.9")
+        return self._ask("quantile", _text(expression), name, bounds, share, _step("quantile", expression, q, name=name, bounds=bounds))
 
     def min(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
         """The 0.01 quantile: the least value belongs to one person."""
-        return self._ask("min", expression, name, bounds=bounds)
+        return self._ask("min", _text(expression), name, bounds)
 
     def max(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
         """The 0.99 quantile: the largest value belongs to one person."""
-        return self._ask("max", expression, name, bounds=bounds)
+        return self._ask("max", _text(expression), name, bounds)
 
     def mode(self, expression: str, *, name: str | None = None) -> Ask[T]:
         """The most frequent value."""
-        return self._ask("mode", expression, name)
+        return self._ask("mode", _text(expression), name)
 
-    def agg(self, *expressions: str, **named: str) -> Ask[T]:
+    def agg(self, *expressions: str | Iterable[str], **named: str) -> Ask[T]:
         """Anything computed from aggregates, as in agg(ratio="SUM(a) / SUM(b)")."""
         asked = self
         for name, text in _named(expressions, named):
-            asked = asked._ask("agg", text, name)
+            asked = asked._ask("agg", text, name, typed=_step("agg", text) if name is None else _step("agg", **{name: text}))
         return asked
 
-    def _ask(self, function: str, expression: str | None, name: str | None, **more: Any) -> Ask[T]:
+    def _ask(
+        self, function: str, expression: str | None, name: str | None, bounds: Any = None, q: Fraction | None = None, typed: str = ""
+    ) -> Ask[T]:
+        if name is not None and (not isinstance(name, str) or not name):
+            raise Invalid("name must be text, as in name='mean_cost'")
         text = None if expression is None else _text(expression)
-        return evolve(self, statistics=(*self.statistics, _pieces().Statistic(function, text, name, **more)))
+        asked = _pieces().Statistic(function, text, name, q, _pair(bounds, text))
+        return self._with(typed or _step(function, text, name=name, bounds=bounds), statistics=(*self.statistics, asked))
 
     # ── afterwards ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def having(self, condition: str) -> Ask[T]:
         """Show the groups whose answers meet a condition."""
-        return evolve(self, filters=(*self.filters, _text(condition)))
+        return self._with(_step("having", condition), filters=(*self.filters, _text(condition)))
 
-    def order_by(self, *expressions: str, descending: bool = False) -> Ask[T]:
-        """Sort by answers, keys or expressions of them."""
-        return evolve(self, ordered=(*self.ordered, *((_text(text), descending) for text in expressions)))
+    def order_by(self, *expressions: str | Iterable[str], descending: bool = False) -> Ask[T]:
+        """Sort by answers, keys or expressions of them; what is NULL comes last."""
+        if not isinstance(descending, bool):
+            raise Invalid("descending must be True or False")
+        ordered = (*self.ordered, *((text, descending) for _, text in _named(expressions, {})))
+        return self._with(_step("order_by", *expressions, **({"descending": True} if descending else {})), ordered=ordered)
 
     def limit(self, most: int) -> Ask[T]:
         """Show so many groups at most."""
-        return evolve(self, most=exact.whole(most, "limit"))
+        return self._with(_step("limit", most), most=exact.whole(most, "limit"))
+
+    def with_contributions(self, *, rows: int | None = None, groups: int | None = None, per_group: int | None = None) -> Ask[T]:
+        """Say how much of one unit counts: `rows` in all, or `per_group` rows in each of `groups` groups."""
+        given = {name: value for name, value in (("rows", rows), ("groups", groups), ("per_group", per_group)) if value is not None}
+        return self._with(_step("with_contributions", **given), contributions=Contributions.of(given))
+
+    def with_other(self) -> Ask[T]:
+        """Add one group for all rows whose group is not shown."""
+        return self._with(_step("with_other"), other=True)
+
+    def _with(self, step: str, **changes: Any) -> Ask[T]:
+        return evolve(self, said=(*self.said, step), **changes)
 
     @property
     def question(self) -> Question:
         """What is asked."""
-        found: Question = _pieces().question(self.relation, self.keys, self.statistics, self.filters, self.ordered, self.most, self.dialect)
-        return found
+        if self.other and not self.keys:
+            raise Invalid("without group_by there are no other groups: leave with_other out, or group")
+        asked = (self.keys, self.statistics, self.filters, self.ordered, self.most, self.contributions)
+        found: Question = _pieces().question(self.relation, *asked, self.dialect)
+        return evolve(found, other=self.other)
 
     def done(self) -> T:
         """What the owner of this chain makes of the question; on a session, a Query."""
@@ -198,6 +237,18 @@ class Ask(Generic[T]):
         """Walk the whole road on made-up data, as `Query.dry_run`; free."""
         return self._query.dry_run(*price, **more)
 
+    def price(self, *error: Any, **more: Any) -> Any:
+        """The least ε at which every output is as close as wished, as `Query.price`; free."""
+        return self._query.price(*error, **more)
+
+    def bias(self, *price: Any, **more: Any) -> Any:
+        """Pay to learn how many units bounding and clipping touched, as `Query.bias`."""
+        return self._query.bias(*price, **more)
+
+    def __repr__(self) -> str:
+        text = ".".join(self.said) or "Ask"
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
     @property
     def _query(self) -> Any:
         found: Any = self.done()
@@ -208,10 +259,14 @@ class Ask(Generic[T]):
 
 def table(catalog: Catalog, name: str, build: Callable[[Question], T] | None = None, dialect: str = "duckdb") -> Ask[T]:
     """Begin with a declared table; `build` is applied to the question in the end."""
+    if not isinstance(name, str):
+        raise Invalid("a table is named by text, as in 'visits'")
     found = catalog.table(name)
     if found is None:
-        raise Refused(f"there is no table {name}; there are {', '.join(sorted(other.name for other in catalog.tables))}")
-    return Ask(Scan(found, catalog.steps_to_unit(found)), build or _as_it_is, dialect)
+        names = sorted(other.name for other in catalog.tables)
+        near = difflib.get_close_matches(name, names, 1)
+        raise Refused(f"there is no table {name[:80]}; {f'did you mean {near[0]}? ' if near else ''}there are {', '.join(names)}")
+    return Ask(Scan(found, catalog.steps_to_unit(found)), build or _as_it_is, dialect, said=(found.name,))
 
 
 def _as_it_is(question: Question) -> Any:
@@ -224,5 +279,34 @@ def _text(expression: Any) -> str:
     return expression
 
 
-def _named(plain: tuple[str, ...], named: dict[str, str]) -> tuple[Named, ...]:
-    return (*((None, _text(text)) for text in plain), *((name, _text(text)) for name, text in named.items()))
+def _named(plain: Iterable[str | Iterable[str]], named: dict[str, str]) -> tuple[Named, ...]:
+    """Expressions, given one by one or in lists, and those with names."""
+    flat = [text for given in plain for text in (given if isinstance(given, list | tuple) else (given,))]
+    return (*((None, _text(text)) for text in flat), *((name, _text(text)) for name, text in named.items()))
+
+
+def _pairs(on: Any) -> list[tuple[str, str]]:
+    """The columns that a join equates, the one here first."""
+    found = [on] if isinstance(on, str | tuple) else on
+    pairs = [(one, one) if isinstance(one, str) else one for one in found] if isinstance(found, list) else []
+    if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(n, str) for n in pair) for pair in pairs):
+        raise Invalid("on must be a column, a pair of columns (here, there), or a list of these")
+    return [(a, b) for a, b in pairs]
+
+
+def _pair(bounds: Any, expression: str | None) -> tuple[Any, Any] | None:
+    """Bounds under the same rules as declared ones."""
+    if bounds is None:
+        return None
+    if isinstance(bounds, dict | set | frozenset):
+        raise Invalid("bounds must be a pair (lower, upper)")
+    read_bounds(Kind.REAL, bounds, (expression or "this")[:80])
+    low, high = bounds
+    return low, high
+
+
+def _step(word: str, *arguments: Any, **named: Any) -> str:
+    """One link of the chain as it was typed, without what was left out."""
+    parts = [repr(argument) for argument in arguments if argument is not None]
+    parts += [f"{name}={value!r}" for name, value in named.items() if value is not None]
+    return f"{word}({', '.join(parts)})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import itertools
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -21,11 +22,14 @@ from discreet.ledger.ledger import Ledger
 from discreet.loss import record
 from discreet.loss.notions import Approx
 from discreet.plan.canonical import fingerprint
+from discreet.plan.execute import OTHER
 from discreet.plan.outcome import Shown
+from discreet.plots.notes import notes_of
 from discreet.plots.page import html_table
-from discreet.plots.table import LEGEND, Series, text_table
+from discreet.plots.table import LEGEND, NO_GROUP, NO_ROWS, Series, text_table
 
 Row = dict[str, Any]
+CHANGED = "the ledger holds other answers to this question: these were changed, or made up"
 _SHORT = 1e-4  # smaller numbers are written as powers of ten
 
 
@@ -99,22 +103,33 @@ class Release:
     @property
     def small_print(self) -> list[str]:
         """What goes below the table: how sure, how much was paid, and where that is written."""
-        series = self.series
-        lines = [LEGEND] if any(s.is_faint(row) for s in series for row in range(min(len(self), 200))) else []
-        if any(s.low is not None for s in series):
-            lines.append(f"± holds {self.confidence * 100:.4g} % of the time, for the noise around the bounded question")
+        legend = [LEGEND] if any(s.is_faint(row) for s in self.series for row in range(min(len(self), 200))) else []
+        return [*legend, *self._sureness, *notes_of(self.receipt), self._paid]
+
+    @property
+    def _sureness(self) -> list[str]:
+        some = any(series.low is not None for series in self.series)
+        return [f"± holds {self.confidence * 100:.4g} % of the time, for the noise around the bounded question"] if some else []
+
+    @property
+    def _paid(self) -> str:
         if self.receipt.get("dry_run"):
-            return [*lines, "dry run on made-up data: nothing was read and nothing was spent"]
+            return "dry run on made-up data: nothing was read and nothing was spent"
         entry = f"ledger entry {self.receipt['ledger']['sequence']}"
         paid = f"ε = {price(self.epsilon)}" + (f", δ = {price(self.delta)}" if self.delta else "")
-        lines.append(f"answered before, so free now (it cost {paid}; {entry})" if self.repeated else f"cost {paid} ({entry})")
-        return lines
+        return f"answered before, so free now (it cost {paid}; {entry})" if self.repeated else f"cost {paid} ({entry})"
+
+    @property
+    def empty(self) -> str:
+        """What an empty table says: groups are too small only where they were found, which takes a δ, and none was left out afterwards."""
+        asked = self.receipt["asked"]
+        return NO_ROWS if asked.get("having") is not None or asked.get("limit") == 0 or not self.delta else NO_GROUP
 
     def __repr__(self) -> str:
-        return "\n".join([text_table(self.series, len(self)), "", *self.small_print])
+        return "\n".join([text_table(self.series, len(self), empty=self.empty), "", *self.small_print])
 
     def _repr_html_(self) -> str:
-        return html_table(self.series, len(self), self.small_print)
+        return html_table(self.series, len(self), self.small_print, empty=self.empty)
 
     def plot(self, path: str | os.PathLike[str] | None = None, column: str | None = None) -> Any:
         """Draw a column (the first with error bars, unless one is named) over the groups: a figure, or a file if a path is given."""
@@ -127,15 +142,18 @@ class Release:
             have = ", ".join(s.name for s in self.series if not s.is_key)
             raise Invalid(f"there is no column to draw{'' if column is None else ' of that name'}; there are {have}")
         drawn.sort(key=lambda s: s.low is None)
-        return draw([s for s in self.series if s.is_key], drawn[0], len(self), " · ".join(self.small_print[-2:]), path)
+        return draw([s for s in self.series if s.is_key], drawn[0], len(self), " · ".join([*self._sureness, self._paid]), path)
 
     # ── taking it elsewhere ──────────────────────────────────────────────────────────────────────────────────────────
 
     def to_columns(self, intervals: bool = True) -> dict[str, list[Any]]:
-        """The columns by name; with intervals, each that has one is followed by its ends, as name_low and name_high."""
+        """The columns by name; with intervals, each that has one is followed by its ends, as name_low and name_high.
+
+        Keys that are numbers or dates become texts where the group of all others, (other), is among them.
+        """
         found: dict[str, list[Any]] = {}
         for column in self.columns:
-            found[column.name] = column.values
+            found[column.name] = _of_one_type(column.values)
             if intervals and column.low is not None and column.high is not None:
                 found |= {f"{column.name}_low": column.low, f"{column.name}_high": column.high}
         wanted = sum(1 + 2 * (intervals and c.low is not None and c.high is not None) for c in self.columns)
@@ -167,15 +185,19 @@ class Release:
             raise _missing("pyarrow", "arrow") from None
         return pyarrow.table(self.to_columns(intervals))
 
-    def to_csv(self, path: str | os.PathLike[str] | None = None, intervals: bool = True) -> str | None:
-        """Write the rows as CSV into a file, or give them as text."""
+    def to_csv(self, path: str | os.PathLike[str] | None = None, intervals: bool = True, formulas: bool = False) -> str | None:
+        """Write the rows as CSV into a file, or give them as text.
+
+        A text that a spreadsheet would run (one that begins with = + - @, a tab or a line break) gets an apostrophe in front, for whoever
+        wrote it into the data is not who opens the file; with `formulas` it is written as it is. Numbers are never changed.
+        """
         columns, text = self.to_columns(intervals), io.StringIO()
         written = csv.writer(text, lineterminator="\n")
-        written.writerow(columns)
-        written.writerows(zip(*columns.values(), strict=True))
+        rows = itertools.chain([columns], zip(*columns.values(), strict=True))
+        written.writerows(rows if formulas else (map(_harmless, row) for row in rows))
         if path is None:
             return text.getvalue()
-        Path(path).write_text(text.getvalue(), encoding="utf-8")
+        _write(path, text.getvalue())
         return None
 
     def to_json(self) -> dict[str, Any]:
@@ -192,7 +214,7 @@ class Release:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write answers and receipt as JSON, which `discreet verify` checks and `Release.open` reads."""
-        Path(path).write_text(self.to_text() + "\n", encoding="utf-8")
+        _write(path, self.to_text() + "\n")
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Release:
@@ -215,10 +237,33 @@ class Release:
     def verify(self, ledger: Ledger | None = None) -> None:
         """Check the receipt, and with a ledger also that these are the very answers it holds; raise Invalid or LedgerError if not."""
         verify_receipt(self.receipt, ledger)
-        if ledger is not None:
-            stored = ledger.release_of(ledger.entries()[self.receipt["ledger"]["sequence"]])
-            if stored is None or stored.get("release") != self.to_text():
-                raise LedgerError("the ledger holds other answers to this question: these were changed, or made up")
+        if ledger is not None and stored_release(self.receipt, ledger).to_text() != self.to_text():
+            raise LedgerError(CHANGED)
+
+
+def stored_release(receipt: dict[str, Any], ledger: Ledger) -> Release:
+    """The release that the ledger holds for a receipt that was checked against it."""
+    stored = ledger.release_of(ledger.entries()[receipt["ledger"]["sequence"]])
+    if stored is None:
+        raise LedgerError("this question was paid for, but the ledger holds no answers to it: these were made up")
+    return Release.from_text(stored["release"])
+
+
+def _write(path: str | os.PathLike[str], text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError:
+        raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder is there and may be written to") from None
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    if OTHER not in values or all(isinstance(value, str | None) for value in values):
+        return values
+    return [value if value is None else str(value) for value in values]
+
+
+def _harmless(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value
 
 
 def _missing(library: str, extra: str) -> Invalid:

@@ -13,21 +13,22 @@ from attrs import asdict, evolve, field, frozen
 from discreet import exact, parameter, query
 from discreet.engines.dialect import DUCKDB, Dialect
 from discreet.engines.engine import Engine
-from discreet.errors import Invalid, Refused
+from discreet.errors import BudgetExceeded, Invalid, Refused
 from discreet.exact import Number
 from discreet.ledger.asked import asked
-from discreet.ledger.chain import digest as digest_of
+from discreet.ledger.chain import Entry
 from discreet.ledger.history import Amount
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.terms import Terms
-from discreet.loss import record
 from discreet.plan.bias import bias_question
-from discreet.plan.canonical import digest, plain
 from discreet.plan.compile import compile_plan
 from discreet.plan.execute import execute
+from discreet.plan.forecast import Forecast
 from discreet.plan.outcome import outcome
 from discreet.plan.plan import Plan
+from discreet.plan.price import least_epsilon, wished_errors
 from discreet.plan.question import Question
+from discreet.plan.receipt import question_digest, receipt
 from discreet.release import Release
 from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Value
@@ -36,7 +37,6 @@ from discreet.tables.table import Contributions
 
 QUESTIONS_OF_DELTA = 32  # a question's δ is this part of the budget's, unless it is said
 CONFIDENCE = Fraction(95, 100)
-FORMAT = 1  # of receipts
 _LONGEST_NOTE = 1000
 
 
@@ -47,6 +47,7 @@ class Session:
     def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, dialect: Dialect = DUCKDB) -> None:
         self._engine, self._catalog, self._ledger, self._dialect = engine, catalog, ledger, dialect
         self._public: dict[tuple[str, str], tuple[Value, ...]] = {}
+        self._closed = False
 
     @classmethod
     def open(cls, engine: Engine, policy: Policy, names: Collection[str], ledger: str, witness: str | os.PathLike[str] | None) -> Session:
@@ -106,6 +107,7 @@ class Session:
 
     def close(self) -> None:
         """Let go of the data and the ledger."""
+        self._closed = True
         self._engine.close()
         self._ledger.close()
 
@@ -123,7 +125,11 @@ class Session:
 
     def _plan(self, question: Question, epsilon: Number | None, delta: Number | None) -> Plan:
         """The plan at this price. If the budget does not admit it with its usual δ, one with the δ that is left, or without, is tried."""
+        if self._closed:
+            raise Invalid("this session is closed: connect again")
         price = parameter.some_epsilon(epsilon) if epsilon is not None else question.epsilon
+        if question.epsilon not in (None, price):
+            raise Invalid("the question itself says another epsilon in its OPTIONS: leave one of the two out")
         if price is None:
             raise Invalid("say how much this question may cost: epsilon=0.1, or in SQL WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1)")
         said = parameter.any_delta(delta) if delta is not None else question.delta
@@ -155,7 +161,7 @@ class Session:
         return self._public[table, column]
 
     def _is_known(self, plan: Plan) -> bool:
-        return self._ledger.find(question_digest(plan, CONFIDENCE)) is not None
+        return self._ledger.find(question_digest(plan.steps, CONFIDENCE)) is not None
 
     def _release(self, plan: Plan, confidence: Fraction, note: str, progress: Callable[[str], None]) -> Release:
         """Look for a stored answer; else pay, then read, then remember, then answer.
@@ -163,18 +169,32 @@ class Session:
         The question is its own key: whoever asks it at the same time, or after a crash, pays once, and the first answer stored is
         everybody's.
         """
-        question = question_digest(plan, confidence)
+        question = question_digest(plan.steps, confidence)
         known = self._ledger.find(question)
         if known is not None:
             return Release.from_text(known["release"], repeated=True)
-        paid = self._ledger.spend(plan.loss, question=question, key=question, note=note)
+        paid = self._pay(plan, question, note)
         answers = execute(plan.steps, self._engine, progress)
         release = Release(
-            tuple(outcome(answers, float(confidence))), float(confidence), receipt(plan, confidence, question, paid.sequence, paid.hash)
+            tuple(outcome(answers, float(confidence))),
+            float(confidence),
+            receipt(plan.steps, answers.plan.found, confidence, question, paid.sequence, paid.hash),
         )
         text = release.to_text()
         stored = self._ledger.store(paid, {"release": text}).body["release"]["release"]
         return release if stored == text else Release.from_text(stored)
+
+    def _pay(self, plan: Plan, question: str, note: str) -> Entry:
+        try:
+            return self._ledger.spend(plan.loss, question=question, key=question, note=note)
+        except BudgetExceeded:
+            left = self._ledger.remaining
+            if plan.delta > left.delta and plan.epsilon <= (left.epsilon or 0):
+                raise BudgetExceeded(
+                    f"of the budget's δ only {float(left.delta):.3g} is left for one question, and this one needs {float(plan.delta):.3g} "
+                    "to find its groups or for Gaussian noise: declare its keys and pass delta=0. Nothing was charged."
+                ) from None
+            raise
 
 
 @final
@@ -197,34 +217,40 @@ class Query:
         *,
         error: Mapping[str, float] | None = None,
         size: int | None = None,
+        at: Mapping[str, float] | None = None,
+        assume: Mapping[str, Any] | None = None,
         confidence: Number = CONFIDENCE,
         progress: Callable[[str], None] = lambda _: None,
     ) -> Release:
         """Pay, and let the answers out; the same question at the same price again is free.
 
-        With `error={"mean_cost": 5}` instead of epsilon the least ε is paid for which each output is that close, in a group of `size`.
+        With `error={"mean_cost": 5}` instead of epsilon the least ε is paid for which each output is that close, in a group of `size`,
+        wherever it lies; `at={"mean_cost": 120}` says where it does.
         """
         level = exact.confidence_level(confidence)
         if error is not None:
             if epsilon is not None:
                 raise Invalid("give epsilon or error, not both: one follows from the other")
-            epsilon = self.price(error, size=size, confidence=level, delta=delta)
+            epsilon = self.price(error, size=size, confidence=level, delta=delta, at=at, assume=assume)
         return self.session._release(self.plan(epsilon, delta), level, self.text[:_LONGEST_NOTE], progress)
 
     def price(
-        self, error: Mapping[str, float], *, size: int | None = None, confidence: Number = CONFIDENCE, delta: Number | None = None
+        self,
+        error: Mapping[str, float],
+        *,
+        size: int | None = None,
+        confidence: Number = CONFIDENCE,
+        delta: Number | None = None,
+        at: Mapping[str, float] | None = None,
+        assume: Mapping[str, Any] | None = None,
     ) -> Fraction:
-        """The least ε, to three digits, at which every output is as close as wished; reads and spends nothing."""
-        names = {name for name, _ in self.question.outputs}
-        if not error or set(error) - names:
-            raise Invalid(f"give the wished error of some outputs: {', '.join(sorted(names))}")
-        wished = {name: float(exact.positive(width, f"the error of {name}")) for name, width in error.items()}
+        """The least ε, to three digits, at which every output is as close as wished, wherever it lies (or `at` a place); reads nothing."""
+        wished = wished_errors(error, self.question)
 
-        def enough(epsilon: Fraction) -> bool:
-            forecast = self.session._plan(self.question, epsilon, delta).error(confidence, size)
-            return all(_width(forecast[name], name) <= width for name, width in wished.items())
+        def forecast(epsilon: Fraction) -> Forecast:
+            return self.session._plan(self.question, epsilon, delta).error(confidence, size, at=at, assume=assume)
 
-        return _least(enough)
+        return least_epsilon(forecast, wished, surely=at is None)
 
     def bias(self, epsilon: Number, delta: Number = 0) -> Release:
         """Pay to learn how many units bounding and clipping touched: those with more rows than count, or with values out of bounds."""
@@ -239,51 +265,5 @@ class Query:
         plan = self.plan(price, delta)
         with DuckDB.made_up(self.session._catalog.tables) as engine:
             answers = execute(plan.steps, engine)
-        said = receipt(plan, CONFIDENCE, "dry run on made-up data", 0, "")
+        said = receipt(plan.steps, answers.plan.found, CONFIDENCE, "dry run on made-up data", 0, "")
         return Release(tuple(outcome(answers, float(CONFIDENCE))), float(CONFIDENCE), said | {"dry_run": True})
-
-
-def _width(forecast: Any, name: str) -> float:
-    if isinstance(forecast, dict):
-        raise Invalid(f"the error of {name} depends on a group's size: give size=…, the size of the groups you care about")
-    if forecast is None:
-        raise Invalid(f"the error of {name} is not known before its bounds or limits are: declare them")
-    return float(forecast)
-
-
-def _least(enough: Callable[[Fraction], bool]) -> Fraction:
-    """The least ε of three significant digits that is enough, by halving on a log scale from 10^−6 to 10^3."""
-    steps = [Fraction(digits) * Fraction(10) ** exponent for exponent in range(-8, 2) for digits in range(100, 1000)]
-    low, high = 0, len(steps) - 1
-    if not enough(steps[high]):
-        raise Invalid("no ε is enough for that: ask for a larger error, or check bounds and contributions")
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(steps[middle]) else (middle + 1, high)
-    return steps[low]
-
-
-def question_digest(plan: Plan, confidence: Fraction) -> str:
-    """The name of a question at its price, under its policy and for its version of the data."""
-    steps = plan.steps
-    return digest((steps.question, steps.epsilon, steps.delta, steps.policy, steps.version, confidence))
-
-
-def receipt(plan: Plan, confidence: Fraction, question: str, sequence: int, entry: str) -> dict[str, Any]:
-    """What was asked and done: enough to check the price and the ledger's entry; nothing of the data's content, size or time."""
-    steps = plan.steps
-    said = {
-        "format": FORMAT,
-        "question": question,
-        "asked": plain(steps.question),
-        "epsilon": str(steps.epsilon),
-        "delta": str(steps.delta),
-        "confidence": str(confidence),
-        "protected": steps.protected,
-        "adjacency": steps.adjacency,
-        "policy": steps.policy,
-        "version": steps.version,
-        "loss": record.to_json(steps.loss),
-        "ledger": {"sequence": sequence, "entry": entry},
-    }
-    return said | {"hash": digest_of(said)}

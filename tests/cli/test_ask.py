@@ -61,7 +61,7 @@ def test_a_wished_error_is_bought(run: Any, project: Path) -> None:
     assert (high - low) / 2 == pytest.approx(50, rel=0.02)
     assert run("ask", project, SQL, "--error", "visits=50", "--epsilon", "1").code == 2
     assert run("ask", project, SQL, "--error", "visits=x").code == 2
-    assert "size=" in run("ask", project, SQL, "--error", "mean_cost=5").err
+    assert "give --size 1000" in run("ask", project, SQL, "--error", "mean_cost=5").err
 
 
 def test_plot_and_receipt_files(run: Any, project: Path, tmp_path: Path) -> None:
@@ -90,12 +90,17 @@ def test_each_error_has_its_code_and_one_message(run: Any, project: Path, sql: s
 
 
 def test_other_codes(run: Any, data: Path, project: Path) -> None:
-    assert run("ask", "nope.parquet", SQL, "--unit", "x", "--epsilon", "1", "--budget", "1").code == 6
+    assert run("ask", "nope.parquet", SQL, "--unit", "x", "--epsilon", "1", "--budget", "1").code == 2
+    (data.parent / "broken.parquet").write_bytes(b"PAR1")
+    assert run("ask", data.parent / "broken.parquet", SQL, "--unit", "x", "--epsilon", "1", "--budget", "1").code == 6
     assert run("ask", data, SQL, "--epsilon", "1", "--budget", "1").code == 2
     assert "--budget 1.0" in run("ask", data, SQL, "--epsilon", "1", "--unit", "patient_id").err
     assert run("ask").code == 2
     assert run("nope").code == 2
-    assert run("ask", project, SQL).code == 2
+    ran = run("ask", project, SQL)
+    assert ran.code == 2
+    assert "--epsilon 0.1" in ran.err
+    assert "epsilon=" not in ran.err
     (project.parent / "discreet.ledger").write_bytes(b"SQLite format 3\x00" + b"x" * 500)
     assert run("ask", project, SQL, "--epsilon", "0.1").code == 5
 
@@ -145,3 +150,47 @@ def test_version_and_help(run: Any) -> None:
     shown = run("--help").out
     assert all(word in shown for word in ("ask", "explain", "budget", "init", "verify", "demo", "Exit codes"))
     assert "--contributions" in run("ask", "--help").out
+
+
+@pytest.mark.parametrize("words", [["--save", "no/a.json"], ["--plot", "no/a.png"], ["--plot", "a.exe"], ["--save", "."]])
+def test_a_file_that_cannot_be_written_is_seen_before_paying(run: Any, project: Path, words: list[str]) -> None:
+    ran = run("ask", project, SQL, "--epsilon", "0.5", words[0], project.parent / words[1])
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"invalid: {words[0]}: ")
+    assert not (project.parent / "discreet.ledger").exists()
+
+
+def test_the_answer_is_printed_before_a_file_fails(run: Any, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.cli.ask.require_writable", lambda *_: None)  # the folder is lost in between
+    ran = run("ask", project, SQL, "--epsilon", "0.5", "--save", project.parent / "no" / "a.json")
+    assert ran.code == 2
+    assert "cost ε = 0.5" in ran.out
+    assert "cannot be written" in ran.err
+
+
+def test_a_page_in_a_missing_folder(run: Any, project: Path) -> None:
+    ran = run("explain", project, SQL, "--epsilon", "0.5", "--html", project.parent / "no" / "a.html")
+    assert ran.code == 2
+    assert "there is no folder" in ran.err
+
+
+def test_what_is_no_data_is_said(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in ("ask", "explain"):
+        ran = run(command, "other.parquet", SQL, "--unit", "x", "--epsilon", "1")
+        assert ran.code == 2
+        assert "there is no file other.parquet" in ran.err
+    ran = run("ask", ".", SQL, "--unit", "x", "--epsilon", "1")
+    assert ran.code == 2
+    assert "there is no discreet.toml in the folder ., and no Parquet file" in ran.err
+
+
+def test_a_folder_has_one_ledger_however_it_is_written(run: Any, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = data.parent / "visits"
+    folder.mkdir()
+    data.rename(folder / "a.parquet")
+    monkeypatch.chdir(data.parent)
+    assert run("ask", "visits/", SQL, "--epsilon", "0.5", "--budget", "2", *SAID).code == 0
+    assert "answered before" in run("ask", "visits", SQL, "--epsilon", "0.5", *SAID).out
+    assert (data.parent / "visits.ledger").exists()
+    assert "ε = 1.5" in run("budget", "visits/").out

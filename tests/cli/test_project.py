@@ -8,7 +8,8 @@ from typing import Any
 import polars
 import pytest
 
-from discreet.errors import Invalid, PolicyError
+from discreet.errors import EngineError, Invalid, PolicyError
+from discreet.opening import connect
 from discreet.project import find_project, init, open_project, read_project
 
 
@@ -80,3 +81,71 @@ def test_ledger_and_witness_lie_where_the_policy_says(project: Path) -> None:
     assert (project.parent / "books" / "a.ledger").exists()
     assert (project.parent / "books" / "a.witness").read_text()
     assert not (project.parent / "discreet.ledger").exists()
+
+
+@pytest.mark.parametrize("named", ["proj", "proj/discreet.toml", "./proj"])
+def test_a_project_may_be_named_from_here(run: Any, project: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    folder = project.parent / "proj"
+    folder.mkdir()
+    for file in ("discreet.toml", "visits.parquet"):
+        (project.parent / file).rename(folder / file)
+    monkeypatch.chdir(project.parent)
+    with connect(named) as db:
+        assert db.remaining.epsilon == 2
+    assert run("ask", named, "SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.5").code == 0
+    assert "ε = 1.5" in run("budget", named).out
+    assert (folder / "discreet.ledger").exists()
+
+
+MISTAKES = """
+colour = "red"
+[budget]
+epsilon = -1
+[tables.visits]
+source = "visits.parquet"
+unit = "patient"
+columns.cost.bounds = [500, 0]
+columns.kost.bounds = [0, 1]
+[tables.notes]
+source = "notes.parquet"
+link = { column = "visit", table = "visits", key = "visit_id" }
+[tables.sites]
+source = "nowhere.parquet"
+public = true
+[tables.rooms]
+public = true
+"""
+
+
+def test_mistakes_of_all_kinds_are_listed_at_once(project: Path) -> None:
+    polars.DataFrame({"visit": [1]}).write_parquet(project.parent / "notes.parquet")
+    project.write_text(MISTAKES)
+    with pytest.raises(PolicyError) as caught:
+        open_project(project)
+    listed = sorted(line.split(": ")[0] for line in str(caught.value).splitlines())
+    assert listed == [
+        "budget.epsilon",
+        "colour",
+        "tables.notes.link.key",
+        "tables.rooms.source",
+        "tables.sites.source",
+        "tables.visits.columns.cost.bounds",
+        "tables.visits.columns.kost",
+        "tables.visits.unit",
+    ]
+
+
+def test_a_mistake_is_listed_once(project: Path) -> None:
+    project.write_text(project.read_text().replace("[0, 500]", "[500, 0]") + 'columns.cost.type = "real"\nkolour = 1\n')
+    with pytest.raises(PolicyError) as caught:
+        open_project(project)
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_a_broken_file_does_not_hide_mistakes(project: Path, data: Path) -> None:
+    data.write_bytes(b"PAR1 not really")
+    with pytest.raises(EngineError):
+        open_project(project)
+    project.write_text("colour = 1\n" + project.read_text())
+    with pytest.raises(PolicyError, match="colour"):
+        open_project(project)

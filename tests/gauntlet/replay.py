@@ -22,6 +22,7 @@ from scripted import Seeded
 from discreet import Error
 from discreet.engines.duckdb import DuckDB
 from discreet.ledger import chain
+from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
@@ -215,6 +216,11 @@ def _excess(mechanism: Mechanism[Any], inputs: list[tuple[Any, Any]], add_remove
             weights = sum(_weights_moved(mechanism, a, b) for a, b in inputs)
             heavy = _beyond(weights, mechanism.weight, "weight") if add_remove else None
             return heavy or _beyond(scores, mechanism.epsilon, "range of log-ratios")
+        case Exponential():
+            shifts = [y - x for x, y in zip(*(map(int, np.asarray(scores).tolist()) for scores in inputs[0]), strict=True)]
+            if mechanism.monotone and min(shifts) < 0 < max(shifts):
+                return "scores move both ways"
+            return _beyond(max(map(abs, shifts)), mechanism.sensitivity, "a score")
         case NoisyMax():
             changes = np.concatenate([np.asarray(b) - np.asarray(a) for a, b in inputs])
             if mechanism.monotone and changes.min(initial=0) < 0 < changes.max(initial=0):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from gauntlet.replay import differences, excesses, run
 
 from discreet import session as road
 from discreet.errors import Refused
+from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.quantile import Quantile
-from discreet.plan import settle, stat, write
+from discreet.plan import find, settle, stat, write
 from discreet.plan.bound import Reach
 from discreet.plan.execute import Answers, execute
 from discreet.plan.stat import Scaled, Stat
@@ -25,6 +27,7 @@ from discreet.private import reveal
 from discreet.relation import write as relation
 
 SITES = "SELECT site, COUNT(*) AS n FROM visits GROUP BY site"
+TOWNS = "SELECT town, COUNT(*) AS n FROM visits GROUP BY town"
 AGES = "SELECT SUM(age) AS s FROM visits WHERE age > 1000"
 SUMS = "SELECT dept, SUM(cost) AS s, COUNT(*) AS n FROM visits GROUP BY dept"
 Break = Callable[[pytest.MonkeyPatch], None]
@@ -111,6 +114,16 @@ def do_not_pay_for_rounding(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Scaled, "of", classmethod(of))
 
 
+def halve_sensitivity_of_finds(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(find, "chooser", lambda epsilon: Exponential(epsilon=epsilon, sensitivity=Fraction(1, 2)))
+
+
+def do_not_cap(patch: pytest.MonkeyPatch) -> None:
+    """Each unit votes for all of its groups when groups are found."""
+    sound = find.write_capped
+    patch.setattr(find, "write_capped", lambda source, value, most, *rest, **more: sound(source, value, 99 * most, *rest, **more))
+
+
 ROWS, GROUPS = {"rows": 3}, {"groups": 2, "per_group": 2}
 EDGES, MANY = [("base", "base+edges")], [("base", "base+everywhere")]
 MOVED: list[tuple[Break, Asked, list[tuple[str, str]], str]] = [
@@ -126,6 +139,10 @@ MOVED: list[tuple[Break, Asked, list[tuple[str, str]], str]] = [
     (do_not_weigh, Asked("SELECT MODE(dept) AS m FROM visits", ROWS, "0.01", "add/remove"), MANY, "NoisyMax"),
     (round_weights_up, Asked("SELECT COUNT(*) AS n FROM visits", {"rows": 7}, "0", "add/remove"), [("base", "base+crowd")], "ℓ1"),
     (do_not_pay_for_rounding, Asked("SELECT SUM(cost) AS s FROM visits", {"rows": 1}, "0", "add/remove"), [("base", "base+huge")], "ℓ1"),
+    (halve_sensitivity_of_finds, Asked("SELECT COUNT(*) AS n FROM visits", None, "0", "add/remove"), MANY, "a score"),
+    (halve_sensitivity_of_finds, Asked("SELECT SUM(free) AS n FROM visits", ROWS, "0", "add/remove"), MANY, "a score"),
+    (do_not_cap, Asked(TOWNS, {"rows": 1}, "0.01", "add/remove"), MANY, "groups"),
+    (do_not_cap, Asked(TOWNS, {"groups": 40, "per_group": 1}, "0.01", "add/remove"), MANY, "weights"),
 ]  # fmt: skip
 
 

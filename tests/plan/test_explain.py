@@ -96,6 +96,7 @@ def test_every_mechanism_has_its_theorem() -> None:
     assert set(explained().to_json()["theorems"]) == {"Laplace", "Quantile"}
     assert set(explained(keys=None, contributions=None).to_json()["theorems"]) == {
         "Laplace",
+        "SparseVector",
         "Quantile",
         "PartitionSelection",
         "WeightedGaussianSelection",

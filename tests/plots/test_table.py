@@ -6,6 +6,7 @@ import datetime
 
 import pytest
 
+from discreet.plots.notes import notes_of
 from discreet.plots.page import html_table
 from discreet.plots.table import LEGEND, Series, cell, decimals, plainly, text_table, width
 
@@ -82,3 +83,41 @@ def test_the_legend_explains_the_mark() -> None:
 
 def test_an_empty_table_says_why() -> None:
     assert text_table([Series("k", [], is_key=True), Series("n", [])], 0).splitlines()[-1] == "(no group is large enough to be shown)"
+
+
+def test_a_column_has_one_number_of_decimals() -> None:
+    series = Series("x", [10.0, 20.0, 30.0, 40.0], [9.5, 19.4, 25.0, 39.999], [10.5, 20.6, 35.0, 40.001])
+    assert [str(cell(series, row)) for row in range(4)] == ["10.00 ± 0.50", "20.00 ± 0.60", "30.00 ± 5.00", "40.00 ± 0.01"]
+
+
+def test_no_error_looks_like_none() -> None:
+    assert str(cell(Series("n", [7], [6.8], [7.2]), 0)) == "7 ± 1"
+    assert str(cell(Series("n", [0], [0.0], [0.3]), 0)) == "0 (0.00 … 0.30) ~"
+    assert str(cell(Series("x", [0.0], [0.0], [0.0]), 0)) == "0.00 (clipped)"
+
+
+def test_a_page_without_rows_says_so() -> None:
+    assert "(no rows)" in html_table([Series("k", [], is_key=True)], 0, [], empty="(no rows)")
+
+
+@pytest.mark.parametrize(
+    ("receipt", "said"),
+    [
+        ({}, []),
+        ({"found": {}, "notes": []}, []),
+        ({"found": None, "notes": None}, []),
+        ({"found": {"cost": {"low": "0", "high": "1000000"}}}, ["found privately: cost within 0 … 1,000,000"]),
+        ({"found": {"rows": 1}}, ["found privately: one row of a person counts; who has more counts less"]),
+        ({"found": {"cost": {"high": "7/2"}}}, ["found privately: cost up to 3.5"]),
+        ({"found": {"day": ["2020-01-01", "2020-02-01"]}}, ["found privately: day within 2020-01-01 … 2020-02-01"]),
+        (
+            {"found": {"groups": 3, "per_group": 2}},
+            [
+                "found privately: a person counts in at most 3 groups; at most 2 rows of a person count in each group; "
+                "who has more counts less"
+            ],
+        ),
+    ],
+)
+def test_notes(receipt: dict[str, object], said: list[str]) -> None:
+    assert notes_of(receipt) == said

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from release.clinic import clinic
@@ -128,3 +130,63 @@ def test_large_releases_print_quickly() -> None:
     assert time.perf_counter() - began < 1.0
     assert "… and 99,940 more rows" in text
     assert "… and 99,800 more rows" in page
+
+
+@pytest.mark.parametrize("keys", [[2020, 2021, "(other)"], [datetime.date(2024, 1, 1), None, "(other)"]])
+def test_numbers_and_dates_beside_other_become_texts(keys: list[Any]) -> None:
+    release = Release((Shown("k", keys), Shown("n", [1, 2, 3], None, 2.0)), 0.95, RECEIPT)
+    texts = [None if key is None else str(key) for key in keys]
+    assert release.to_arrow()["k"].to_pylist() == texts
+    assert release.to_polars()["k"].to_list() == texts
+    assert list(release.to_pandas()["k"].astype(object).where(lambda k: k.notna(), None)) == texts
+    assert release.rows[0]["k"] == keys[0]
+
+
+def test_integer_keys_with_other_on_the_whole_road() -> None:
+    with clinic() as db:
+        release = db.sql("SELECT year, COUNT(*) AS n FROM visits GROUP BY year", other=True).release(2)
+    assert release.to_arrow()["year"].to_pylist()[-1] == "(other)"
+
+
+def test_files_that_cannot_be_written_are_reported(release: Release, tmp_path: Path) -> None:
+    for write in (release.save, release.to_csv, release.plot):
+        with pytest.raises(Invalid, match="cannot be written"):
+            write(tmp_path / "no" / "a.png")
+
+
+def test_csv_holds_no_formulas_unless_wished() -> None:
+    keys = ["=1+1", "+x", "-x", "@x", "\tx", "x=1"]
+    release = Release((Shown("k", keys), Shown("n", [-1.5] * 6, None, 2.0)), 0.95, RECEIPT)
+
+    def read(text: str | None) -> list[list[str]]:
+        return [row[:2] for row in csv.reader(io.StringIO(text))][1:]
+
+    assert read(release.to_csv()) == [[f"'{key}" if key != "x=1" else key, "-1.5"] for key in keys]
+    assert read(release.to_csv(formulas=True)) == [[key, "-1.5"] for key in keys]
+
+
+def test_the_small_print_says_what_was_found_and_what_it_means() -> None:
+    said = {"found": {"rows": 5, "cost": ["0", "440"]}, "notes": ["MAX(cost) is the 0.99 quantile <b>\x1b"]}
+    release = Release((Shown("k", ["a"]), Shown("n", [5], None, 2.0)), 0.95, RECEIPT | said)
+    found = "found privately: at most 5 rows of a person count; cost within 0 … 440; who has more counts less"
+    assert release.small_print[1:3] == ["MAX(cost) is the 0.99 quantile <b>\\x1b", found]
+    assert found in repr(release)
+    assert found in release._repr_html_()
+    assert "<b>" not in release._repr_html_()
+    assert release.plot().get_supxlabel() == f"{release.small_print[0]} · cost ε = 0.5 (ledger entry 3)"
+
+
+@pytest.mark.parametrize(
+    ("asked", "delta", "said"),
+    [
+        ({}, "1/1000", "(no group is large enough to be shown)"),
+        ({}, "0", "(no rows)"),
+        ({"having": {"is": "Literal"}}, "1/1000", "(no rows)"),
+        ({"limit": 0}, "1/1000", "(no rows)"),
+        ({"limit": 5, "having": None}, "1/1000", "(no group is large enough to be shown)"),
+    ],
+)
+def test_an_empty_release_says_why(asked: dict[str, Any], delta: str, said: str) -> None:
+    release = Release((Shown("k", []), Shown("n", [], None, 2.0)), 0.95, RECEIPT | {"asked": ASKED | asked, "delta": delta})
+    assert said in repr(release).splitlines()
+    assert said in release._repr_html_()

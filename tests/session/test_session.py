@@ -162,8 +162,16 @@ def test_the_least_epsilon_for_an_error(path: Path) -> None:
     db = connect(path)
     q = db.sql(SQL)
     price = q.price({"mean_cost": 5}, size=2000)
-    assert q.plan(epsilon=price).error(size=2000)["mean_cost"] <= 5  # type: ignore[operator]
-    assert q.plan(epsilon=price * Fraction(99, 100)).error(size=2000)["mean_cost"] > 5  # type: ignore[operator]
+    assert q.plan(epsilon=price).error(size=2000).worst["mean_cost"] <= 5  # type: ignore[operator]
+    assert q.plan(epsilon=price * Fraction(99, 100)).error(size=2000).worst["mean_cost"] > 5  # type: ignore[operator]
+    there = q.price({"mean_cost": 5}, size=2000, at={"mean_cost": 240})
+    assert there < price
+    assert q.plan(epsilon=there).error(size=2000, at={"mean_cost": 240})["mean_cost"] <= 5  # type: ignore[operator]
+    for wrong in (5, {}, {"dept": 1}, {"mean": 1}):
+        with pytest.raises(Invalid, match="mean_cost"):
+            q.price(wrong, size=2000)  # type: ignore[arg-type]
+    with pytest.raises(Invalid, match="at must be"):
+        q.plan(epsilon=1).error(at={"zz": 1})
     with pytest.raises(Invalid, match="size"):
         q.price({"mean_cost": 5})
     assert q.release(error={"visits": 60}).receipt["epsilon"] == str(q.price({"visits": 60}))
@@ -241,3 +249,74 @@ def test_a_mean_without_missing_values_shares_the_count(path: Path) -> None:
     assert sure.error(size=1000)["mean_cost"] < unsure.error(size=1000)["mean_cost"]  # type: ignore[operator]
     with pytest.raises(PolicyError, match="prize"):
         connect(path, ledger=":memory:", not_null=["prize"])
+
+
+def test_a_closed_session_charges_nothing(path: Path) -> None:
+    db = connect(path)
+    db.close()
+    with pytest.raises(Invalid, match="closed"):
+        db.ask(SQL, epsilon=0.5)
+    assert connect(path).spent.epsilon == 0
+
+
+def test_rows_without_a_key(tmp_path: Path) -> None:
+    rows = pa.table({"id": list(range(4000)), "k": ["a", None] * 2000, "flag": [True, None, False, False] * 1000})
+    pq.write_table(rows, tmp_path / "t.parquet")
+    said: dict[str, Any] = {"unit": "id", "epsilon": 9, "one_row_per_unit": True, "ledger": ":memory:"}
+    with_null = discreet.connect(tmp_path / "t.parquet", keys={"k": ["a", None]}, **said).ask(
+        "SELECT k, COUNT(*) AS n FROM t GROUP BY k", epsilon=3
+    )
+    assert [row["k"] for row in with_null.rows] == ["a", None]
+    assert abs(with_null.rows[1]["n"] - 2000) < 20
+    assert with_null.receipt["notes"] == []
+    without = discreet.connect(tmp_path / "t.parquet", **said).ask("SELECT flag, COUNT(*) AS n FROM t GROUP BY flag", epsilon=3)
+    assert [row["flag"] for row in without.rows] == [False, True]
+    assert "flag (NULL)" in without.receipt["notes"][0]
+
+
+def test_jumps_have_no_interval(path: Path) -> None:
+    """CASE and comparisons of noisy numbers may be wrong altogether, so they have no ±; rounding is looked through."""
+    q = connect(path).sql("SELECT CASE WHEN COUNT(*) > 5 THEN 1 ELSE 0 END AS big, ROUND(AVG(cost), 0) AS m, COUNT(*) > 5 AS b FROM visits")
+    assert q.plan(epsilon=0.5).error(size=100)["big"] is None
+    [ends] = q.release(epsilon=0.5).intervals
+    assert set(ends) == {"m"}
+    assert ends["m"][0] < ends["m"][1]
+
+
+def test_a_clipped_count_is_not_certain(path: Path) -> None:
+    release = connect(path, keys={"dept": [f"nobody{i}" for i in range(200)]}).ask(SQL, epsilon=0.2)
+    assert all(ends["visits"][0] < ends["visits"][1] for ends in release.intervals)
+
+
+def test_what_was_found_is_said(path: Path) -> None:
+    pq.write_table(table(20_000), path)
+    db = discreet.connect(path, unit="patient_id", epsilon=2, delta=1e-6)
+    found = db.ask("SELECT COUNT(*) AS n, AVG(cost) AS m FROM visits", epsilon=2).receipt["found"]
+    assert found["rows"] in (2, 3)
+    assert 400 <= float(found["cost"]["high"]) <= 1000
+
+
+def test_the_tail_is_not_cut_for_nothing(path: Path) -> None:
+    """A tenth of the people have a hundred rows each: a percentile of people would cut them; a limit that spares a few does not."""
+    ids = [person for person in range(10_000) for _ in range(100 if person % 10 == 0 else 1)]
+    pq.write_table(pa.table({"patient_id": ids}), path)
+    db = discreet.connect(path, unit="patient_id", epsilon=2, ledger=":memory:")
+    [row] = db.ask("SELECT COUNT(*) AS n FROM visits", epsilon=2).rows
+    assert abs(row["n"] - len(ids)) < 0.05 * len(ids)
+
+
+def test_several_files_need_to_say_where_their_ledger_lies(path: Path, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"patient_id": [1], "age": [3]}), tmp_path / "people.parquet")
+    both = {"visits": path, "people": tmp_path / "people.parquet"}
+    with pytest.raises(Invalid, match="ledger="):
+        discreet.connect(both, unit="patient_id", epsilon=1)
+    (tmp_path / "link.parquet").symlink_to(path)
+    connect(path).ask(SQL, epsilon=0.4)
+    assert discreet.connect({"visits": tmp_path / "link.parquet"}, unit="patient_id", epsilon=1).spent.epsilon == Fraction(4, 10)
+
+
+def test_no_delta_left_is_said(path: Path) -> None:
+    db = connect(path, ledger=":memory:", delta=1e-6, epsilon=100, keys=None)
+    with pytest.raises(BudgetExceeded, match="declare its keys"):
+        for i in range(100):
+            db.ask(f"SELECT dept, COUNT(*) AS n FROM visits WHERE cost > {i} GROUP BY dept", epsilon=0.1, delta="1/30000000")

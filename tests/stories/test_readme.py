@@ -24,4 +24,4 @@ def test_the_first_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     printed = capsys.readouterr().out
     assert "expected error" in printed
     assert all(dept in printed for dept in ("cardio", "er", "ortho"))
-    assert "Amount(epsilon=1/2" in printed
+    assert "Amount(epsilon=0.5, delta=3.6e-07)" in printed

@@ -6,6 +6,7 @@ import tomllib
 
 import pytest
 
+from discreet.errors import PolicyError
 from discreet.tables.draft import candidates, draft
 from discreet.tables.kind import Kind
 from discreet.tables.policy import read_policy
@@ -25,8 +26,10 @@ ODD = {
 def test_a_draft_is_a_policy_to_check() -> None:
     schemas = {"visits": {"visit_id": Kind.INTEGER, "patient_id": Kind.INTEGER, "cost": Kind.REAL, "tags": None}, "grid": {"x": Kind.REAL}}
     text = draft(schemas, {"visits": "data/visits.parquet", "grid": "grid.csv"})
-    policy = read_policy(text)
-    assert [table.unit for table in policy.tables] == [Person("patient_id"), EachRow()]
+    with pytest.raises(PolicyError, match=r"^tables\.grid: say who is protected[^\n]*$"):  # and nothing else
+        read_policy(text)
+    policy = read_policy(text.replace("# CHECK: public = true if", "public = true # if"))
+    assert [table.unit for table in policy.tables] == [Person("patient_id"), None]
     assert [table.source for table in policy.tables] == ["data/visits.parquet", "grid.csv"]
     assert policy.declared == {
         "visits": {"visit_id": Kind.INTEGER, "patient_id": Kind.INTEGER, "cost": Kind.REAL},
@@ -46,8 +49,8 @@ def test_commented_lines_are_good_once_uncommented() -> None:
     policy = read_policy("\n".join(lines))
     assert policy.witness is not None
     assert policy.tables[0].contributions.rows == 10
-    assert sum(column.bounds is not None for column in policy.tables[0].columns) == 3
-    assert sum(column.keys is not None for column in policy.tables[0].columns) == 3
+    assert sum(column.bounds is not None for column in policy.tables[0].columns) == 2
+    assert sum(column.keys is not None for column in policy.tables[0].columns) == 2
 
 
 def test_odd_names_are_quoted() -> None:
@@ -71,3 +74,32 @@ def test_odd_names_are_quoted() -> None:
 def test_candidates_by_name(names: list[str], found: list[str]) -> None:
     assert candidates(dict.fromkeys(names, Kind.TEXT)) == found
     assert candidates(dict.fromkeys(names, Kind.REAL)) == []
+
+
+def test_one_table_without_candidates_protects_each_row() -> None:
+    assert read_policy(draft({"grid": {"x": Kind.REAL}}, {})).tables[0].unit == EachRow()
+
+
+def test_several_tables_protect_the_same_people() -> None:
+    schemas = {
+        "staff": {"employee_id": Kind.INTEGER},
+        "visits": {"visit_id": Kind.INTEGER, "patient_id": Kind.INTEGER},
+        "tests": {"test_id": Kind.INTEGER, "patient_id": Kind.INTEGER},
+    }
+    text = draft(schemas, {})
+    assert text.count('unit = "patient_id"') == 2
+    assert 'unit = "employee_id"' not in text
+    assert text.count("# CHECK: public = true if nobody is described by these rows") == 1
+
+
+def test_nothing_is_suggested_for_the_unit() -> None:
+    section = draft({"t": {"user_id": Kind.INTEGER, "n": Kind.INTEGER}}, {}).split("columns.user_id]")[1].split("[tables")[0]
+    assert "bounds" not in section
+    assert "keys" not in section
+
+
+@pytest.mark.parametrize(("source", "asks"), [("a.csv", 2), ("b/A.TSV.gz", 2), ("a.parquet", 0)])
+def test_types_of_a_text_file_must_be_said(source: str, asks: int) -> None:
+    text = draft({"t": {"user_id": Kind.TEXT, "n": Kind.TEXT}}, {"t": source})
+    assert text.count("CHECK: this file says no types") == asks
+    read_policy(text)

@@ -13,7 +13,7 @@ from discreet.tables.declaration import ColumnDeclaration
 from discreet.tables.kind import Kind
 from discreet.tables.policy import Policy, read_policy
 from discreet.tables.table import Contributions
-from discreet.tables.unit import EachRow, Link, Person
+from discreet.tables.unit import EachRow, Link, Person, each_row
 
 WHOLE = """
 version = "3"
@@ -277,7 +277,7 @@ def test_several_tables_by_arguments() -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ({"bounds": {"cost": (0, 1)}}, 'bounds: with several tables, write "table.cost"'),
+        ({"bounds": {"cost": (0, 1)}}, 'bounds: there are several tables, so say whose cost this is, for example "visits.cost"'),
         ({"public": ["site"]}, "public: there is no table site; did you mean sites?"),
         ({"unit": None}, "tables.visits: say who is protected"),
         ({"epsilon": 0}, "budget.epsilon"),
@@ -286,6 +286,7 @@ def test_several_tables_by_arguments() -> None:
         ({"contributions": {"rows": 0}}, "tables.visits.contributions"),
         ({"unit": 7}, "tables.visits.unit"),
         ({"adjacency": "none"}, "adjacency"),
+        ({"unit": each_row}, "unit: this is a function: call it, as in unit=each_row()"),
         ({"columns": {"visits.c": "number"}}, "tables.visits.columns.c.type"),
     ],
 )
@@ -293,3 +294,9 @@ def test_arguments_that_say_nothing_good(arguments: dict[str, Any], why: str) ->
     with pytest.raises(PolicyError) as caught:
         Policy.of_arguments(["visits", "sites"], **({"unit": "id", "epsilon": 1} | arguments))
     assert why in str(caught.value)
+
+
+def test_one_name_needs_no_list() -> None:
+    policy = Policy.of_arguments(["visits", "hosp"], unit="id", epsilon=1, public="hosp")
+    assert [table.unit for table in policy.tables] == [Person("id"), None]
+    assert [column.name for column in Policy.of_arguments(["t"], unit="id", epsilon=1, not_null="cost").tables[0].columns] == ["cost"]

@@ -12,16 +12,17 @@ from rich.table import Table
 from rich.text import Text
 from typer import Argument, Option
 
-from discreet.cli.screen import gauge, out
+from discreet.cli.screen import as_text, gauge, out
 from discreet.cli.source import find_ledger, is_ledger
-from discreet.errors import Invalid
+from discreet.errors import Invalid, LedgerError
 from discreet.ledger.asked import asked
 from discreet.ledger.ledger import Ledger
 from discreet.plots.table import plainly
-from discreet.release import Release, price, verify_receipt
+from discreet.release import CHANGED, Release, price, stored_release, verify_receipt
 
 Witness = Annotated[str | None, Option("--witness", metavar="FILE", help="The ledger's witness.")]
 _RECENT = 20
+_SAVED, _PRINTED = {"columns", "confidence", "receipt"}, {"rows", "intervals", "confidence", "repeated", "receipt"}
 
 
 def budget(
@@ -101,14 +102,20 @@ def verify(
         return
     opened = None if ledger is None else find_ledger(ledger, witness)
     try:
-        receipt = _verify_receipt(Path(place), opened)
+        receipt, answers = _verify_receipt(Path(place), opened)
     finally:
         if opened is not None:
             opened.close()
     out.print(f"[green]sound[/green]: ε = {_amount(receipt['epsilon'])}, δ = {_amount(receipt['delta'])}, protecting ", end="")
     out.print(Text(plainly(receipt["protected"])))
     where = f"paid in ledger entry {receipt['ledger']['sequence']}"
-    out.print(where if opened is not None else f"says it was {where}; give --ledger to check that too")
+    if opened is None:
+        out.print("checked: the receipt is whole, and what was done costs no more than it says")
+        out.print(f"the answers are NOT checked against a ledger, nor that this was {where}: give --ledger to check that too")
+    elif answers:
+        out.print(f"checked: {where}, and these are the very answers that the ledger holds")
+    else:
+        out.print(f"checked: {where}; there are no answers in this file, so none were checked")
 
 
 def _verify_ledger(place: str, witness: str | None) -> None:
@@ -123,17 +130,35 @@ def _verify_ledger(place: str, witness: str | None) -> None:
     out.print("watched by its witness" if report.witnessed else "no witness: an older copy put in its place would not be noticed")
 
 
-def _verify_receipt(path: Path, ledger: Ledger | None) -> dict[str, Any]:
+def _verify_receipt(path: Path, ledger: Ledger | None) -> tuple[dict[str, Any], bool]:
+    """The receipt in a file that was found good, and whether there are answers with it."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ValueError, RecursionError):
         raise Invalid(f"{path} is neither a ledger nor JSON that `ask --save` or `Release.save` wrote") from None
     if not isinstance(found, dict):
         raise Invalid("this is not a receipt")
-    if "columns" not in found:  # what --json printed, or a receipt alone
-        receipt: dict[str, Any] = found.get("receipt", found)
-        verify_receipt(receipt, ledger)
-        return receipt
-    release = Release.open(path)
-    release.verify(ledger)
-    return release.receipt
+    if "receipt" not in found:
+        verify_receipt(found, ledger)
+        return found, False
+    _require_known(found)
+    if "columns" in found:
+        release = Release.open(path)
+        release.verify(ledger)
+        return release.receipt, True
+    receipt: dict[str, Any] = found["receipt"]
+    if not isinstance(receipt, dict):
+        raise Invalid("this is not a receipt")
+    verify_receipt(receipt, ledger)
+    if ledger is not None:
+        held = json.loads(as_text(stored_release(receipt, ledger)))
+        if any(value != held[name] for name, value in found.items() if name != "repeated"):
+            raise LedgerError(CHANGED)
+    return receipt, "rows" in found
+
+
+def _require_known(found: dict[str, Any]) -> None:
+    """Nothing may stand beside the answers that would not be checked."""
+    known = _SAVED if "columns" in found else _PRINTED
+    if unknown := set(found) - known:
+        raise Invalid(f"this is not what `ask` wrote: {', '.join(sorted(map(plainly, unknown)))} cannot be checked, so take it out")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Option
 
 from discreet.cli import screen
+from discreet.cli.destination import require_drawable, require_writable, write
 from discreet.cli.source import Declared, open_data, wished
 from discreet.errors import Invalid
 from discreet.exact import Number
@@ -73,6 +73,10 @@ def ask(
     """Ask a question, pay for it, and print the answer with its error. The same question again is free."""
     if as_json and as_csv:
         raise Invalid("give --json or --csv, not both")
+    for option, file in (("--save", save), ("--plot", plot)):
+        require_writable(option, file)  # before anything is paid
+    if plot is not None:
+        require_drawable(plot)
     said = Declared(
         unit, each_row, budget, delta, tuple(bounds or ()), tuple(keys or ()), contributions, tuple(type_ or ()),
         one_row_per_unit, adjacency, data_version, ledger, witness,
@@ -82,13 +86,13 @@ def ask(
         price = _price(query, epsilon, error, size, confidence, question_delta)
         release = query.release(price, question_delta, confidence=confidence, progress=progress)
         remaining = db.remaining
+    _print(release, as_json, as_csv)
+    if not as_json and not as_csv:
+        screen.left(remaining)
     if save is not None:
         release.save(save)
     if plot is not None:
         release.plot(plot)
-    _print(release, as_json, as_csv)
-    if not as_json and not as_csv:
-        screen.left(remaining)
 
 
 def explain(
@@ -121,12 +125,13 @@ def explain(
         unit, each_row, budget, delta, tuple(bounds or ()), tuple(keys or ()), contributions, tuple(type_ or ()),
         one_row_per_unit, adjacency, data_version, ledger, witness,
     )  # fmt: skip
+    require_writable("--html", html)
     with open_data(data, said) as db:
         query = _query(db, sql, other)
         plan = query.plan(_price(query, epsilon, error, size, confidence, question_delta), question_delta)
         explained = plan.explain()
     if html is not None:
-        Path(html).write_text(explained.to_html(), encoding="utf-8")
+        write(html, explained.to_html())
     elif as_json:
         print(json.dumps(explained.to_json(), indent=2, ensure_ascii=False))
     else:
@@ -143,22 +148,23 @@ def _price(
     """The ε that was said, or the least for a wished error; None leaves it to the question's own text."""
     wishes = wished(error or ())
     if wishes is None:
+        if epsilon is None and query.question.epsilon is None:
+            raise Invalid(
+                "say how much this question may cost: --epsilon 0.1; or how close it must be: --error COLUMN=5, perhaps with --size"
+            )
         return epsilon
     if epsilon is not None:
         raise Invalid("give --epsilon or --error, not both: one follows from the other")
-    return query.price(wishes, size=size, confidence=confidence, delta=delta)
+    try:
+        return query.price(wishes, size=size, confidence=confidence, delta=delta)
+    except Invalid as error:
+        raise Invalid(str(error).replace("size=…", "--size 1000")) from None
 
 
 def _print(release: Release, as_json: bool, as_csv: bool) -> None:
     if as_json:
-        print(json.dumps(_values(release), ensure_ascii=False, allow_nan=False, default=str))
+        print(screen.as_text(release))
     elif as_csv:
         print(release.to_csv(), end="")
     else:
         screen.show(release)
-
-
-def _values(release: Release) -> dict[str, Any]:
-    """Rows, intervals and receipt for a machine; dates are text."""
-    told = {"rows": release.rows, "intervals": release.intervals, "confidence": release.confidence}
-    return told | {"repeated": release.repeated, "receipt": release.receipt}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -29,6 +30,13 @@ def show(release: Release) -> None:
         out.print(Text(line, style="dim"))
 
 
+def as_text(release: Release) -> str:
+    """Rows, intervals and receipt as JSON for a machine; dates are text."""
+    told = {"rows": release.rows, "intervals": release.intervals, "confidence": release.confidence}
+    told |= {"repeated": release.repeated, "receipt": release.receipt}
+    return json.dumps(told, ensure_ascii=False, allow_nan=False, default=str)
+
+
 def table_of(release: Release, most: int = MOST) -> Table:
     """A release as a table in colour: what is too faint to tell is dimmed."""
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold")
@@ -44,6 +52,8 @@ def table_of(release: Release, most: int = MOST) -> Table:
             text.append(f" {TOO_SMALL}" if found.faint else "", style="yellow")
             cells.append(text)
         table.add_row(*cells)
+    if not len(release):
+        table.caption = release.empty
     if len(release) > most:
         table.caption = f"… and {len(release) - most:,} more rows"
     return table

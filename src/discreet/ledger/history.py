@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, final
 
@@ -27,13 +28,22 @@ def distrust(reason: str) -> LedgerError:
     return LedgerError(f"the ledger cannot be trusted: {reason}. {WHAT_TO_DO}")
 
 
+def _shortly(digits: int) -> Callable[[Fraction | None], str]:
+    """Write an amount as a short decimal; the exact one stays in its field."""
+    return lambda amount: "∞" if amount is None else f"{float(amount):.{digits}g}"
+
+
 @final
 @frozen
 class Amount:
-    """An ε and a δ; None is an ε that has no bound."""
+    """An ε and a δ, exact; None is an ε that has no bound.
 
-    epsilon: Fraction | None = field(repr=str)
-    delta: Fraction = field(repr=str)
+    >>> Amount(Fraction(62227, 125), Fraction(23, 64_000_000)), Amount(None, Fraction(0))
+    (Amount(epsilon=497.816, delta=3.6e-07), Amount(epsilon=∞, delta=0))
+    """
+
+    epsilon: Fraction | None = field(repr=_shortly(6))
+    delta: Fraction = field(repr=_shortly(2))
 
     def plus(self, epsilon: Fraction | None, delta: Fraction) -> Amount:
         """Both together."""

@@ -56,7 +56,7 @@ class Ledger:
     >>> ledger.store(paid, {"visits": 42}).body["release"], ledger.find("how many visits?")
     ({'visits': 42}, {'visits': 42})
     >>> ledger.spent, ledger.remaining
-    (Amount(epsilon=1/10, delta=0), Amount(epsilon=9/10, delta=0))
+    (Amount(epsilon=0.1, delta=0), Amount(epsilon=0.9, delta=0))
     """
 
     def __init__(self, storage: Storage, terms: Terms | None, witness: Witness | None = None) -> None:

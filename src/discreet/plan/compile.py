@@ -71,7 +71,7 @@ def compile_plan(question: Question, catalog: Catalog, epsilon: Fraction, delta:
         public_groups=groups,
         loss=NOTHING,
         found=Found(),
-        notes=question.notes,
+        notes=(*question.notes, *_left_out(question, groups)),
     )
     if not finds:
         plan = settle(plan, Found())
@@ -105,7 +105,7 @@ def _additive(question: Question) -> bool:
 # ── groups ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _values(question: Question, expr: Expr, lookup: Lookup) -> tuple[Value, ...] | None:
+def _values(question: Question, expr: Expr, lookup: Lookup) -> tuple[Value | None, ...] | None:
     declared = field_of(expr, question.relation.schema).public_keys
     if declared is not None:
         return declared
@@ -121,6 +121,15 @@ def public_groups(question: Question, lookup: Lookup) -> KeyValues | None:
     if math.prod(len(found or ()) for found in values) > MOST_KEYS:
         raise Refused(f"the keys make more than {MOST_KEYS:,} groups: group by fewer of them")
     return tuple(itertools.product(*(found or () for found in values)))
+
+
+def _left_out(question: Question, groups: KeyValues | None) -> list[str]:
+    """Say where rows without a key are left out."""
+    missing = []
+    for place, (name, expr) in enumerate(question.keys):
+        if groups is not None and field_of(expr, question.relation.schema).nullable and all(group[place] is not None for group in groups):
+            missing.append(f"rows without {name} (NULL) are left out: its public values do not include None")
+    return missing
 
 
 # ── what must be found ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -149,7 +158,7 @@ def _finds(
         finds.append(finder)
     for expr, (name, interval) in _numbers(question).items():
         if not interval.known:
-            finds += open_ends(expr, name, interval, epsilon * _BOUND, adjacency, question.relation.one_row)
+            finds += open_ends(expr, name, interval, epsilon * _BOUND, adjacency)
     taken = sum((find.epsilon for find in finds), Fraction(0))
     factor = min(Fraction(1), _MOST_FOR_FINDS * epsilon / taken) if taken else Fraction(1)
     return tuple(evolve(find, epsilon=find.epsilon * factor) for find in finds)

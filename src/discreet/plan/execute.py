@@ -104,20 +104,15 @@ def _add(find: Find, plan: Steps, found: Found, engine: Engine) -> Found:
     source = Source(question.relation, question.keys, None if question.other else groups, plan.dialect)  # finds look at all rows
     match find:
         case FindLimit(what):
-            limit = find.mechanism.release(engine.run(find.write(source)).map(lambda c: _places(c, 0)))
-            return evolve(found, limits={**found.limits, what: find.read(limit)})
+            outcomes = find.mechanism.release(engine.run(find.write(source)).map(find.beyond))
+            return evolve(found, limits={**found.limits, what: find.read(outcomes)})
         case FindBound(expr, _, end):
-            grid = find.mechanism.grid
-            place = find.mechanism.release(engine.run(find.write(source)).map(lambda c: _places(c, int(grid.lower))))
-            return evolve(found, bounds={**found.bounds, (expr, end): find.read(place)})
+            outcomes = find.mechanism.release(engine.run(find.write(source)).map(find.beyond))
+            return evolve(found, bounds={**found.bounds, (expr, end): find.read(outcomes)})
         case FindKeys():
             return _add_keys(find, plan, found, source, engine)
         case _:
             assert_never(find)
-
-
-def _places(columns: Columns, lowest: int) -> Places:
-    return Places(columns["v"].astype(np.int64) - lowest, columns["w"].astype(np.int64))
 
 
 def _add_keys(find: FindKeys, plan: Steps, found: Found, source: Source, engine: Engine) -> Found:

@@ -7,19 +7,22 @@ declared.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeAlias, final
 
+import numpy as np
 from attrs import frozen
 
 from discreet import exact
 from discreet.engines.dialect import Dialect
+from discreet.engines.engine import Columns
 from discreet.loss.loss import Loss
 from discreet.loss.notions import Approx
 from discreet.loss.promise import Promised
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
-from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
+from discreet.mechanisms.sparse_vector import Outcome, SparseVector
 from discreet.plan.write import Source, write_capped, write_per_unit
 from discreet.relation.expr import Expr
 from discreet.relation.field import Interval
@@ -27,28 +30,53 @@ from discreet.relation.write import write_expr
 from discreet.tables.kind import Kind
 from discreet.tables.table import MOST_CONTRIBUTED
 
-_SHARE = Fraction(95, 100)  # limits cover about this share of the units
-_SHARE_OF_LARGEST = Fraction(90, 100)
 _OCTAVE = 2  # grid points for each doubling
 # few places to choose from, so that a small ε finds a good one even among a thousand units
 _LADDER = (10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768)
 LIMITS: tuple[int, ...] = (*range(1, 9), *_LADDER, MOST_CONTRIBUTED)
 _LOWEST, _HIGHEST = -10, 40  # powers of two: smaller values count as 0, larger ones as the largest
 _TOP = _OCTAVE * (_HIGHEST - _LOWEST)
+_PLACES = 2 * _TOP + 1
+_SURE = Fraction(95, 100)
+
+
+def first_spare(epsilon: Fraction, places: int, adjacency: Adjacency) -> SparseVector:
+    """Go through places from the inside out, and stop at the first beyond which few units lie.
+
+    How many units lie beyond a place moves by at most 1 with one unit. A limit is good where as many units are beyond it as the noise
+    weighs, whatever their number in all: one more step adds 1/ε to the noise and takes these units' excess from the bias. (A percentile
+    would cut the tail of a large table for nothing.) So few is what the technique itself may err by: then it does not run past them all.
+    """
+    monotone = not is_replacement(adjacency)
+    plain = SparseVector(epsilon=epsilon, threshold=0, monotone=monotone)
+    return SparseVector(epsilon=epsilon, threshold=-math.ceil(plain.error(_SURE, size=places)), monotone=monotone)
+
+
+def beyond(columns: Columns, places: int, outwards: int) -> list[int]:
+    """Minus how many units lie beyond each place, from the inside out, from how many are at each."""
+    at = np.zeros(places, np.int64)
+    np.add.at(at, np.clip(columns["v"].astype(np.int64), 0, places - 1), np.maximum(columns["w"].astype(np.int64), 0))
+    upto = np.cumsum(at[::outwards])
+    return [int(count) for count in upto - upto[-1]]
+
+
+def stopped(outcomes: Sequence[Outcome], places: int) -> int:
+    """The place at which the search stopped, counted from the inside; the last if it never did."""
+    return len(outcomes) - 1 if outcomes and outcomes[-1].above else places - 1
 
 
 @final
 @frozen
 class FindLimit:
-    """Find how many rows (or groups, or rows in one group) a unit has: about the 95th percentile, one of 29 limits up to 1024."""
+    """Find how many rows (or groups, or rows in one group) of a unit count: one of 29 limits, beyond which few units lie."""
 
     what: str  # "rows", "groups" or "per_group"
     epsilon: Fraction
     adjacency: Adjacency
 
     @property
-    def mechanism(self) -> Quantile:
-        return Quantile(epsilon=self.epsilon, q=_SHARE, lower=0, upper=len(LIMITS) - 1, step=1, adjacency=self.adjacency)
+    def mechanism(self) -> SparseVector:
+        return first_spare(self.epsilon, len(LIMITS), self.adjacency)
 
     @property
     def loss(self) -> Loss:
@@ -66,31 +94,35 @@ class FindLimit:
         ladder = " ".join(f"WHEN {value} <= {limit} THEN {place}" for place, limit in enumerate(LIMITS[:-1]))
         return write_per_unit(source, [], f"CASE {ladder} ELSE {len(LIMITS) - 1} END", pairs=self.what == "per_group")
 
-    def read(self, place: float) -> int:
-        """The limit at a place."""
-        return LIMITS[int(place)]
+    def beyond(self, columns: Columns) -> list[int]:
+        """Minus how many units have more than each limit."""
+        return beyond(columns, len(LIMITS), outwards=1)
+
+    def read(self, outcomes: Sequence[Outcome]) -> int:
+        """The limit at which the search stopped."""
+        return LIMITS[stopped(outcomes, len(LIMITS))]
 
     def __str__(self) -> str:
-        words = {"rows": "rows a unit has", "groups": "groups a unit is in", "per_group": "rows a unit has in one group"}[self.what]
-        return f"find how many {words}: a private 95th percentile over units; sure from about {enough(self.mechanism):,} units"
+        words = {"rows": "rows of a unit count", "groups": "groups of a unit count", "per_group": "rows of a unit count in one group"}
+        return (
+            f"find how many {words[self.what]}: privately, so that few units have more (about {-int(self.mechanism.threshold):,} at most)"
+        )
 
 
 @final
 @frozen
 class FindBound:
-    """Find one end of an expression's range on a log grid: about the 95th percentile of each unit's largest value (5th of its least)."""
+    """Find one end of an expression's range on a log grid, beyond which few units have any value."""
 
     expr: Expr
     name: str
     end: str  # "low" or "high"
     epsilon: Fraction
     adjacency: Adjacency
-    share: Fraction = _SHARE
 
     @property
-    def mechanism(self) -> Quantile:
-        q = self.share if self.end == "high" else 1 - self.share
-        return Quantile(epsilon=self.epsilon, q=q, lower=-_TOP, upper=_TOP, step=1, adjacency=self.adjacency)
+    def mechanism(self) -> SparseVector:
+        return first_spare(self.epsilon, _PLACES, self.adjacency)
 
     @property
     def loss(self) -> Loss:
@@ -100,24 +132,30 @@ class FindBound:
         """How many units have their largest (smallest) value at each grid point."""
         text = write_expr(self.expr, source.relation.schema, source.dialect)
         word = "MAX" if self.end == "high" else "MIN"
-        return write_per_unit(source, [("x", log_place(text, source.dialect))], f"{word}(x)")
+        return write_per_unit(source, [("x", f"{log_place(text, source.dialect)} + {_TOP}")], f"{word}(x)")
 
-    def read(self, place: float) -> Fraction:
-        """The bound that a grid point stands for, rounded away from the middle to two digits."""
-        outward = (place > 0) == (self.end == "high")
-        if place == 0:
+    def beyond(self, columns: Columns) -> list[int]:
+        """Minus how many units have a value beyond each grid point, from the other end on."""
+        return beyond(columns, _PLACES, outwards=1 if self.end == "high" else -1)
+
+    def read(self, outcomes: Sequence[Outcome]) -> Fraction:
+        """The bound at which the search stopped, rounded away from the middle to two digits."""
+        place = stopped(outcomes, _PLACES)
+        step = place - _TOP if self.end == "high" else _TOP - place
+        outward = (step > 0) == (self.end == "high")
+        if step == 0:
             return Fraction(0)
-        size = 2.0 ** ((abs(place) + (0 if outward else -1)) / _OCTAVE + _LOWEST)
-        return _two_digits(size, up=outward) * (1 if place > 0 else -1)
+        size = 2.0 ** ((abs(step) + (0 if outward else -1)) / _OCTAVE + _LOWEST)
+        return _two_digits(size, up=outward) * (1 if step > 0 else -1)
 
     def __str__(self) -> str:
-        which, at = ("an upper bound", self.share) if self.end == "high" else ("a lower bound", 1 - self.share)
-        where = f"a private {float(100 * at):g}th percentile over units, on a log grid"
-        return f"find {which} of {self.name}: {where}; sure from about {enough(self.mechanism):,} units"
+        which = "an upper bound" if self.end == "high" else "a lower bound"
+        few = f"{-int(self.mechanism.threshold):,}"
+        return f"find {which} of {self.name}: privately, so that few units have values beyond it (about {few} at most)"
 
 
 def log_place(text: str, dialect: Dialect) -> str:
-    """Where a number lies on the log grid: 0 for numbers near 0, then a step for each quarter of a doubling, with its sign."""
+    """Where a number lies on the log grid: 0 for numbers near 0, then a step for each half of a doubling, with its sign."""
     real, near = f"CAST({text} AS {dialect.type_name(Kind.REAL)})", dialect.real(Fraction(2) ** _LOWEST)
     size = f"CASE WHEN ABS({real}) > {near} THEN ABS({real}) ELSE {near} END"  # whatever branch is computed, its logarithm is there
     steps = f"FLOOR(LN({size}) * {_OCTAVE / math.log(2)!r} + 1e-9) + {1 - _OCTAVE * _LOWEST}"
@@ -186,30 +224,26 @@ class FindKeys:
         return f"find which {what}: partition selection over units, each in at most {most}"
 
 
-def enough(mechanism: Quantile) -> int:
-    """With so many units the quantile is found among their values, 95 % of the time, and not beyond them."""
-    slack = min(mechanism.q, 1 - mechanism.q)
-    return math.ceil(mechanism.error(Fraction(95, 100)) / float(slack))
-
-
 _FEW, _TINY = 8, Fraction(1, 10**4)
 _TYPICAL_SPREAD = 1.5  # units are usually in a few groups, where each gets less than the full weight
 
 Find: TypeAlias = FindLimit | FindBound | FindKeys
 
 
-def open_ends(expr: Expr, name: str, interval: Interval, epsilon: Fraction, adjacency: Adjacency, one_row: bool) -> list[FindBound]:
-    """What has to be found of an expression's range, if anything.
-
-    A unit with many rows brings the largest of them, so that a lower percentile of units clips as few rows.
-    """
+def open_ends(expr: Expr, name: str, interval: Interval, epsilon: Fraction, adjacency: Adjacency) -> list[FindBound]:
+    """What has to be found of an expression's range, if anything."""
     ends = [end for end, known in (("low", interval.low_known), ("high", interval.high_known)) if not known]
-    return [FindBound(expr, name, end, epsilon / len(ends), adjacency, _SHARE if one_row else _SHARE_OF_LARGEST) for end in ends]
+    return [FindBound(expr, name, end, epsilon / len(ends), adjacency) for end in ends]
 
 
 def settled(interval: Interval, found: dict[str, Fraction]) -> Interval:
-    """The range with its open ends as they were found; never empty."""
-    low, high = sorted((found.get("low", interval.low), found.get("high", interval.high)))
+    """The range with its open ends as they were found; never empty.
+
+    Ends that are the wrong way round mean that there were too few units to find any: then the range is a short one, at a known end or at 0.
+    """
+    low, high = found.get("low", interval.low), found.get("high", interval.high)
+    if low >= high:
+        low, high = (Fraction(0), Fraction(1)) if len(found) == 2 else (low, low + 1) if "high" in found else (high - 1, high)
     least = max(abs(low), abs(high), Fraction(1)) / 2**20  # so that floats tell its ends apart
     if high - low < least:
         low, high = (low, low + least) if "high" in found else (high - least, high)

@@ -16,7 +16,7 @@ from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.sensitivity import interval
 from discreet.plan.estimate import Cells, Floats, half_widths, statistic
 from discreet.plan.find import FindBound, FindKeys, FindLimit
-from discreet.plan.post import evaluate
+from discreet.plan.post import evaluate, smooth
 from discreet.plan.settle import settle
 from discreet.plan.share import ADDITIVE, SPREAD, TYPICAL
 from discreet.plan.stat import Stat
@@ -24,6 +24,7 @@ from discreet.plan.steps import Found, Steps
 from discreet.relation.expr import Column, Expr, columns_of
 
 SIZES = (100, 1_000, 10_000, 100_000)
+AWKWARD = ((1.0, 0.01), (-1.0, 0.01), (0.0, SPREAD))  # where the mean may lie, and the variance, of the bounds' half and its square
 TYPICAL_LIMITS = {"rows": 10, "groups": 3, "per_group": 3}  # what a forecast takes limits to be that are still to be found
 HalfWidth: TypeAlias = "float | dict[int, float] | None"
 
@@ -34,14 +35,15 @@ class Forecast(Mapping[str, HalfWidth]):
     """For each output: the half-width of its interval; by group size where it depends on that; None where it cannot be known.
 
     What is forecast is the noise around the bounded question. How far bounding and clipping move the answer itself is not known without
-    spending. A mean is taken to lie a third of the way from the middle of its bounds to an end: right within 5 % for any mean in their
-    middle half.
+    spending. The error of a mean depends on where it lies: half-way between the middle of its bounds and an end, unless `at` says where;
+    `worst` has the half-widths for the most awkward place (for a standard deviation: values within a tenth of the bounds, at an end).
     """
 
     widths: dict[str, HalfWidth]
     confidence: float
     ranks: frozenset[str] = field(default=frozenset())  # columns whose error is a number of ranks, or of votes
     assumed: Mapping[str, int] = field(factory=dict)  # limits that are to be found, and were taken to be this
+    worst: dict[str, HalfWidth] = field(factory=dict)
 
     def __getitem__(self, name: str) -> HalfWidth:
         return self.widths[name]
@@ -55,10 +57,16 @@ class Forecast(Mapping[str, HalfWidth]):
     def __repr__(self) -> str:
         lines = [f"expected error, {self.confidence:.0%} of the time at most:"]
         for name, width in self.widths.items():
-            lines.append(f"  {name}: {_spelled(width, name in self.ranks)}")
+            lines.append(f"  {name}: {_spelled(width, name in self.ranks)}{_at_worst(width, self.worst.get(name))}")
         for what, limit in self.assumed.items():
             lines.append(f'  if the limit found is {what} = {limit}, for example; the error grows with it, see assume={{"{what}": …}}')
         return "\n".join(lines)
+
+
+def _at_worst(width: HalfWidth, worst: HalfWidth) -> str:
+    if isinstance(width, float) and isinstance(worst, float) and worst > 1.1 * width:
+        return f", up to ±{worst:,.4g} by where it lies"
+    return ""
 
 
 def _spelled(width: HalfWidth, ranks: bool) -> str:
@@ -81,32 +89,53 @@ def forecast(
     """Half-widths of all outputs; `at` says where statistics lie, `assume` what open bounds and limits will be."""
     level = float(exact.confidence_level(confidence))
     sizes = SIZES if size is None else (exact.whole(size, "size"),)
-    guessed = {
-        find.what: TYPICAL_LIMITS[find.what] for find in plan.finds if isinstance(find, FindLimit) and find.what not in (assume or {})
-    }
-    closed = plan if plan.settled else _assumed(plan, {**guessed, **(assume or {})})
+    said = _said(plan, "assume", assume, {find.name for find in plan.finds if isinstance(find, FindBound)} | set(TYPICAL_LIMITS))
+    places = _said(plan, "at", at, {name for name, _ in (*plan.question.measures, *plan.question.outputs)} | _columns(plan))
+    guessed = {find.what: TYPICAL_LIMITS[find.what] for find in plan.finds if isinstance(find, FindLimit) and find.what not in said}
+    closed = plan if plan.settled else _assumed(plan, {**guessed, **said})
     widths: dict[str, HalfWidth] = {}
+    worst: dict[str, HalfWidth] = {}
     ranks = set()
     for name, expr in plan.question.outputs:
         measures = {m: measure for m, measure in plan.question.measures if m in columns_of(expr)}
+        followed = smooth(expr)
         if not measures:
             continue
-        if closed is None:
-            widths[name] = None
+        if closed is None or followed is None:
+            widths[name] = worst[name] = None
         elif all(measure.function in ADDITIVE for measure in measures.values()):
-            found = _additive(closed, expr, sizes, at or {}, level)
-            even = max(found) - min(found) <= 1e-6 * max(found)  # slopes are taken numerically
-            widths[name] = found[0] if even else dict(zip(sizes, found, strict=True))
+            widths[name] = _by_size(_additive(closed, followed, sizes, places, level, TYPICAL, SPREAD), sizes)
+            far = [_additive(closed, followed, sizes, places, level, *place) for place in AWKWARD]
+            worst[name] = _by_size([max(found) for found in zip(*far, strict=True)], sizes)
         elif isinstance(expr, Column):
-            widths[name] = _choice(closed, expr.name, level)
+            widths[name] = worst[name] = _choice(closed, expr.name, level)
             ranks.add(name)
         else:
-            widths[name] = None
-    return Forecast(widths, level, frozenset(ranks), guessed)
+            widths[name] = worst[name] = None
+    return Forecast(widths, level, frozenset(ranks), guessed, worst)
 
 
-def _additive(plan: Steps, expr: Expr, sizes: tuple[int, ...], at: Mapping[str, float], level: float) -> list[float]:
-    cells: Cells = {total.stat: np.array([_imagined(plan, total.stat, size, at) for size in sizes]) for total in plan.totals}
+def _by_size(found: list[float], sizes: tuple[int, ...]) -> HalfWidth:
+    even = max(found) - min(found) <= 1e-6 * max(found)  # slopes are taken numerically
+    return found[0] if even else dict(zip(sizes, found, strict=True))
+
+
+def _said(plan: Steps, what: str, given: Any, known: set[str]) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or set(given) - known:
+        raise Invalid(f"{what} must be a dict with some of the names {', '.join(sorted(known))}")
+    return dict(given)
+
+
+def _columns(plan: Steps) -> set[str]:
+    return {measure.expr.name for _, measure in plan.question.measures if isinstance(measure.expr, Column)}
+
+
+def _additive(
+    plan: Steps, expr: Expr, sizes: tuple[int, ...], at: Mapping[str, float], level: float, place: float, spread: float
+) -> list[float]:
+    cells: Cells = {total.stat: np.array([_imagined(plan, total.stat, size, at, place, spread) for size in sizes]) for total in plan.totals}
     measures = {m: measure for m, measure in plan.question.measures if m in columns_of(expr)}
 
     def output(there: Cells) -> Floats:
@@ -118,20 +147,25 @@ def _additive(plan: Steps, expr: Expr, sizes: tuple[int, ...], at: Mapping[str, 
         values = [evaluate(expr, row) for row in rows]
         return np.array([value if isinstance(value, int | float) else np.nan for value in values], float)
 
-    return [float(width) for width in half_widths(output, cells, plan.totals, level)]
+    with np.errstate(invalid="ignore"):
+        return [0.0 if np.isnan(width) else float(width) for width in half_widths(output, cells, plan.totals, level)]
 
 
-def _imagined(plan: Steps, stat: Stat, size: int, at: Mapping[str, float]) -> float:
-    """What a total would be in a group of this size."""
+def _imagined(plan: Steps, stat: Stat, size: int, at: Mapping[str, float], place: float, spread: float) -> float:
+    """What a total would be in a group of this size, with the mean at this place between the middle of the bounds and an end."""
     if stat.grid is None:
         return float(size)
-    said = {m.function: at[name] for name, m in plan.question.measures if m.expr == stat.expr and name in at}
+    same = {name: measure for name, measure in plan.question.measures if measure.expr == stat.expr}
+    names = {name: expr.name for name, expr in plan.question.outputs if isinstance(expr, Column) and expr.name in same}
+    said = {same[names.get(name, name)].function: value for name, value in at.items() if names.get(name, name) in same}
     half, middle = float(stat.grid.half), float(stat.grid.mid)
-    mean = said["mean"] - middle if "mean" in said else TYPICAL * half
+    if isinstance(stat.expr, Column) and stat.expr.name in at:
+        said.setdefault("mean", at[stat.expr.name])
+    mean = said["mean"] - middle if "mean" in said else place * half
     if stat.form != "squares":
         return size * mean
-    spread = said["stddev"] ** 2 if "stddev" in said else said.get("variance", max(SPREAD - TYPICAL**2, 0) * half * half)
-    return size * (mean**2 + spread)
+    around = said["stddev"] ** 2 if "stddev" in said else said.get("variance", spread * half * half)
+    return size * (mean**2 + around)
 
 
 def _choice(plan: Steps, measure: str, level: float) -> float:

@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from discreet.plan.estimate import Cells, Floats, half_widths, plausible, statistic
 from discreet.plan.execute import Answers
-from discreet.plan.post import evaluate, in_order
+from discreet.plan.post import evaluate, in_order, smooth
 from discreet.plan.question import Measure
 from discreet.plan.share import ADDITIVE
 from discreet.plan.stat import Form, Stat
@@ -48,7 +48,7 @@ class Shown:
     def _ends(self, sign: int) -> Values | None:
         if self.widths is None:
             return None
-        centres = self.values if self.raw is None else self.raw
+        centres = self.values  # clipped: an interval around a raw count below 0 could be empty
         widths = self.widths if isinstance(self.widths, list) else [self.widths] * len(centres)
         least, most = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
         return [None if c is None or w is None else min(max(c + sign * w, least), most) for c, w in zip(centres, widths, strict=True)]
@@ -134,7 +134,11 @@ def _column(name: str, expr: Expr, answers: Answers, cells: Cells, table: dict[s
 
 
 def _computed(name: str, expr: Expr, values: Values, answers: Answers, cells: Cells, table: dict[str, Values], confidence: float) -> Shown:
-    """A computed column: its slope in each total is taken through the expression."""
+    """A computed column: its slope in each total is taken through the expression, where it has one."""
+    expr_without_steps = smooth(expr)
+    if expr_without_steps is None:
+        return Shown(name, values)
+    expr = expr_without_steps
     measures = {m: measure for m, measure in answers.plan.question.measures if m in columns_of(expr)}
     others = {key: column for key, column in table.items() if key not in measures}
 

@@ -35,6 +35,26 @@ def evaluate(expr: Expr, row: Mapping[str, Any]) -> Any:
             assert_never(expr)
 
 
+_SMOOTH = {"add", "subtract", "multiply", "divide", "negate", "abs", "sqrt", "ln", "exp", "to_real"}
+_STEPS = {"round", "floor", "ceil", "truncate"}
+
+
+def smooth(expr: Expr) -> Expr | None:
+    """The expression without rounding, where an error can be followed through it; None where it jumps, as CASE and comparisons do."""
+    match expr:
+        case Column() | Literal():
+            return expr
+        case Call(function, arguments) if function in _STEPS:
+            return smooth(arguments[0])
+        case Call("coalesce", (first, *rest)) if all(isinstance(other, Literal) for other in rest):
+            return smooth(first)
+        case Call(function, arguments) if function in _SMOOTH:
+            inside = [smooth(argument) for argument in arguments]
+            return None if None in inside else Call(function, tuple(part for part in inside if part is not None))
+        case _:
+            return None
+
+
 def check(expr: Expr, known: set[str]) -> None:
     """Refuse what cannot be computed on released values."""
     match expr:

@@ -111,7 +111,7 @@ def _choice(name: str, epsilon: Fraction, plan: Steps, found: Found, ranges: dic
     assert candidates is not None
     reach = moved(used.reach, plan.adjacency, signed=False)
     winner = NoisyMax(epsilon=epsilon, sensitivity=reach.l1, monotone=plan.adjacency == "add/remove")
-    return Choice(name, measure.expr, winner, used, candidates)
+    return Choice(name, measure.expr, winner, used, tuple(value for value in candidates if value is not None))
 
 
 def quantile_grid(interval: Interval, kind: Kind | None) -> tuple[Fraction, Fraction, Fraction]:

@@ -14,7 +14,8 @@ from discreet.relation.expr import Expr, field_of
 from discreet.relation.field import Field, Interval
 
 Name = TypeVar("Name")
-TYPICAL = 0.35  # a mean is taken to lie this far from the middle of its bounds, of the way to an end
+TYPICAL = 0.5  # a mean is taken to lie this far from the middle of its bounds, of the way to an end
+ROBUST = 0.65  # and when the budget is split a little further out, for values are often skewed
 SPREAD = 1 / 3  # and squares to be on average this share of the largest: the values spread evenly
 ADDITIVE = ("count", "count_of", "count_units", "count_distinct", "sum", "mean", "variance", "stddev")
 
@@ -41,9 +42,9 @@ def needs(measure: Measure, field: Field | None, centred: bool, one_row: bool) -
             middle, half = abs(field.range.low + field.range.high) / 2, (field.range.high - field.range.low) / 2
             return {"total": float(half / most), there: float(middle / most)}
         case "mean":
-            return {"total": 1.0, there: TYPICAL}
+            return {"total": 1.0, there: ROBUST}
         case "variance" | "stddev":
-            return {"squares": 1.0, "total": 2 * TYPICAL, there: SPREAD}
+            return {"squares": 1.0, "total": 2 * ROBUST, there: ROBUST}
         case _:
             return {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from discreet.plots.table import Series, cell, plainly
+from discreet.plots.table import NO_GROUP, Series, cell, plainly
 
 STYLE = """<style>
 .discreet{font:14px/1.45 system-ui,sans-serif;max-width:72em}
@@ -21,12 +21,12 @@ STYLE = """<style>
 </style>"""
 
 
-def html_table(columns: Sequence[Series], rows: int, below: Sequence[str], most: int = 200) -> str:
-    """The table as a fragment of a page, with lines of small print below."""
+def html_table(columns: Sequence[Series], rows: int, below: Sequence[str], most: int = 200, empty: str = NO_GROUP) -> str:
+    """The table as a fragment of a page, with lines of small print below, and `empty` where there is no row."""
     shown = min(rows, most)
     head = "".join(f"<th>{escape(series.name)}</th>" for series in columns)
     body = "".join(f"<tr>{''.join(_cell(series, row) for series in columns)}</tr>" for row in range(shown))
-    lines = ([f"… and {rows - shown:,} more rows"] if shown < rows else []) + list(below)
+    lines = ([f"… and {rows - shown:,} more rows"] if shown < rows else [] if rows else [empty]) + list(below)
     notes = "".join(f'<div class="below">{escape(line)}</div>' for line in lines)
     return f'{STYLE}<div class="discreet"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}</div>'
 

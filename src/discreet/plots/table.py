@@ -6,17 +6,21 @@ import datetime
 import math
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, final
 
 from attrs import frozen
 
 _LONGEST = 40  # characters of a key that are shown
+_LOOKED_AT = 200  # rows that decide how a column looks
+NO_GROUP, NO_ROWS = "(no group is large enough to be shown)", "(no rows)"
 TOO_SMALL = "~"
+FORMATS = (".png", ".svg", ".pdf")  # of files that can be drawn into; here, for matplotlib need not be there
 LEGEND = f"{TOO_SMALL} too small to tell from 0: the noise may be as large as the answer"
 
 
 @final
-@frozen(eq=False)
+@frozen(eq=False, slots=False)
 class Series:
     """One column as it is shown; a key has no error, any other may have the ends of an interval."""
 
@@ -35,6 +39,15 @@ class Series:
         """Whether the noise may be all there is: the interval contains 0."""
         ends = self.ends(row)
         return ends is not None and ends[0] <= 0 <= ends[1] and ends[0] < ends[1]
+
+    @cached_property
+    def digits(self) -> int:
+        """How many decimals all its rows are shown with: as many as leave two figures of the error in the middle."""
+        looked = range(min(len(self.values), _LOOKED_AT))
+        if all(isinstance(self.values[row], int | None) for row in looked):
+            return 0  # whole numbers stay whole
+        halves = sorted((ends[1] - ends[0]) / 2 for row in looked if (ends := self.ends(row)) and ends[0] < ends[1])
+        return decimals(halves[len(halves) // 2]) if halves else 2
 
     @property
     def to_the_right(self) -> bool:
@@ -56,7 +69,7 @@ class Cell:
 
 
 def cell(series: Series, row: int) -> Cell:
-    """One place of the table, with as many digits as its error leaves meaningful.
+    """One place of the table, with as many digits as its column's errors leave meaningful; no error is shown as 0.
 
     >>> str(cell(Series("n", [1234.567], [1222.2], [1246.9]), 0)), str(cell(Series("n", [3], [0.0], [14.5]), 0))
     ('1,235 ± 12', '3 (0 … 14) ~')
@@ -64,11 +77,17 @@ def cell(series: Series, row: int) -> Cell:
     value, ends = series.values[row], series.ends(row)
     if ends is None or isinstance(value, str) or value is None:
         return Cell(plainly(value, grouped=not series.is_key))
-    half = (ends[1] - ends[0]) / 2
-    digits = 0 if isinstance(value, int) else decimals(half)  # whole numbers stay whole
-    middle = abs((ends[0] + ends[1]) / 2 - value) <= half / 50  # one that was clipped lies off the middle of its interval
-    spread = f"± {half:,.{digits}f}" if middle else f"({ends[0]:,.{digits}f} … {ends[1]:,.{digits}f})"
-    return Cell(_rounded(value, digits), spread, series.is_faint(row))
+    return Cell(_rounded(value, series.digits), _spread(value, *ends, series.digits), series.is_faint(row))
+
+
+def _spread(value: float, low: float, high: float, digits: int) -> str:
+    half = (high - low) / 2
+    if not half:
+        return "(clipped)"  # the noise left it beyond where it must lie: this is no certainty
+    if abs((low + high) / 2 - value) <= half / 50:  # one that was clipped lies off the middle of its interval
+        return f"± {max(half, 10.0**-digits):,.{digits}f}"
+    ends = [_rounded(end, digits) for end in (low, high)]
+    return f"({' … '.join(ends if ends[0] != ends[1] else [_rounded(end, decimals(half)) for end in (low, high)])})"
 
 
 def decimals(half: float) -> int:
@@ -109,9 +128,13 @@ def plainly(value: Any, grouped: bool = False) -> str:
     return _safe(str(value))
 
 
+def printable(text: str) -> str:
+    """The text with nothing that moves the cursor, changes colours or turns the writing round."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def _safe(text: str) -> str:
-    """Nothing that moves the cursor, changes colours or turns the writing round."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[: _LONGEST + 1])
+    shown = printable(text[: _LONGEST + 1])
     return shown if len(text) <= _LONGEST else shown[:_LONGEST] + "…"
 
 
@@ -125,8 +148,8 @@ def _padded(text: str, size: int, right: bool) -> str:
     return blanks + text if right else text + blanks
 
 
-def text_table(columns: Sequence[Series], rows: int, most: int = 60) -> str:
-    """The table as aligned lines; the first `most` rows of many.
+def text_table(columns: Sequence[Series], rows: int, most: int = 60, empty: str = NO_GROUP) -> str:
+    """The table as aligned lines; the first `most` rows of many, and `empty` where there is none.
 
     >>> print(text_table([Series("dept", ["er", "ward"], is_key=True), Series("n", [120, 9], [110, -1], [130, 19])], 2))
     dept  n
@@ -139,7 +162,7 @@ def text_table(columns: Sequence[Series], rows: int, most: int = 60) -> str:
     lines = ["  ".join(parts).rstrip() for parts in zip(*blocks, strict=True)]
     if shown < rows:
         lines.append(f"… and {rows - shown:,} more rows")
-    return "\n".join(lines if rows else [*lines, "(no group is large enough to be shown)"])
+    return "\n".join(lines if rows else [*lines, empty])
 
 
 def _block(series: Series, rows: int) -> Iterator[str]:

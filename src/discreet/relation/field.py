@@ -109,7 +109,7 @@ class Field:
     kind: Kind | None
     range: Interval | None = None
     nullable: bool = False
-    keys: tuple[Value, ...] | None = None
+    keys: tuple[Value | None, ...] | None = None  # the values that may occur; None among them is NULL
     unit: bool = False
 
     @classmethod
@@ -119,7 +119,7 @@ class Field:
         return cls(column.kind, bounds or native(column.kind), column.nullable or not column.kind.numeric, column.keys, unit)
 
     @property
-    def public_keys(self) -> tuple[Value, ...] | None:
+    def public_keys(self) -> tuple[Value | None, ...] | None:
         """The values that may occur, where they are few and follow from what was declared."""
         if self.keys is not None:
             return self.keys

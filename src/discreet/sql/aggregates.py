@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from sqlglot import exp
 
 from discreet.sql.literals import number
-from discreet.sql.refuse import BOUNDED, only, refused
+from discreet.sql.refuse import is_bounded, only, refused
 
 
 @final
@@ -130,7 +130,7 @@ def _filter(node: exp.Filter) -> Aggregate:
 
 def _approximate(node: exp.Bracket) -> Aggregate | None:
     """APPROX_QUANTILES(x, 100)[OFFSET(90)] is the quantile 0.9."""
-    inside = node.this
+    inside, bounds = _unbounded(node.this) if is_bounded(node.this) else (node.this, {})
     if not isinstance(inside, exp.ApproxQuantiles):
         return None
     only(node, "this", "expressions", "offset", "safe")
@@ -143,9 +143,10 @@ def _approximate(node: exp.Bracket) -> Aggregate | None:
         raise refused(
             node, "the outermost quantiles are the least and largest value, which single people decide", "choose one between them"
         )
-    return Aggregate(node, "quantile", _argument(node, inside.this), q=Fraction(at) / parts)
+    return Aggregate(node, "quantile", _argument(node, inside.this), q=Fraction(at) / parts, **bounds)
 
 
+_BOUNDS = {"contribution_bounds_per_group": "per_group", "contribution_bounds_per_row": "per_row"}
 _OTHER_NAMES = {"VAR": ("variance", False), "VARP": ("variance", True), "STDEV": ("stddev", False), "STDEVP": ("stddev", True)}
 
 
@@ -159,30 +160,30 @@ def _by_name(node: exp.Anonymous) -> Aggregate | None:
         only(node, "this", "expressions")
         function, population = _OTHER_NAMES[name]
         return Aggregate(node, function, _argument(node, node.expressions[0]), population=population)
-    if not name.startswith(BOUNDED):
-        return None
+    return _with_bounds(node) if is_bounded(node) else None
+
+
+def _with_bounds(node: exp.Anonymous) -> Aggregate:
+    """An aggregate with named bounds, which tokens.py puts beside it."""
+    inner, bounds = _unbounded(node)
+    found = parse(inner)
+    if found is None:
+        raise refused(node, "this has no bounds of its own", "write SUM(x, contribution_bounds_per_group => (0, 10))")
+    return evolve(found, node=node, **bounds)
+
+
+def _unbounded(node: exp.Anonymous) -> tuple[exp.Expr, dict[str, Any]]:
+    """The aggregate alone, and its bounds."""
     only(node, "this", "expressions")
-    plain = [part for part in node.expressions if not isinstance(part, exp.Kwarg)]
-    named = [part for part in node.expressions if isinstance(part, exp.Kwarg)]
-    kind: dict[str, tuple[type[exp.Expr], Parse]] = {
-        "COUNT": (exp.Count, _count),
-        "SUM": (exp.Sum, _simple("sum")),
-        "AVG": (exp.Avg, _simple("mean")),
-    }
-    made, parse_it = kind[name.removeprefix(BOUNDED)]
-    if len(plain) != 1 or len(named) != 1:
-        raise refused(
-            node, "an aggregate takes one expression and one pair of bounds", "write SUM(x, contribution_bounds_per_group => (0, 10))"
-        )
-    found = parse_it(made(this=plain[0].copy()))
-    word = named[0].this.name.lower()
-    if word not in ("contribution_bounds_per_group", "contribution_bounds_per_row"):
-        raise refused(named[0], "there is no such argument", "there are contribution_bounds_per_group and contribution_bounds_per_row")
-    pair = named[0].expression
+    inner, *named = node.expressions
+    if len(named) != 1 or not isinstance(named[0], exp.Kwarg):
+        raise refused(node, "an aggregate has one pair of bounds", "write SUM(x, contribution_bounds_per_group => (0, 10))")
+    word, pair = named[0].this.name.lower(), named[0].expression
+    if word not in _BOUNDS:
+        raise refused(named[0], "there is no such argument", f"there are {' and '.join(_BOUNDS)}")
     if not isinstance(pair, exp.Tuple) or len(pair.expressions) != 2:
         raise refused(named[0], "bounds are a pair", "write contribution_bounds_per_group => (0, 10)")
-    low, high = pair.expressions
-    return evolve(found, node=node, **{"per_group" if word.endswith("group") else "per_row": (low, high)})  # type: ignore[arg-type]
+    return inner, {_BOUNDS[word]: tuple(pair.expressions)}
 
 
 _PARSES: dict[type[exp.Expr], Callable[[Any], Aggregate | None]] = {
@@ -219,7 +220,7 @@ def parse(node: exp.Expr) -> Aggregate | None:
 
 
 def _is_named(name: str) -> bool:
-    return name.startswith(BOUNDED) or name == "COUNT_UNITS" or name in _OTHER_NAMES
+    return name == "COUNT_UNITS" or name in _OTHER_NAMES
 
 
 def has_aggregate(node: exp.Expr) -> bool:
@@ -227,7 +228,7 @@ def has_aggregate(node: exp.Expr) -> bool:
     for part in node.walk():
         if isinstance(part, _CERTAIN) and not isinstance(part.parent, exp.Window):
             return True
-        if isinstance(part, exp.Anonymous) and _is_named(str(part.this).upper()):
+        if is_bounded(part) or (isinstance(part, exp.Anonymous) and _is_named(str(part.this).upper())):
             return True
         if isinstance(part, exp.ApproxQuantiles):
             return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from discreet.errors import Refused
+from discreet.sql.kinds import check_alike
 from discreet.sql.literals import agreed
 from discreet.sql.reader import Case, Reader, flat
 from discreet.sql.refuse import located, only, refused
@@ -20,21 +21,28 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
 }
 
 
-def _alike(node: exp.Expr, arguments: list[Typed]) -> list[Typed]:
+def _alike(node: exp.Expr, parts: list[exp.Expr], values: list[Typed]) -> list[Typed]:
+    """Values of one kind, or Refused; text beside dates is read as one."""
     try:
-        return agreed(arguments)
+        found = agreed(values)
     except Refused as error:
         raise located(node, error) from None
+    check_alike(node, list(zip(parts, found, strict=True)))
+    return found
+
+
+def _read_alike(node: exp.Expr, parts: list[exp.Expr], reader: Reader) -> list[Typed]:
+    return _alike(node, parts, [reader.read(part) for part in parts])
 
 
 def _comparison(node: exp.Binary, reader: Reader) -> Typed:
     only(node, "this", "expression")
-    return reader.call(node, _COMPARISONS[type(node)], *_alike(node, [reader.read(node.this), reader.read(node.expression)]))
+    return reader.call(node, _COMPARISONS[type(node)], *_read_alike(node, [node.this, node.expression], reader))
 
 
 def _between(node: exp.Between, reader: Reader) -> Typed:
     only(node, "this", "low", "high")
-    value, low, high = _alike(node, [reader.read(node.args.get(name)) for name in ("this", "low", "high")])
+    value, low, high = _read_alike(node, [node.this, node.args["low"], node.args["high"]], reader)
     return reader.call(node, "and", reader.call(node, "greater_equal", value, low), reader.call(node, "less_equal", value, high))
 
 
@@ -42,7 +50,7 @@ def _in(node: exp.In, reader: Reader) -> Typed:
     if node.args.get("query") is not None:
         raise refused(node, "IN with a subquery reads another table", "join that table instead, on the unit if it is private")
     only(node, "this", "expressions")
-    return reader.call(node, "in", *_alike(node, [reader.read(part) for part in (node.this, *node.expressions)]))
+    return reader.call(node, "in", *_read_alike(node, [node.this, *node.expressions], reader))
 
 
 def _connective(word: str, kind: type[exp.Expr]) -> Case:
@@ -78,29 +86,29 @@ def _case(node: exp.Case, reader: Reader) -> Typed:
     for branch in node.args["ifs"]:
         only(branch, "this", "true")
         test = reader.read(branch.this)
-        tests.append(test if subject is None else reader.call(branch, "equal", *_alike(branch, [subject, test])))
+        tests.append(test if subject is None else reader.call(branch, "equal", *_alike(branch, [node.this, branch.this], [subject, test])))
         values.append(reader.read(branch.args.get("true")))
-    default = node.args.get("default")
-    values = _alike(node, [*values, literal(None) if default is None else reader.read(default)])
+    default = node.args.get("default") or exp.null()
+    parts = [*(branch.args["true"] for branch in node.args["ifs"]), default]
+    values = _alike(node, parts, [*values, reader.read(default)])
     pairs = (part for pair in zip(tests, values, strict=False) for part in pair)
     return reader.call(node, "case", *pairs, values[-1])
 
 
 def _if(node: exp.If, reader: Reader) -> Typed:
     only(node, "this", "true", "false")
-    other = node.args.get("false")
-    yes, no = _alike(node, [reader.read(node.args.get("true")), literal(None) if other is None else reader.read(other)])
+    yes, no = _read_alike(node, [node.args["true"], node.args.get("false") or exp.null()], reader)
     return reader.call(node, "case", reader.read(node.this), yes, no)
 
 
 def _coalesce(node: exp.Coalesce, reader: Reader) -> Typed:
     only(node, "this", "expressions", "is_nvl", "is_null")
-    return reader.call(node, "coalesce", *_alike(node, [reader.read(part) for part in (node.this, *node.expressions)]))
+    return reader.call(node, "coalesce", *_read_alike(node, [node.this, *node.expressions], reader))
 
 
 def _nullif(node: exp.Nullif, reader: Reader) -> Typed:
     only(node, "this", "expression")
-    value, other = _alike(node, [reader.read(node.this), reader.read(node.expression)])
+    value, other = _read_alike(node, [node.this, node.expression], reader)
     return reader.call(node, "case", reader.call(node, "equal", value, other), literal(None), value)
 
 

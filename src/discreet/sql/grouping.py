@@ -258,8 +258,11 @@ def _read_order(select: exp.Select, reading: _Reading[X]) -> tuple[tuple[Typed, 
             value = (reading.alias(node) if isinstance(node, exp.Column) else None) or reading.reader(
                 lambda c: reading.alias(c) or _missing(c)
             ).read(node)
-        if not isinstance(value.expr, Literal):
-            found.append((value, bool(ordered.args.get("desc"))))
+        if isinstance(value.expr, Literal):
+            continue
+        if ordered.args.get("nulls_first") and value.field.nullable:  # NULL comes last unless it is asked for first
+            found.append((reading.apply("is_null", [value]), True))
+        found.append((value, bool(ordered.args.get("desc"))))
     return tuple(found)
 
 

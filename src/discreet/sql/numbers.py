@@ -90,6 +90,9 @@ def _clamp(node: exp.Anonymous, reader: Reader) -> Typed:
     if len(node.expressions) != 3:
         raise refused(node, "CLAMP takes a number and its two bounds", "write CLAMP(x, 0, 100)")
     value, low, high = (reader.read(part) for part in node.expressions)
+    ends = [end.expr.value for end in (low, high) if isinstance(end.expr, Literal) and isinstance(end.expr.value, int | Fraction)]
+    if len(ends) == 2 and ends[0] > ends[1]:
+        raise refused(node, "the lower bound lies above the upper", "swap them, as in CLAMP(x, 0, 100)")
     return clipped(reader, node, value, low, high)
 
 

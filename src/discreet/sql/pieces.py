@@ -26,6 +26,7 @@ from discreet.sql.tokens import parse
 from discreet.sql.typed import column
 from discreet.sql.units import names_unit
 from discreet.tables.kind import Kind
+from discreet.tables.table import Contributions
 
 Texts = Sequence[tuple[str | None, str]]  # a name, if one was given, and an expression
 _FUNCTIONS: dict[str, type[exp.Expr]] = {
@@ -100,9 +101,12 @@ def with_columns(relation: Relation, texts: Texts, dialect: str) -> Relation:
 
 def join(left: Relation, right: Relation, on: Sequence[tuple[str, str]], how: Literal["inner", "left"]) -> Relation:
     """Join on equal columns."""
-    pairs = [(rows_of(left).find(_column(a)), rows_of(right).find(_column(b))) for a, b in on]
     node = exp.Join(this=exp.Table(this=exp.to_identifier("the other table")))
-    return joined_on(rows_of(left), rows_of(right), pairs, node, how).relation
+    return closed(lambda: joined_on(rows_of(left), rows_of(right), _pairs(left, right, on), node, how).relation)
+
+
+def _pairs(left: Relation, right: Relation, on: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(rows_of(left).find(_column(a)), rows_of(right).find(_column(b))) for a, b in on]
 
 
 def stack(upper: Relation, lower: Relation) -> Relation:
@@ -116,11 +120,15 @@ def _column(name: str) -> exp.Column:
 
 def per_unit(relation: Relation, keys: Texts, aggregates: Texts, dialect: str) -> Relation:
     """Aggregate within each unit; the column that names it stays, where there is one."""
+    return closed(lambda: _per_unit(relation, keys, aggregates, dialect))
+
+
+def _per_unit(relation: Relation, keys: Texts, aggregates: Texts, dialect: str) -> Relation:
     units = [name for name in relation.schema if names_unit(relation, name)][:1]
     groups = [*(_column(name) for name in units), *(_named(name, text, dialect) for name, text in keys)]
     shown = [*groups, *(_named(name, text, dialect) for name, text in aggregates)]
     tree = exp.Select(expressions=shown, group=exp.Group(expressions=[node.unalias().copy() for node in groups]))
-    return closed(lambda: within_units(tree, rows_of(relation), dialect, unseen=not units).relation)
+    return within_units(tree, rows_of(relation), dialect, unseen=not units).relation
 
 
 def question(
@@ -130,9 +138,17 @@ def question(
     having: Sequence[str],
     order: Sequence[tuple[str, bool]],
     limit: int | None,
+    contributions: Contributions,
     dialect: str,
 ) -> Question:
     """What is asked of these rows, read as the SELECT that it amounts to."""
+    options = Options(contributions=contributions)
+    return closed(lambda: read_question(_select(keys, statistics, having, order, limit, dialect), rows_of(relation), options, dialect))
+
+
+def _select(
+    keys: Texts, statistics: Sequence[Statistic], having: Sequence[str], order: Sequence[tuple[str, bool]], limit: int | None, dialect: str
+) -> exp.Select:
     groups = [_named(name, text, dialect) for name, text in keys]
     shown = [*groups, *(_aggregate(statistic, dialect) for statistic in statistics)]
     tree = exp.Select(expressions=shown)
@@ -145,7 +161,7 @@ def question(
         tree.set("order", exp.Order(expressions=[exp.Ordered(this=snippet(text, dialect), desc=down) for text, down in order]))
     if limit is not None:
         tree.set("limit", exp.Limit(expression=exp.Literal.number(exact.whole(limit, "limit"))))
-    return closed(lambda: read_question(tree, rows_of(relation), Options(), dialect))
+    return tree
 
 
 def _named(name: str | None, text: str, dialect: str) -> exp.Expr:
@@ -167,7 +183,7 @@ def _function(statistic: Statistic, dialect: str) -> exp.Expr:
     if statistic.function == "agg":
         return of
     if statistic.bounds is not None:
-        of = exp.Anonymous(this="CLAMP", expressions=[of, *(_number(bound) for bound in _pair(statistic.bounds))])
+        of = exp.Anonymous(this="CLAMP", expressions=[of, *map(_number, statistic.bounds)])
     match statistic.function:
         case "count_of":
             return exp.Count(this=of)
@@ -177,12 +193,6 @@ def _function(statistic: Statistic, dialect: str) -> exp.Expr:
             return exp.Quantile(this=of, quantile=_number(statistic.q))
         case function:
             return _FUNCTIONS[function](this=of)
-
-
-def _pair(bounds: Any) -> tuple[Any, Any]:
-    if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
-        raise Refused("bounds must be a pair (lower, upper)")
-    return bounds[0], bounds[1]
 
 
 def _number(value: Any) -> exp.Expr:

@@ -9,9 +9,10 @@ from attrs import frozen
 from sqlglot import exp
 
 from discreet.errors import Refused
+from discreet.plan.origin import origin
 from discreet.plan.question import Measure
-from discreet.relation.expr import Column, Expr, Literal, call
-from discreet.relation.node import Named, PerUnit, Within
+from discreet.relation.expr import Column, Expr, Literal, call, field_of
+from discreet.relation.node import Named, PerUnit, Relation, Within
 from discreet.sql.literals import number
 from discreet.sql.naming import unique
 from discreet.sql.refuse import refused
@@ -19,7 +20,7 @@ from discreet.sql.scope import Body, Rows
 from discreet.sql.units import names_unit
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
-_KNOWN = ("epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "privacy_unit_column")
+_KNOWN = ("epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "privacy_unit_column", "group_selection_strategy")
 Bounds = tuple[int | Fraction, int | Fraction]
 _TWICE = {"count": "sum", "count_of": "sum", "sum": "sum", "mean": "mean"}  # what is asked of each unit's own aggregate
 
@@ -32,6 +33,7 @@ class Options:
     epsilon: Fraction | None = None
     delta: Fraction | None = None
     contributions: Contributions = Contributions()
+    public_groups: bool = False  # asked for: groups that are declared, none found
 
 
 def read_options(written: dict[str, exp.Expr] | None, rows: Rows) -> Options:
@@ -49,7 +51,27 @@ def read_options(written: dict[str, exp.Expr] | None, rows: Rows) -> Options:
     groups, in_all = (_whole(written, name) for name in ("max_groups_contributed", "max_rows_contributed"))
     if groups is not None and in_all is not None:
         raise Refused("max_groups_contributed and max_rows_contributed exclude each other: keep one")
-    return Options(epsilon, delta, Contributions(rows=in_all, groups=groups))
+    return Options(epsilon, delta, Contributions(rows=in_all, groups=groups), _only_public(written.get("group_selection_strategy")))
+
+
+def _only_public(node: exp.Expr | None) -> bool:
+    if node is None or isinstance(node, exp.Null):
+        return False
+    if not isinstance(node, exp.Column | exp.Literal) or node.name.upper() != "PUBLIC_GROUPS":
+        raise refused(
+            node,
+            "of group_selection_strategy only PUBLIC_GROUPS is implemented; groups that are not declared are found with another law, which "
+            "shows more of them than a Laplace threshold at the same epsilon and delta",
+            "leave group_selection_strategy out",
+        )
+    return True
+
+
+def check_public(asked: bool, relation: Relation, keys: Named) -> None:
+    """Refuse to find groups where the question says that they are public."""
+    for name, expr in keys if asked else ():
+        if field_of(expr, relation.schema).public_keys is None and origin(relation, expr) is None:
+            raise Refused(f'PUBLIC_GROUPS: the groups of {name} are not declared; declare them with keys={{"{name}": [...]}}')
 
 
 def _check_unit(node: exp.Expr, rows: Rows) -> None:
@@ -120,7 +142,8 @@ def per_group(body: Body, keys: Named, asked: tuple[tuple[str, Bounded], ...]) -
             continue
         if measure.function not in _TWICE:
             raise Refused(
-                f"{measure.function.upper()} cannot stand beside contribution_bounds_per_group: ask for it in a question of its own"
+                "beside contribution_bounds_per_group stand only COUNT, SUM, AVG and COUNT(DISTINCT unit): ask for other statistics in a "
+                "question of their own"
             )
         own = Within(measure.function, measure.expr)
         if own not in within:

@@ -17,9 +17,10 @@ from discreet.relation.expr import Column
 from discreet.relation.field import Field
 from discreet.sql.aggregates import Aggregate
 from discreet.sql.grouping import Grouped, is_grouped, items_of, read_grouped, row_reader
+from discreet.sql.kinds import check_statistic
 from discreet.sql.literals import number
 from discreet.sql.numbers import clipped
-from discreet.sql.privacy import Bounded, Options, per_group, read_bounds, read_options
+from discreet.sql.privacy import Bounded, Options, check_public, per_group, read_bounds, read_options
 from discreet.sql.reader import Reader
 from discreet.sql.refuse import closed, located, only, refused
 from discreet.sql.scope import Context, Rows
@@ -33,6 +34,8 @@ from discreet.tables.kind import Kind
 
 OUTERMOST = Fraction(1, 100)  # MIN and MAX are answered as the quantiles 0.01 and 0.99
 MOST_ROWS = 10**9
+_OF_ROWS = ("sum", "mean", "variance", "stddev", "quantile")  # have bounds for each row
+_OF_GROUPS = ("count", "count_of", "sum", "mean")  # have bounds for each unit's share of a group
 
 
 def read(text: str, catalog: Catalog, dialect: str = "duckdb") -> Question:
@@ -97,6 +100,7 @@ def question(tree: exp.Select, rows: Rows, options: Options, dialect: str) -> Qu
                 raise refused(tree, "groups of single units are never shown", "group by something else")
         body, keys, measures = per_group(body, keys, grouped.asked)
         contributions = contributions if contributions.rows else evolve(contributions, per_group=1)
+    check_public(options.public_groups, body.relation, keys)
     limit = _limit(tree.args.get("limit"))
     try:
         return Question(
@@ -151,15 +155,18 @@ def _asked(aggregate: Aggregate, reader: Reader, rows: Rows, notes: list[str]) -
         raise refused(
             aggregate.node, "the column that names the protected unit may only be counted", "write COUNT(DISTINCT unit) without more"
         )
+    check_statistic(aggregate, value)
     if function in ("min", "max"):
         q = OUTERMOST if function == "min" else 1 - OUTERMOST
         notes.append(f"{function.upper()} is answered as the {float(q):g} quantile: the outermost value belongs to one person")
         function = "quantile"
     row_bounds = read_bounds(aggregate.per_row)
     if row_bounds is not None:
-        if value is None or function not in ("sum", "mean"):
-            raise refused(aggregate.node, "only SUM and AVG have bounds for each row", "use contribution_bounds_per_group")
+        if value is None or function not in _OF_ROWS:
+            raise refused(aggregate.node, "this has no bounds for each row", "use contribution_bounds_per_group")
         value = clipped(reader, aggregate.node, value, literal(row_bounds[0]), literal(row_bounds[1]))
+    if aggregate.per_group is not None and function not in _OF_GROUPS:
+        raise refused(aggregate.node, "only COUNT, SUM and AVG have bounds for each group", "use contribution_bounds_per_row")
     try:
         measure = Measure(function, None if value is None else value.expr, q, aggregate.population)
     except Refused as error:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
-from discreet.errors import Refused
+from discreet.errors import Error, Refused
 
 T = TypeVar("T")
-BOUNDED = "DISCREET_BOUNDED_"  # how an aggregate with named bounds is spelled for the parser, which would count its arguments
+BOUNDED = "DISCREET_BOUNDED"  # the function that is put around an aggregate with named bounds, for the parser would count its arguments
 _WORDS = {  # arguments of parsed nodes that are not called what people write
     "db": "a schema before the name",
     "catalog": "a catalog before the name",
@@ -30,16 +31,38 @@ _WORDS = {  # arguments of parsed nodes that are not called what people write
     "operation_modifiers": "a modifier of SELECT",
 }
 _LONGEST = 80  # characters of the user's own text that a message repeats
+_MOST_NAMES = 20  # that a message lists
 
 
 def piece(node: exp.Expr) -> str:
     """A piece of the question as it was written, shortened."""
     try:
-        text = " ".join(node.sql(node.root().meta.get("dialect"), comments=False, unsupported_level=ErrorLevel.IGNORE).split())
+        text = _spelled(_as_written(node), node.root().meta.get("dialect"))
     except Exception:  # the parser's library spells it, and may fail on a piece it did not expect
         text = node.key.upper()
-    text = text.replace(BOUNDED, "")
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _spelled(node: exp.Expr, dialect: str | None) -> str:
+    return " ".join(node.sql(dialect, comments=False, unsupported_level=ErrorLevel.IGNORE).split())
+
+
+def _as_written(node: exp.Expr) -> exp.Expr:
+    """The piece with named bounds back inside their aggregates."""
+    dialect = node.root().meta.get("dialect")
+
+    def inside(part: exp.Expr) -> exp.Expr:
+        if not is_bounded(part):
+            return part
+        aggregate, *named = (_spelled(inner, dialect) for inner in part.expressions)
+        return exp.Var(this=f"{aggregate.removesuffix(')')}, {', '.join(named)})")
+
+    return node.transform(inside) if any(map(is_bounded, node.walk())) else node
+
+
+def is_bounded(node: exp.Expr | None) -> bool:
+    """Whether this is an aggregate with named bounds, see tokens.py."""
+    return isinstance(node, exp.Anonymous) and node.this == BOUNDED
 
 
 def place(node: exp.Expr) -> str:
@@ -54,6 +77,15 @@ def place(node: exp.Expr) -> str:
 def refused(node: exp.Expr, why: str, instead: str) -> Refused:
     """The error for a piece that has no place here."""
     return Refused(f"{piece(node)}{place(node)}: {why}; {instead}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What there is instead of a name that is unknown, the likeliest first."""
+    names = sorted(known)
+    folded = {other.lower(): other for other in names}
+    near = difflib.get_close_matches(name.lower(), folded, 1, 0.6)
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return (f"did you mean {folded[near[0]]}? " if near else "") + f"there are {', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def located(node: exp.Expr, error: Refused) -> Refused:
@@ -78,9 +110,11 @@ def closed(read: Callable[[], T]) -> T:
     """Read something; what is nested too deeply, or has a form that no case expected, is refused like anything else."""
     try:
         return read()
+    except Error:
+        raise
     except RecursionError:
         raise Refused("this question is nested too deeply: name its parts with WITH") from None
-    except (AttributeError, TypeError, KeyError, IndexError, AssertionError, SqlglotError):
+    except (AttributeError, TypeError, ValueError, KeyError, IndexError, AssertionError, SqlglotError):
         raise Refused(
             "this question has a form that is not understood: write it as SELECT keys, aggregates FROM table GROUP BY keys"
         ) from None

@@ -11,7 +11,7 @@ from sqlglot import exp
 from discreet.errors import Refused
 from discreet.relation.expr import Call, Column, Expr
 from discreet.relation.node import Relation, Select, Where
-from discreet.sql.refuse import only, piece, place, refused
+from discreet.sql.refuse import nearest, only, piece, place, refused
 from discreet.sql.typed import Typed, column
 from discreet.tables.catalog import Catalog
 
@@ -90,9 +90,14 @@ def found_in(node: exp.Column, sources: tuple[Source, ...], hidden: frozenset[st
     if len(found) > 1:
         raise refused(node, "more than one table has a column of this name", "say which one, as in table.column")
     if not found:
-        shown = sorted({name for source in sources for name, _ in source.columns})
-        raise Refused(f"{piece(node)}{place(node)}: there is no such column here; there are {', '.join(shown)}")
+        shown = {name for source in sources for name, _ in source.columns}
+        raise Refused(f"{piece(node)}{place(node)}: there is no such column here; {_perhaps_text(node)}{nearest(node.name, shown)}")
     return found[0]
+
+
+def _perhaps_text(node: exp.Column) -> str:
+    quoted = node.this.args.get("quoted") and not node.args.get("table") and piece(node).startswith('"')
+    return f"text is written in single quotes, as in '{node.name[:40]}'; " if quoted else ""
 
 
 def candidates_in(node: exp.Column, sources: tuple[Source, ...], hidden: frozenset[str]) -> list[str]:

@@ -13,6 +13,7 @@ from discreet.relation.field import Field
 from discreet.relation.node import PerUnit, Select, Stack, Within, within_field
 from discreet.sql.aggregates import Aggregate
 from discreet.sql.grouping import Item, is_grouped, items_of, read_grouped, row_reader
+from discreet.sql.kinds import check_statistic
 from discreet.sql.reader import Reader
 from discreet.sql.refuse import located, only, refused
 from discreet.sql.scope import Body, Context, Rows, combined, kept, matching, new_name, renamed
@@ -171,6 +172,8 @@ def _within(aggregate: Aggregate, reader: Reader, rows: Rows) -> tuple[Within, F
     if aggregate.function not in WITHIN or aggregate.per_group or aggregate.per_row:
         raise refused(aggregate.node, "within a unit there are COUNT, COUNT(DISTINCT x), SUM, AVG, MIN and MAX", "use one of these")
     function, expr = argument_of(aggregate, reader)
+    if function in ("sum", "mean") and not (expr is not None and expr.field.unit):
+        check_statistic(aggregate, expr)
     if function == "count_of" and expr is not None and isinstance(expr.expr, Column) and names_unit(rows.relation, expr.expr.name):
         function, expr = "count", None  # the unit is never missing
     found = Within(function, None if expr is None else expr.expr)

@@ -9,12 +9,12 @@ from sqlglot import exp
 
 from discreet.errors import Refused
 from discreet.relation.expr import Column
-from discreet.relation.logic import common_kind
 from discreet.relation.node import Join, Relation, Scan, Select
 from discreet.sql.grouping import row_reader
+from discreet.sql.kinds import check_joined
 from discreet.sql.naming import unique
 from discreet.sql.reader import flat
-from discreet.sql.refuse import located, only, piece, place, refused
+from discreet.sql.refuse import located, nearest, only, piece, place, refused
 from discreet.sql.scope import Body, Context, Rows, Source, combined, kept, matching, new_name, renamed
 from discreet.sql.units import names_unit, same_unit
 from discreet.tables.kind import Kind
@@ -54,7 +54,7 @@ def filtered(rows: Rows, conditions: list[exp.Expr], dialect: str) -> Rows:
 def read_source(node: exp.Expr, context: Context) -> Rows:
     """A table or a subquery, under the name it has here."""
     if isinstance(node, exp.Table):
-        only(node, "this", "alias")
+        only(node, "this", "alias", *(("db", "catalog") if context.dialect == "bigquery" else ()))
         if not isinstance(node.this, exp.Identifier):
             raise refused(node, "functions and files are not read", f"name a declared table: {_declared(context)}")
         name, body = _known(node, node.this, context)
@@ -82,17 +82,38 @@ def with_columns(node: exp.Expr, body: Body, columns: list[exp.Expr]) -> Body:
 
 
 def _known(node: exp.Table, name: exp.Identifier, context: Context) -> tuple[str, Body]:
-    named = matching(name, [(known, (known, body)) for known, body in context.names])
+    qualified = node.args.get("db") is not None
+    named = [] if qualified else matching(name, [(known, (known, body)) for known, body in context.names])
     if named:
         return named[-1]
+    if qualified:
+        _check_qualified(node)
     tables = matching(name, ((table.name, table) for table in context.catalog.tables))
     if len(tables) != 1:
-        raise Refused(f"{piece(node)}{place(node)}: there is no such table; there are {_declared(context)}")
+        raise Refused(f"{piece(node)}{place(node)}: there is no such table; {nearest(name.name, _names(context))}")
     return tables[0].name, combined(Scan(tables[0], context.catalog.steps_to_unit(tables[0])))
 
 
+def _check_qualified(node: exp.Table) -> None:
+    """project.dataset.table means the declared table, where nothing else can be meant: another dataset's, or a column of a table here."""
+    for other in node.root().find_all(exp.Table, exp.Subquery, exp.CTE):
+        same = isinstance(other, exp.Table) and other.name.lower() == node.name.lower()
+        if same and other.args.get("db") is not None and _before(other) != _before(node):
+            raise refused(node, "tables of this name stand in two datasets", "use the one that is declared, by its name alone")
+        if other is not node and other.alias_or_name.lower() == _before(node)[0]:
+            raise refused(node, "this may also be a column of another table", "name the declared table alone")
+
+
+def _before(node: exp.Expr) -> list[str]:
+    return [part.name.lower() for part in (node.args.get("catalog"), node.args.get("db")) if part is not None]
+
+
+def _names(context: Context) -> list[str]:
+    return [table.name for table in context.catalog.tables]
+
+
 def _declared(context: Context) -> str:
-    return ", ".join(sorted(table.name for table in context.catalog.tables))
+    return ", ".join(sorted(_names(context)))
 
 
 # ── joins ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -181,10 +202,7 @@ def joined_on(rows: Rows, right: Rows, pairs: Pairs, join: exp.Join, kind: Word[
         raise refused(join, "this join has no condition that equates a column of each side", "write JOIN … ON a.id = b.id")
     left = rows.relation
     for a, b in pairs:
-        try:
-            common_kind([left.schema[a], right.relation.schema[b]])
-        except Refused as error:
-            raise located(join, error) from None
+        check_joined(join, (a, left.schema[a].kind), (b, right.relation.schema[b].kind))
     if left.private and right.relation.private:
         pairs = _on_unit(left, right.relation, pairs, join)
     taken = set(left.schema)

@@ -30,7 +30,7 @@ class Column:
     name: str
     kind: Kind
     bounds: Bounds | None = field(default=None)
-    keys: tuple[Value, ...] | None = field(default=None)
+    keys: tuple[Value | None, ...] | None = field(default=None)
     nullable: bool = True
     unique: bool = False  # no two rows of the table have the same value (public tables: may be joined on without multiplying rows)
 
@@ -57,15 +57,15 @@ def read_bounds(kind: Kind, bounds: Any, name: str) -> Bounds | None:
     return low, high
 
 
-def read_keys(kind: Kind, keys: Any, name: str) -> tuple[Value, ...] | None:
-    """The public values of a column, each once, in the order given."""
+def read_keys(kind: Kind, keys: Any, name: str) -> tuple[Value | None, ...] | None:
+    """The public values of a column, each once, in the order given; None among them stands for rows without a value."""
     if keys is None:
         return None
     if isinstance(keys, str) or not hasattr(keys, "__iter__"):
         raise Invalid(f"the keys of {name} must be a list of values")
     if kind is Kind.REAL:
         raise Invalid(f"{name} holds real numbers, which make no groups: use WIDTH_BUCKET or FLOOR to make bins")
-    read = tuple(kind.read(key, f"each key of {name}") for key in keys)
+    read = tuple(None if key is None else kind.read(key, f"each key of {name}") for key in keys)
     if not read or len(set(read)) != len(read):
         raise Invalid(f"the keys of {name} must be different, and at least one")
     if len(read) > MOST_KEYS:

@@ -24,6 +24,7 @@ _PEOPLE = (
     "household",
 )
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_LOOSE = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)  # files that hold texts only
 
 _TOP = """\
 # The privacy policy of these tables. Nothing in this draft was learnt from their values; go through every line marked CHECK.
@@ -53,15 +54,23 @@ def draft(schemas: Mapping[str, Mapping[str, Kind | None]], sources: Mapping[str
     <BLANKLINE>
     [tables.visits.columns.patient_id]
     type = "integer"
-    # bounds = [0, 100]          # values beyond count as the nearest bound; never look them up in the data
-    # keys = [0, 1, 2]           # groups that are public, found privately if nothing is said
     <BLANKLINE>
     [tables.visits.columns.cost]
     type = "real"
     # bounds = [0, 100]          # values beyond count as the nearest bound; never look them up in the data
     <BLANKLINE>
     """
-    return "\n".join([_TOP, *(_table(name, schema, sources.get(name)) for name, schema in schemas.items())])
+    protected = _protected(schemas)
+    return "\n".join([_TOP, *(_table(name, schema, sources.get(name), protected) for name, schema in schemas.items())])
+
+
+def _protected(schemas: Mapping[str, Mapping[str, Kind | None]]) -> str:
+    """Who is protected: the best candidate of a single table, what most of several tables might call a person, or each row."""
+    found = [candidates(schema) for schema in schemas.values()]
+    if len(found) == 1:
+        return next(iter(found[0]), EACH_ROW)
+    named = [name for names in found for name in names]
+    return max(named, key=lambda name: (_is_person(name), named.count(name)), default=EACH_ROW)
 
 
 def candidates(schema: Mapping[str, Kind | None]) -> list[str]:
@@ -71,35 +80,58 @@ def candidates(schema: Mapping[str, Kind | None]) -> list[str]:
     ['patient', 'visit_id']
     """
     able = [name for name, kind in schema.items() if kind in (Kind.INTEGER, Kind.TEXT)]
-    people = [name for name in able if any(word in name.casefold() for word in _PEOPLE)]
+    people = [name for name in able if _is_person(name)]
     others = [name for name in able if name not in people and re.search(r"(^|_)(id|uid|uuid|key)$|[a-z]I[dD]$", name, re.ASCII)]
     others += [name for name in able if name not in people + others and name.casefold().endswith("_id")]
     return people + others
 
 
-def _table(name: str, schema: Mapping[str, Kind | None], source: str | None) -> str:
+def _is_person(name: str) -> bool:
+    return any(word in name.casefold() for word in _PEOPLE)
+
+
+def _table(name: str, schema: Mapping[str, Kind | None], source: str | None, protected: str) -> str:
     found = candidates(schema)
     path = f"tables.{_key(name)}"
-    unit = _text(found[0] if found else EACH_ROW)
     lines = [f"[{path}]", *([f"source = {_text(source)}"] if source is not None else [])]
-    if len(found) > 1:
+    if len(found) > 1 and protected in found:
         lines.append(f"# columns that might say who is protected: {', '.join(map(_text, found))}")
-    choice = "" if not found else f'"{EACH_ROW}", or '
-    lines += [
-        f"{f'unit = {unit}':<28} # CHECK: who is protected; or {choice or 'a column, or '}in place of this line: public = true",
+    lines += _unit(protected) if protected in schema or protected == EACH_ROW else _undecided(protected)
+    loose = source is not None and _LOOSE.search(source) is not None
+    for column, kind in schema.items():
+        lines += _column(f"{path}.columns.{_key(column)}", column, kind, loose, column == protected)
+    return "\n".join(lines)
+
+
+def _unit(protected: str) -> list[str]:
+    choice = "a column" if protected == EACH_ROW else f'"{EACH_ROW}"'
+    return [
+        f"{f'unit = {_text(protected)}':<28} # CHECK: who is protected; or {choice}, or in place of this line: public = true",
         "one_row_per_unit = false     # CHECK: true only if no unit can ever have two rows",
         "# contributions = { rows = 10 }    # how much of one unit counts; found privately if nothing is said",
         "",
     ]
-    for column, kind in schema.items():
-        lines += _column(f"{path}.columns.{_key(column)}", column, kind)
-    return "\n".join(lines)
 
 
-def _column(path: str, name: str, kind: Kind | None) -> list[str]:
+def _undecided(protected: str) -> list[str]:
+    """A table without the unit's column is not made public, nor anything else, by silence: its owner uncomments one line."""
+    return [
+        f"# There is no {_text(protected)} here, so one of these lines must be chosen:",
+        "# CHECK: public = true if nobody is described by these rows",
+        f'# CHECK: unit = "…" if a column here says the same as {_text(protected)}, or "{EACH_ROW}"',
+        '# CHECK: link = { column = "…", table = "…", key = "…" } if the unit is found in another table',
+        "",
+    ]
+
+
+def _column(path: str, name: str, kind: Kind | None, loose: bool, is_unit: bool) -> list[str]:
     if kind is None:
         return [f"# {_text(name)} has a stored type that cannot be used", ""]
     lines = [f"[{path}]", f'type = "{kind.value}"']
+    if loose:
+        lines[-1] = f"{lines[-1]:<28} # CHECK: this file says no types: {', '.join(one.value for one in Kind)}"
+    if is_unit:
+        return [*lines, ""]
     bounds = {Kind.INTEGER: "[0, 100]", Kind.REAL: "[0, 100]", Kind.DATE: '["2020-01-01", "2029-12-31"]'}.get(kind)
     if bounds:
         lines.append(f"{f'# bounds = {bounds}':<28} # values beyond count as the nearest bound; never look them up in the data")

@@ -17,6 +17,7 @@ from discreet.tables.catalog import Catalog
 from discreet.tables.declaration import EACH_ROW, TableDeclaration
 from discreet.tables.kind import Kind
 from discreet.tables.problems import Problems, join, nearest
+from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Link, Unit
 
 _TOP = ("version", "adjacency", "budget", "ledger", "tables")
@@ -53,9 +54,9 @@ class Policy:
         keys: Mapping[str, Any] | None = None,
         contributions: Any = None,
         columns: Mapping[str, Any] | None = None,
-        not_null: Collection[str] = (),
+        not_null: Collection[str] | str = (),
         one_row_per_unit: bool = False,
-        public: Collection[str] = (),
+        public: Collection[str] | str = (),
         adjacency: str = "add/remove",
         version: str = "1",
         ledger: str | None = None,
@@ -63,6 +64,10 @@ class Policy:
     ) -> Policy:
         """The policy that connect()'s arguments say; a column of one of several tables is written "table.column"."""
         problems = Problems()
+        if callable(unit):
+            problems.add("unit", "this is a function: call it, as in unit=each_row()")
+            unit = EachRow()
+        public, not_null = ([names] if isinstance(names, str) else names for names in (public, not_null))  # one name is a list of one
         sections: dict[str, dict[str, Any]] = {name: {"columns": {}} for name in names}
         for name in public:
             if name not in sections:
@@ -78,7 +83,9 @@ class Policy:
             _spread(sections, what, given or {}, problems)
         top = {"version": version, "adjacency": adjacency, "budget": {"epsilon": epsilon, "delta": delta}, "tables": sections}
         places = {key: place for key, place in (("path", ledger), ("witness", witness)) if place is not None}
-        return _read(top | {"ledger": places}, problems)
+        policy = _read(top | {"ledger": places}, problems)
+        problems.stop()
+        return policy
 
     def table(self, name: str) -> TableDeclaration | None:
         """What is declared about the table of this name."""
@@ -98,11 +105,16 @@ class Policy:
         for name in schemas:
             if self.table(name) is None:
                 problems.add(join("tables", name), "nothing is declared about this table: declare it or leave its data out")
+        tables = self.fit(schemas, problems)
+        problems.stop()
+        return Catalog(tables, self.adjacency, self.version)
+
+    def fit(self, schemas: Mapping[str, Mapping[str, Kind | None]], problems: Problems) -> tuple[Table, ...]:
+        """The tables whose stored schemas are known; whatever does not fit is noted."""
         tables = tuple(table.table(schemas[table.name], problems) for table in self.tables if table.name in schemas)
         for table in self.tables:
             _check_key(table, schemas, problems)
-        problems.stop()
-        return Catalog(tables, self.adjacency, self.version)
+        return tables
 
 
 def read_policy(text: str) -> Policy:
@@ -112,13 +124,21 @@ def read_policy(text: str) -> Policy:
     Traceback (most recent call last):
     discreet.errors.PolicyError: budget.epsilon: is missing; say how much may be learnt about one unit, for example 1.0
     """
+    problems = Problems()
+    policy = begin_policy(text, problems)
+    problems.stop()
+    return policy
+
+
+def begin_policy(text: str, problems: Problems) -> Policy:
+    """Read a discreet.toml as far as it can be read; what is wrong is noted, and the policy is only good if nothing is."""
     try:
         given = tomllib.loads(text, parse_float=Decimal)
     except (ArithmeticError, RecursionError):
         raise PolicyError("this is no valid TOML: it has a number too extreme, or sections too deep") from None
     except ValueError as error:
         raise PolicyError(f"this is no valid TOML: {error}") from None
-    return _read(given, Problems())
+    return _read(given, problems)
 
 
 def _read(given: Mapping[str, Any], problems: Problems) -> Policy:
@@ -137,7 +157,6 @@ def _read(given: Mapping[str, Any], problems: Problems) -> Policy:
         sections = {}
     tables = tuple(TableDeclaration.read(of, str(name), problems) for name, of in sections.items())
     _check_tables(tables, sections, problems)
-    problems.stop()
     return Policy(epsilon, delta, tables, adjacency or "add/remove", version or "1", path, witness)
 
 
@@ -207,4 +226,5 @@ def _spread(sections: Mapping[str, dict[str, Any]], what: str, given: Any, probl
         elif len(sections) == 1:
             next(iter(sections.values()))["columns"].setdefault(str(name), {})[what] = value
         else:
-            problems.add(argument, f'with several tables, write "table.{name}" for {name}')
+            one = next(iter(sections), "table")
+            problems.add(argument, f'there are several tables, so say whose {name} this is, for example "{one}.{name}"')

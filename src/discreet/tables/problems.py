@@ -20,8 +20,10 @@ class Problems:
     found: list[str] = field(factory=list)
 
     def add(self, path: str, message: str) -> None:
-        """Note a problem."""
-        self.found.append(f"{path}: {message}" if path else message)
+        """Note a problem, once."""
+        problem = f"{path}: {message}" if path else message
+        if problem not in self.found:
+            self.found.append(problem)
 
     @contextmanager
     def at(self, path: str) -> Iterator[None]:
