@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
+import itertools
 import math
 import os
+import time
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from typing import Any, final
@@ -38,6 +41,7 @@ from discreet.tables.table import Contributions
 QUESTIONS_OF_DELTA = 32  # a question's δ is this part of the budget's, unless it is said
 CONFIDENCE = Fraction(95, 100)
 _LONGEST_NOTE = 1000
+_PATIENCE = 20  # seconds to wait for somebody who has just paid for the same question
 
 
 @final
@@ -48,6 +52,7 @@ class Session:
         self._engine, self._catalog, self._ledger, self._dialect = engine, catalog, ledger, dialect
         self._public: dict[tuple[str, str], tuple[Value, ...]] = {}
         self._closed = False
+        self._failed: set[int] = set()  # payments of this process whose run failed
 
     @classmethod
     def open(cls, engine: Engine, policy: Policy, names: Collection[str], ledger: str, witness: str | os.PathLike[str] | None) -> Session:
@@ -166,27 +171,41 @@ class Session:
     def _release(self, plan: Plan, confidence: Fraction, note: str, progress: Callable[[str], None]) -> Release:
         """Look for a stored answer; else pay, then read, then remember, then answer.
 
-        The question is its own key: whoever asks it at the same time, or after a crash, pays once, and the first answer stored is
-        everybody's.
+        A payment is for one draw. If the run fails after it, the question has to be paid for again: else an error that depends on the noise
+        could be asked for again and again.
         """
         question = question_digest(plan.steps, confidence)
         known = self._ledger.find(question)
-        if known is not None:
-            return Release.from_text(known["release"], repeated=True)
-        paid = self._pay(plan, question, note)
-        answers = execute(plan.steps, self._engine, progress)
-        release = Release(
-            tuple(outcome(answers, float(confidence))),
-            float(confidence),
-            receipt(plan.steps, answers.plan.found, confidence, question, paid.sequence, paid.hash),
-        )
-        text = release.to_text()
-        stored = self._ledger.store(paid, {"release": text}).body["release"]["release"]
-        return release if stored == text else Release.from_text(stored)
-
-    def _pay(self, plan: Plan, question: str, note: str) -> Entry:
+        paid = self._pay(plan, question, note) if known is None else None
+        if paid is None:
+            return Release.from_text((known or self._ledger.find(question) or {})["release"], repeated=True)
         try:
-            return self._ledger.spend(plan.loss, question=question, key=question, note=note)
+            answers = execute(plan.steps, self._engine, progress)
+            said = receipt(plan.steps, answers.plan.found, confidence, question, paid.sequence, paid.hash)
+            release = Release(tuple(outcome(answers, float(confidence))), float(confidence), said)
+            self._ledger.store(paid, {"release": release.to_text()})
+        except BaseException:
+            self._failed.add(paid.sequence)
+            raise
+        return release
+
+    def _pay(self, plan: Plan, question: str, note: str) -> Entry | None:
+        """Pay for one draw; or None, if somebody who paid for the same question at the same time has answered it meanwhile."""
+        for attempt in itertools.count():
+            paid, fresh = self._claim(plan, question, f"{question}#{attempt}", note)
+            if fresh:
+                return paid
+            while self._ledger.find(question) is None:
+                if paid.sequence in self._failed or _seconds_since(paid.at) > _PATIENCE:
+                    break  # whoever paid has failed: pay again
+                time.sleep(0.05)
+            else:
+                return None
+        raise AssertionError("unreachable")
+
+    def _claim(self, plan: Plan, question: str, key: str, note: str) -> tuple[Entry, bool]:
+        try:
+            return self._ledger.claim(plan.loss, question=question, key=key, note=note)
         except BudgetExceeded:
             left = self._ledger.remaining
             if plan.delta > left.delta and plan.epsilon <= (left.epsilon or 0):
@@ -267,3 +286,7 @@ class Query:
             answers = execute(plan.steps, engine)
         said = receipt(plan.steps, answers.plan.found, CONFIDENCE, "dry run on made-up data", 0, "")
         return Release(tuple(outcome(answers, float(CONFIDENCE))), float(CONFIDENCE), said | {"dry_run": True})
+
+
+def _seconds_since(at: str) -> float:
+    return (datetime.datetime.now(datetime.UTC) - datetime.datetime.fromisoformat(at)).total_seconds()

@@ -180,9 +180,12 @@ def test_what_is_no_data_is_said(run: Any, tmp_path: Path, monkeypatch: pytest.M
         ran = run(command, "other.parquet", SQL, "--unit", "x", "--epsilon", "1")
         assert ran.code == 2
         assert "there is no file other.parquet" in ran.err
-    ran = run("ask", ".", SQL, "--unit", "x", "--epsilon", "1")
-    assert ran.code == 2
-    assert "there is no discreet.toml in the folder ., and no Parquet file" in ran.err
+    for words in ([], ["--unit", "x"]):
+        ran = run("ask", ".", SQL, "--epsilon", "1", *words)
+        assert ran.code == 2
+        assert "there is no discreet.toml in the folder .: write one with `discreet init" in ran.err
+    (tmp_path / "a.parquet").touch()
+    assert "there is no discreet.toml in the folder" in run("ask", ".", SQL, "--epsilon", "1").err
 
 
 def test_a_folder_has_one_ledger_however_it_is_written(run: Any, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

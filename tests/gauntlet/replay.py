@@ -113,7 +113,7 @@ def standing_clock() -> contextlib.AbstractContextManager[None]:
 def run(session: Session, ask: Ask, script: list[Call] | None = None, seed: int = 0) -> Trace:
     """Ask once and keep everything; with a script, mechanisms give what they gave then."""
     trace, kept, out = Trace(), _Kept(), io.StringIO()
-    fetch, execute, spend = DuckDB.run, DuckDB._execute, type(session._ledger).spend
+    fetch, execute, spend = DuckDB.run, DuckDB._execute, type(session._ledger).claim
 
     def release(self: Mechanism[Any], answer: Any, bits: Any = None) -> Any:
         at = len(trace.calls)
@@ -151,7 +151,7 @@ def run(session: Session, ask: Ask, script: list[Call] | None = None, seed: int 
         _patched(Mechanism, "release", release),
         _patched(DuckDB, "run", counted),
         _patched(DuckDB, "_execute", overheard),
-        _patched(type(session._ledger), "spend", paid),
+        _patched(type(session._ledger), "claim", paid),
         standing_clock(),
         warned as said,
         contextlib.redirect_stdout(out),

@@ -142,7 +142,6 @@ MOVED: list[tuple[Break, Asked, list[tuple[str, str]], str]] = [
     (halve_sensitivity_of_finds, Asked("SELECT COUNT(*) AS n FROM visits", None, "0", "add/remove"), MANY, "a score"),
     (halve_sensitivity_of_finds, Asked("SELECT SUM(free) AS n FROM visits", ROWS, "0", "add/remove"), MANY, "a score"),
     (do_not_cap, Asked(TOWNS, {"rows": 1}, "0.01", "add/remove"), MANY, "groups"),
-    (do_not_cap, Asked(TOWNS, {"groups": 40, "per_group": 1}, "0.01", "add/remove"), MANY, "weights"),
 ]  # fmt: skip
 
 

@@ -102,9 +102,9 @@ def test_all_of_them(trap: Trap) -> None:
 
 
 @pytest.mark.parametrize("dialect", [dialect for dialect in DIALECTS if dialect != "duckdb"])
-def test_all_of_them_in_other_dialects(dialect: str, trap: Trap) -> None:
+def test_some_of_them_in_other_dialects(dialect: str, trap: Trap) -> None:
     session = on(trap)
-    for text in HOSTILE:
+    for text in HOSTILE[::3]:  # tests/sql reads all of them in every dialect
         if text not in MEANT_ELSEWHERE.get(dialect, ()):
             refused(session, text, dialect=dialect)
     for other, text in HOSTILE_IN:

@@ -16,8 +16,10 @@ QUESTIONS, NEIGHBOURS, PARTS = 500, 5, 10
 def neighbours(number: int, asked: Asked) -> list[tuple[str, str]]:
     """Five pairs of tables: people who come, one who goes, an empty table and one person; or people who are replaced."""
     rng = random.Random(number)
-    if asked.adjacency == "replace-one":
-        return rng.sample(world.REPLACED, NEIGHBOURS)
+    if asked.adjacency == "replace-one":  # from two tables, each of which is recorded once
+        starts = rng.sample([who for who in world.WILD if who != "nobody"], 2)
+        ends = {start: rng.sample([who for who in world.WILD if who != start], NEIGHBOURS) for start in starts}
+        return [(f"base+{starts[i % 2]}", f"base+{ends[starts[i % 2]][i]}") for i in range(NEIGHBOURS)]
     alone = [pair for pair in world.PAIRS if pair[0] == "empty"]
     return [*rng.sample(world.ADDED, NEIGHBOURS - 2), ("base", "fewer"), rng.choice(alone)]
 

@@ -325,4 +325,3 @@ def session(version: str, adjacency: str = "add/remove", delta: str = "0.05") ->
 
 ADDED = [("base", f"base+{who}") for who in WILD]
 PAIRS = [*ADDED, ("base", "fewer"), *(("empty", f"empty+{who}") for who in WILD)]
-REPLACED = [(f"base+{a}", f"base+{b}") for a in WILD for b in WILD if a < b] + [(f"base+{a}", "base+nobody") for a in WILD if a != "nobody"]

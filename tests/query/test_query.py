@@ -19,6 +19,7 @@ from discreet.relation.field import Field, exactly
 from discreet.sql.pieces import read_condition, read_expression
 from discreet.sql.read import read
 from discreet.tables.kind import Kind
+from discreet.tables.table import Contributions
 
 Chain = Ask[Question]
 Build = Callable[[], Chain]
@@ -214,3 +215,96 @@ def test_the_owner_decides_what_becomes_of_it() -> None:
 def test_the_parser_is_loaded_on_first_use() -> None:
     code = "import sys, discreet.query; sys.exit('sqlglot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, env={"PYTHONPATH": ":".join(p for p in sys.path if p)}).returncode == 0
+
+
+WRONG: list[tuple[str, Callable[[], object]]] = [
+    ("lower bound of cost must be below", lambda: visits().sum("cost", bounds=(100, 0))),
+    ("lower bound of cost must be below", lambda: visits().mean("cost", bounds=(5, 5))),
+    ("pair", lambda: visits().sum("cost", bounds=(1, 2, 3))),
+    ("pair", lambda: visits().sum("cost", bounds={1, 2})),
+    ("pair", lambda: visits().sum("cost", bounds="ab")),
+    ("real", lambda: visits().sum("cost", bounds=("a", "b"))),
+    ("finite", lambda: visits().sum("cost", bounds=(0, float("inf")))),
+    ("name must be text", lambda: visits().sum("cost", name=3)),  # type: ignore[arg-type]
+    ("name must be text", lambda: visits().count(name="")),
+    ("text", lambda: visits().sum(None)),  # type: ignore[arg-type]
+    ("text", lambda: visits().mode(None)),  # type: ignore[arg-type]
+    ("text", lambda: visits().count(3)),  # type: ignore[arg-type]
+    ("text", lambda: visits().group_by(3)),  # type: ignore[arg-type]
+    ("text", lambda: visits().group_by(["dept", None])),  # type: ignore[list-item]
+    ("text", lambda: visits().group_by(k=None)),  # type: ignore[arg-type]
+    ("text", lambda: visits().having(None)),  # type: ignore[arg-type]
+    ("text", lambda: visits().per_unit(n=3)),  # type: ignore[arg-type]
+    ("text", lambda: visits().agg(3)),  # type: ignore[arg-type]
+    ("text", lambda: visits().order_by(3)),  # type: ignore[arg-type]
+    ("descending", lambda: visits().order_by("dept", descending="yes")),  # type: ignore[arg-type]
+    ("on must be", lambda: visits().join(sites(), on=3)),  # type: ignore[arg-type]
+    ("on must be", lambda: visits().join(sites(), on=None)),  # type: ignore[arg-type]
+    ("on must be", lambda: visits().join(sites(), on=[])),
+    ("on must be", lambda: visits().join(sites(), on=("a", "b", "c"))),  # type: ignore[arg-type]
+    ("on must be", lambda: visits().join(sites(), on=[("site_id", 3)])),  # type: ignore[list-item]
+    ("on must be", lambda: visits().join(sites(), on={"site_id": "id"})),  # type: ignore[arg-type]
+    ("limit must be", lambda: visits().limit("x")),  # type: ignore[arg-type]
+    ("between 0 and 1", lambda: visits().quantile("cost", 2)),
+    ("between 0 and 1", lambda: visits().quantile("cost", 0)),
+    ("q must be", lambda: visits().quantile("cost", "x")),
+    ("rows must be", lambda: visits().with_contributions(rows=0)),
+    ("rows must be", lambda: visits().with_contributions(rows="x")),  # type: ignore[arg-type]
+    ("not by both", lambda: visits().with_contributions(rows=3, groups=2)),
+    ("contributions", lambda: visits().with_contributions()),
+    ("without group_by", lambda: visits().count().with_other().question),
+    ("named by text", lambda: table(CATALOG, None)),  # type: ignore[arg-type]
+    ("no session", lambda: visits().count().bias(1)),
+    ("no session", lambda: visits().count().price({"count": 1})),
+]
+
+
+@pytest.mark.parametrize(("word", "build"), WRONG, ids=[f"{i}-{word}" for i, (word, _) in enumerate(WRONG)])
+def test_invalid(word: str, build: Callable[[], object]) -> None:
+    with pytest.raises(Invalid, match=word):
+        build()
+
+
+def test_lists_of_keys() -> None:
+    assert visits().group_by(["dept", "urgent"]).count().question == visits().group_by("dept", "urgent").count().question
+    assert visits().group_by("dept").count().order_by(["dept"]).question == visits().group_by("dept").count().order_by("dept").question
+    with pytest.raises(Refused, match="did you mean visits"):
+        table(CATALOG, "visit")
+
+
+def test_contributions_and_other() -> None:
+    asked = visits().group_by("dept").count()
+    assert asked.question.contributions == Contributions()
+    assert asked.with_contributions(rows=3).question.contributions == Contributions(rows=3)
+    assert asked.with_contributions(groups=2, per_group=1).question.contributions == Contributions(groups=2, per_group=1)
+    assert not asked.question.other
+    assert asked.with_other().question.other
+    bounded = visits().group_by("dept").agg("SUM(cost, contribution_bounds_per_group => (0, 5)) AS s").with_contributions(groups=2)
+    assert bounded.question.contributions == Contributions(groups=2, per_group=1)
+
+
+def test_prices_and_biases_are_the_owners() -> None:
+    class Owner:
+        def price(self, *given: object, **more: object) -> object:
+            return "price", given, more
+
+        def bias(self, *given: object, **more: object) -> object:
+            return "bias", given, more
+
+    asked = table(CATALOG, "visits", build=lambda _: Owner()).count()
+    assert asked.price({"count": 5}, size=10) == ("price", ({"count": 5},), {"size": 10})
+    assert asked.bias(1, delta=0) == ("bias", (1,), {"delta": 0})
+
+
+def test_a_chain_shows_as_it_was_typed() -> None:
+    asked = visits().join(sites(), on=("site_id", "id"), how="left").where("cost > 10").group_by("dept", m="MONTH(day)")
+    assert repr(asked) == "visits.join(sites, on=('site_id', 'id'), how='left').where('cost > 10').group_by('dept', m='MONTH(day)')"
+    asked = visits().count().std("cost", name="s").quantile("cost", 0.9, bounds=(0, 5)).agg(r="SUM(cost)").having("s > 1")
+    asked = asked.order_by("s", descending=True).limit(3).with_contributions(rows=2)
+    assert repr(asked) == (
+        "visits.count().std('cost', name='s').quantile('cost', 0.9, bounds=(0, 5)).agg(r='SUM(cost)').having('s > 1')"
+        ".order_by('s', descending=True).limit(3).with_contributions(rows=2)"
+    )
+    for _ in range(100):
+        asked = asked.count("cost")
+    assert len(repr(asked)) == 300

@@ -52,14 +52,14 @@ def test_refused_in_every_dialect(dialect: str) -> None:
 
 # where a backslash inside quotes is no character of its own
 _ESCAPED = ("SELECT COUNT(*) FROM visits WHERE dept LIKE 'a\\%'",)
-MEANT_ELSEWHERE = {"bigquery": _ESCAPED, "snowflake": _ESCAPED, "redshift": _ESCAPED}
+# where the name of a project and a dataset may stand before a table's
+_QUALIFIED = ("SELECT COUNT(*) FROM main.visits", "SELECT COUNT(*) FROM memory.main.visits")
+MEANT_ELSEWHERE = {"bigquery": (*_ESCAPED, *_QUALIFIED), "snowflake": _ESCAPED, "redshift": _ESCAPED}
 
 
 def names_a_piece(text: str, message: str) -> bool:
     """Some word of the question is repeated, or the trouble is with the text as a whole."""
-    whole = (
-        "nested too deeply|exactly one statement|is empty|not SQL that can be read|at most 100,000|parenthesis|printable|clocks|character"
-    )
+    whole = "nested too deeply|exactly one statement|is empty|could not be read|at most 100,000|parenthesis|printable|clocks|character"
     if re.search(f"{whole}|line 1, column", message):
         return True
     return bool(set(re.findall(r"\w+|[?*]", text.lower())) & set(re.findall(r"\w+|[?*]", message.split(": ")[0].lower())))
@@ -81,7 +81,6 @@ def test_no_piece_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
         ("Div", "safe"),
         ("Cast", "safe"),
         ("DataType", "nested"),
-        ("Ordered", "nulls_first"),
         ("TimestampTrunc", "input_type_preserved"),
         ("Length", "binary"),
         ("Coalesce", "is_nvl"),
@@ -93,6 +92,7 @@ def test_no_piece_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
         ("Literal", "is_string"),
         ("Boolean", "this"),
         ("Ordered", "desc"),
+        ("Ordered", "nulls_first"),
         ("Like", "negate"),
         ("ILike", "negate"),
         ("Is", "negate"),

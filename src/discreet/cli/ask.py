@@ -53,7 +53,7 @@ def ask(
     confidence: Confidence = "0.95",
     other: Other = False,
     as_json: Annotated[bool, Option("--json", help="Print the release as JSON, receipt and all.")] = False,
-    as_csv: Annotated[bool, Option("--csv", help="Print the rows as CSV, with their intervals.")] = False,
+    as_csv: Annotated[bool, Option("--csv", help="Print the rows as CSV, with intervals; texts like =1+1 get an apostrophe.")] = False,
     plot: Annotated[str | None, Option(metavar="FILE", help="Draw it into a PNG, SVG or PDF file.")] = None,
     save: Annotated[str | None, Option(metavar="FILE", help="Keep answers and receipt, for `discreet verify`.")] = None,
     unit: Unit = None,

@@ -26,6 +26,8 @@ def show(release: Release) -> None:
         print(release)
         return
     out.print(table_of(release))
+    if not len(release):
+        out.print(Text(release.empty))
     for line in release.small_print:
         out.print(Text(line, style="dim"))
 
@@ -52,8 +54,6 @@ def table_of(release: Release, most: int = MOST) -> Table:
             text.append(f" {TOO_SMALL}" if found.faint else "", style="yellow")
             cells.append(text)
         table.add_row(*cells)
-    if not len(release):
-        table.caption = release.empty
     if len(release) > most:
         table.caption = f"… and {len(release) - most:,} more rows"
     return table

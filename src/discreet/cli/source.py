@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 from collections.abc import Sequence
 from fractions import Fraction
@@ -49,7 +50,7 @@ def open_data(data: str, said: Declared) -> Session:
         if extra:
             raise Invalid(f"{', '.join(extra)}: with a discreet.toml this is said there")
         return open_project(data)
-    data = _there(data)
+    data = _there(data, said)
     if (said.unit is None) != said.each_row:
         raise Invalid("say who is protected: --unit COLUMN, or --each-row")
     budget, delta = said.budget, said.delta
@@ -73,15 +74,14 @@ def open_data(data: str, said: Declared) -> Session:
     )
 
 
-def _there(data: str) -> str:
+def _there(data: str, said: Declared) -> str:
     """The data's path, if it could be data; a folder's is written in one way only, for its ledger is called after it."""
     place = Path(data).expanduser()
     if place.is_dir():
-        if not any(place.rglob("*.parquet")):
-            raise Invalid(
-                f"there is no {FILE} in the folder {data}, and no Parquet file: name a data file, or write one with `discreet init`"
-            )
-        return str(place.resolve())
+        if said == Declared() or not any(place.rglob("*.parquet")):
+            choices = "write one with `discreet init FILE…`, name a data file, or say who is protected in the folder's Parquet files"
+            raise Invalid(f"there is no {FILE} in the folder {data}: {choices}")
+        return os.path.abspath(place)  # as connect() would name it: links are not followed
     if not place.exists() and not glob.has_magic(place.name):
         raise Invalid(f"there is no file {data}: name a Parquet or CSV file, or a {FILE}")
     return data
@@ -104,7 +104,7 @@ def find_ledger(place: str, witness: str | None = None) -> Ledger:
         path, policy = read_project(place)
         ledger, found = ledger_of(policy, path)
         return open_ledger(ledger, witness=witness or found)
-    beside = Path(f"{Path(place).resolve() if Path(place).is_dir() else place}.ledger")
+    beside = Path(f"{os.path.abspath(place) if Path(place).is_dir() else place}.ledger")
     if not is_ledger(Path(place)) and not beside.exists():
         raise Invalid(f"there is no ledger at {place} and none beside it: it begins with the first question")
     return open_ledger(place if is_ledger(Path(place)) else beside, witness=witness)

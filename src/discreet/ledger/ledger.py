@@ -47,8 +47,8 @@ class Ledger:
     dropped or put in since is seen before anything is spent on it. An answer may be given once `spend` and, for a release, `store` or
     `find` have returned: all of them return only what is durable and witnessed.
 
-    A key pays once. Whoever spends under it again gets the first spend back; if `release_of` has no release for it, the work may be
-    done again, and whoever stores first decides: give the analyst what `store` returns, not what was brought to it.
+    A key pays once. Whoever claims it again gets the first spend back and must not draw noise on it: wait for its release, or pay under
+    another key. Give the analyst what `store` returns, not what was brought to it.
 
     >>> from discreet.loss.leaves import Pure
     >>> ledger = open_ledger(":memory:", Terms(1, 0, "patient_id"))
@@ -75,6 +75,11 @@ class Ledger:
         If this raises LedgerError the charge may stand, and nothing may be answered. `question` names what is asked (its digest), `key`
         the request, `note` is for people.
         """
+        return self.claim(loss, question=question, key=key, note=note)[0]
+
+    def claim(self, loss: Loss, *, question: str, key: str | None = None, note: str = "") -> tuple[Entry, bool]:
+        """Spend, and say whether this very call paid. Only who paid may draw noise: a second draw on one payment would be a free one, even
+        if it is never stored, for it may show in an error."""
         with _brief():
             price = {"loss": record.to_json(loss), "charge": Charge.of(loss, self.terms.budget).to_json()}
         name = None if key is None else _text(key, "key")
@@ -86,7 +91,7 @@ class Ledger:
             self._settle(entry)
         if known is not None and any(entry.body[name] != body[name] for name in ("question", "loss")):
             raise Invalid("this key was used for another question or another price: use a new key")
-        return entry
+        return entry, known is None
 
     def store(self, spend: Entry, release: dict[str, Any]) -> Entry:
         """Remember the release that a spend paid for, durably; if it has one already, give that: only the first is ever shown."""

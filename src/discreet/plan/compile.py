@@ -10,7 +10,7 @@ from fractions import Fraction
 from attrs import evolve
 
 from discreet.engines.dialect import Dialect
-from discreet.errors import Refused
+from discreet.errors import Invalid, Refused
 from discreet.loss import calibrate, leaves
 from discreet.loss.loss import NOTHING, Loss, compose
 from discreet.loss.promise import Promised
@@ -35,10 +35,15 @@ from discreet.tables.table import Contributions
 Lookup = Callable[[str, str], tuple[Value, ...]]  # the values of a public table's column
 _KEYS, _BOUND, _LIMIT = Fraction(1, 4), Fraction(1, 5), Fraction(1, 10)  # what finds take of ε, each
 _MOST_FOR_FINDS = Fraction(1, 2)
+_LEAST, _MOST_MEASURES = Fraction(1, 10**5), 100
 
 
 def compile_plan(question: Question, catalog: Catalog, epsilon: Fraction, delta: Fraction, dialect: Dialect, lookup: Lookup) -> Steps:
     """Decide everything that can be decided without data; of the ways to add noise take the one that errs least."""
+    if epsilon < _LEAST:
+        raise Invalid(f"epsilon must be at least {_LEAST} for a question: less would drown any answer")
+    if len(question.measures) > _MOST_MEASURES:
+        raise Refused(f"at most {_MOST_MEASURES} statistics are answered at once: ask some of them in another question")
     contributions = _contributions(question)
     groups = public_groups(question, lookup)
     if groups is None and delta == 0:
@@ -152,16 +157,17 @@ def _finds(
         raise Refused("MODE over values that are not declared needs a delta above 0: declare the column's keys, or give the budget a delta")
     share = delta / 2 if _additive(question) else delta
     limit = _limit_of_groups(question, limits)
-    for name in hidden:
-        finder = FindKeys(epsilon * _KEYS, share / len(hidden), limit, digest(question), name, adjacency)
-        evolve(finder, limit=limit or 1).mechanism.chance(1)  # an ε that is too small is said now, not after paying
-        finds.append(finder)
+    finds += [FindKeys(epsilon * _KEYS, share / len(hidden), limit, digest(question), name, adjacency) for name in hidden]
     for expr, (name, interval) in _numbers(question).items():
         if not interval.known:
             finds += open_ends(expr, name, interval, epsilon * _BOUND, adjacency)
     taken = sum((find.epsilon for find in finds), Fraction(0))
     factor = min(Fraction(1), _MOST_FOR_FINDS * epsilon / taken) if taken else Fraction(1)
-    return tuple(evolve(find, epsilon=find.epsilon * factor) for find in finds)
+    scaled = tuple(evolve(find, epsilon=find.epsilon * factor) for find in finds)
+    for find in scaled:
+        if isinstance(find, FindKeys):
+            evolve(find, limit=limit or 1).mechanism.chance(1)  # an ε that is too small is said now, not after paying
+    return scaled
 
 
 def _open_limits(question: Question, limits: Contributions) -> list[str]:

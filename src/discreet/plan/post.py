@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, assert_never
@@ -28,11 +29,18 @@ def evaluate(expr: Expr, row: Mapping[str, Any]) -> Any:
             value_of = FUNCTIONS[function].value
             assert value_of is not None  # checked when the plan was made
             try:
-                return value_of(*(evaluate(argument, row) for argument in arguments))
-            except (OverflowError, ValueError, ZeroDivisionError):
+                return _tame(value_of(*(evaluate(argument, row) for argument in arguments)))
+            except (ArithmeticError, TypeError, ValueError):
                 return None
         case _:
             assert_never(expr)
+
+
+def _tame(value: Any) -> Any:
+    """NULL for what no reader could use: infinities, NaN, and whole numbers beyond all floats."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return None if isinstance(value, int) and abs(value) > 10**300 else value
 
 
 _SMOOTH = {"add", "subtract", "multiply", "divide", "negate", "abs", "sqrt", "ln", "exp", "to_real"}

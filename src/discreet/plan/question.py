@@ -90,6 +90,8 @@ class Question:
     def _check_key(self, key: Field) -> None:
         if key.unit:
             raise Refused("groups of single units are never shown: group by the unit in a subquery and aggregate again")
+        if key.kind is None:
+            raise Refused("NULL makes no groups: group by a column")
         if key.kind is Kind.REAL:
             raise Refused("real numbers make no groups: use WIDTH_BUCKET(x, low, high, buckets) or FLOOR(x)")
 

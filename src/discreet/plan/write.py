@@ -18,7 +18,7 @@ from discreet.relation.node import Named, Relation
 from discreet.relation.write import UNIT, write_expr, write_relation
 from discreet.tables.kind import Kind, Value
 
-_GROUPS_OF = f"(SELECT {UNIT}, COUNT(*) AS m FROM p GROUP BY {UNIT}) AS u"  # p: each unit once in each of its groups
+_GROUPS_OF = f"(SELECT {UNIT}, COUNT(*) AS m FROM __p GROUP BY {UNIT}) AS u"  # p: each unit once in each of its groups
 MASKED = 62  # so many groups fit the bits of a mask
 KeyValues = tuple[tuple[Value | None, ...], ...]  # the public groups, each a tuple with one value for each key
 
@@ -143,8 +143,8 @@ def _rows_weighted(rows: str, bounding: Rows, columns: Sequence[str], dialect: D
         f"CASE WHEN u.n <= {bounding.rows} THEN {bounding.one} ELSE {dialect.floor_divide(str(bounding.one * bounding.rows), 'u.n')} END"
     )
     shown = _listed([f"r.{name} AS {name}" for name in columns], [f"{weight} AS w"])
-    units = f"(SELECT {UNIT}, COUNT(*) AS n FROM r GROUP BY {UNIT}) AS u"
-    return f"(WITH r AS {dialect.inline}({rows}) SELECT {shown} FROM r JOIN {units} ON r.{UNIT} = u.{UNIT}) AS q"
+    units = f"(SELECT {UNIT}, COUNT(*) AS n FROM __r GROUP BY {UNIT}) AS u"
+    return f"(WITH __r AS {dialect.inline}({rows}) SELECT {shown} FROM __r AS r JOIN {units} ON r.{UNIT} = u.{UNIT}) AS q"
 
 
 def _pairs_weighted(rows: str, bounding: Groups, keys: Sequence[str], names: Sequence[str], dialect: Dialect) -> str:
@@ -153,7 +153,7 @@ def _pairs_weighted(rows: str, bounding: Groups, keys: Sequence[str], names: Seq
     pairs = f"SELECT {_listed([UNIT], keys, ['COUNT(*) AS c'], sums)} FROM ({rows}) AS r GROUP BY {_listed([UNIT], keys)}"
     weight = _pair_weight(bounding, "p.c", "u.m", dialect)
     shown = _listed([f"p.{key} AS {key}" for key in keys], [f"p.{name} * {weight} AS {name}" for name in names])
-    return f"(WITH p AS ({pairs}) SELECT {shown} FROM p JOIN {_GROUPS_OF} ON p.{UNIT} = u.{UNIT}) AS q"
+    return f"(WITH __p AS ({pairs}) SELECT {shown} FROM __p AS p JOIN {_GROUPS_OF} ON p.{UNIT} = u.{UNIT}) AS q"
 
 
 def _few_groups(source: Source, rows: str, bounding: Groups, names: Sequence[str]) -> str:
@@ -173,16 +173,16 @@ def _few_groups(source: Source, rows: str, bounding: Groups, names: Sequence[str
     weight = _pair_weight(bounding, str(bounding.per_group), "m", dialect)
     light = (
         f"SELECT {_listed(columns, [f'r.{name} * u.w AS {name}' for name in names])} FROM ({rows}) AS r "
-        f"JOIN (SELECT {UNIT}, {weight} AS w FROM u WHERE n - m < {bounding.per_group}) AS u ON r.{UNIT} = u.{UNIT}"
+        f"JOIN (SELECT {UNIT}, {weight} AS w FROM __u WHERE n - m < {bounding.per_group}) AS u ON r.{UNIT} = u.{UNIT}"
     )
     sums = [f"CAST(SUM(r.{name}) AS BIGINT) AS {name}" for name in names]
     pairs = (
-        f"SELECT {_listed(columns, ['COUNT(*) AS c', 'MAX(u.m) AS m'], sums)} FROM ({rows}) AS r JOIN (SELECT {UNIT}, m FROM u "
+        f"SELECT {_listed(columns, ['COUNT(*) AS c', 'MAX(u.m) AS m'], sums)} FROM ({rows}) AS r JOIN (SELECT {UNIT}, m FROM __u "
         f"WHERE n - m >= {bounding.per_group}) AS u ON r.{UNIT} = u.{UNIT} GROUP BY {_listed([f'r.{UNIT}'], [f'r.{key}' for key in keys])}"
     )
     weight = _pair_weight(bounding, "c", "m", dialect)
     heavy = f"SELECT {_listed(keys, [f'{name} * {weight} AS {name}' for name in names])} FROM ({pairs}) AS p"
-    return f"(WITH u AS MATERIALIZED ({units}) {light} UNION ALL {heavy}) AS q"
+    return f"(WITH __u AS MATERIALIZED ({units}) {light} UNION ALL {heavy}) AS q"
 
 
 def _pair_weight(bounding: Groups, rows: str, groups: str, dialect: Dialect) -> str:
@@ -215,9 +215,10 @@ def write_weights(source: Source, value: str, bounding: Bounding, condition: str
 
 def _groups_weighted(rows: str, bounding: Groups, columns: Sequence[str], keys: Sequence[str], dialect: Dialect) -> str:
     same = " AND ".join([f"r.{UNIT} = p.{UNIT}", *(f"r.{key} IS NOT DISTINCT FROM p.{key}" for key in keys)])
-    pairs = f"SELECT {_listed([UNIT], keys, ['COUNT(*) AS c'])} FROM r GROUP BY {_listed([UNIT], keys)}"
+    pairs = f"SELECT {_listed([UNIT], keys, ['COUNT(*) AS c'])} FROM __r GROUP BY {_listed([UNIT], keys)}"
     shown = _listed([f"r.{name} AS {name}" for name in columns], [f"{_pair_weight(bounding, 'p.c', 'u.m', dialect)} AS w"])
-    return f"(WITH r AS ({rows}), p AS ({pairs}) SELECT {shown} FROM r JOIN p ON {same} JOIN {_GROUPS_OF} ON p.{UNIT} = u.{UNIT}) AS q"
+    joined = f"__r AS r JOIN __p AS p ON {same} JOIN {_GROUPS_OF} ON p.{UNIT} = u.{UNIT}"
+    return f"(WITH __r AS ({rows}), __p AS ({pairs}) SELECT {shown} FROM {joined}) AS q"
 
 
 def write_units(source: Source, bounding: Groups, bits: int) -> str:
@@ -225,7 +226,7 @@ def write_units(source: Source, bounding: Groups, bits: int) -> str:
     keys, dialect = source.key_names, source.dialect
     pairs = f"SELECT {_listed([UNIT], keys)} FROM ({source.rows([])}) AS r GROUP BY {_listed([UNIT], keys)}"
     if not keys:
-        return f"WITH p AS ({pairs}) SELECT {dialect.shifted(f'COUNT(*) * {bounding.one}', 0)} AS s0 FROM p"
+        return f"WITH __p AS ({pairs}) SELECT {dialect.shifted(f'COUNT(*) * {bounding.one}', 0)} AS s0 FROM __p"
     m = f"CASE WHEN u.m > {bounding.limit} THEN u.m ELSE {bounding.limit} END"
     if bounding.euclidean:
         weight = dialect.isqrt(dialect.floor_divide(str(bounding.one**2 * bounding.limit), f"({m})"))
@@ -233,8 +234,8 @@ def write_units(source: Source, bounding: Groups, bits: int) -> str:
         weight = dialect.floor_divide(str(bounding.one * bounding.limit), f"({m})")
     total = dialect.shifted(f"SUM({weight})", bits)
     return (
-        f"WITH p AS ({pairs}) SELECT {_listed(source.transported('p.'), [f'{total} AS s0'])} "
-        f"FROM p JOIN {_GROUPS_OF} ON p.{UNIT} = u.{UNIT} GROUP BY {_listed([f'p.{key}' for key in keys])}"
+        f"WITH __p AS ({pairs}) SELECT {_listed(source.transported('p.'), [f'{total} AS s0'])} "
+        f"FROM __p AS p JOIN {_GROUPS_OF} ON p.{UNIT} = u.{UNIT} GROUP BY {_listed([f'p.{key}' for key in keys])}"
     )
 
 

@@ -115,6 +115,8 @@ class Field:
     @classmethod
     def of(cls, column: Column, unit: bool = False) -> Field:
         """What a declared column promises once it is read: clamped to its bounds, NaN read as NULL (see write.py, which makes it true)."""
+        if column.unique:  # read as it is, so that it stays unique: nothing more is believed of it
+            return cls(column.kind, native(column.kind), True, column.keys, unit)
         bounds = None if column.bounds is None else Interval(*column.bounds)
         return cls(column.kind, bounds or native(column.kind), column.nullable or not column.kind.numeric, column.keys, unit)
 

@@ -133,8 +133,15 @@ class Join:
     @property
     def one_row(self) -> bool:
         private, other = (self.left, self.right) if self.left.private else (self.right, self.left)
-        single = other.one_row if other.private else any(is_unique(other, b if other is self.right else a) for a, b in self.on)
-        return bool(private.one_row and single)
+        if other.private:
+            return bool(private.one_row and other.one_row)
+        pairs = [(a, b) if other is self.right else (b, a) for a, b in self.on]  # private column, public column
+        return bool(private.one_row and any(is_unique(other, b) and _same_kind(private.schema[a], other.schema[b]) for a, b in pairs))
+
+
+def _same_kind(a: Field, b: Field) -> bool:
+    """Whether an engine compares two columns as what they are; numbers of different kinds are compared as floats, which are fewer."""
+    return a.kind == b.kind and a.kind in (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.BOOLEAN)
 
 
 def is_unique(relation: Relation, column: str) -> bool:

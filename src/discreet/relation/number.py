@@ -221,20 +221,27 @@ def write_modulo(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> 
     return f"({as_kind(dialect, texts[0], Kind.INTEGER)} % {texts[1]})"
 
 
+def _whole(dialect: Dialect, rounded: str, out: Field) -> str:
+    """A rounded real as a whole number, clamped to its range first: rounding errors may have carried it beyond."""
+    assert out.range is not None
+    low, high = (dialect.real(end) for end in (out.range.low, out.range.high))
+    return as_kind(dialect, f"CASE WHEN {rounded} > {high} THEN {high} WHEN {rounded} < {low} THEN {low} ELSE {rounded} END", Kind.INTEGER)
+
+
 def write_rounding(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
-    return lambda dialect, texts, fields, out: as_kind(dialect, f"{name}({as_kind(dialect, texts[0], Kind.REAL)})", Kind.INTEGER)
+    return lambda dialect, texts, fields, out: _whole(dialect, f"{name}({as_kind(dialect, texts[0], Kind.REAL)})", out)
 
 
 def write_truncate(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
     real = as_kind(dialect, texts[0], Kind.REAL)
-    return as_kind(dialect, f"CASE WHEN {real} < 0 THEN CEIL({real}) ELSE FLOOR({real}) END", Kind.INTEGER)
+    return _whole(dialect, f"(SIGN({real}) * FLOOR(ABS({real})))", out)
 
 
 def write_round(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
     """Half upwards, the same everywhere: engines differ on ties."""
     real = as_kind(dialect, texts[0], Kind.REAL)
     if len(texts) == 1:
-        return as_kind(dialect, f"FLOOR({real} + 0.5)", Kind.INTEGER)
+        return _whole(dialect, f"FLOOR({real} + 0.5)", out)
     assert fields[1].range is not None
     factor = dialect.real(Fraction(10 ** int(fields[1].range.low)))
     return f"(FLOOR({real} * {factor} + 0.5) / {factor})"

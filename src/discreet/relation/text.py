@@ -15,6 +15,9 @@ from discreet.tables.kind import Kind
 MOST_WILDCARDS = 3
 
 
+LONGEST, MOST_JOINED = 1000, 16  # characters of each text that is joined to others, and how many
+
+
 def _texts(fields: Sequence[Field]) -> None:
     if any(field.kind not in (Kind.TEXT, None) for field in fields):
         raise Refused("this needs text; numbers and dates are not cast to it")
@@ -54,6 +57,8 @@ def substring(fields: Sequence[Field]) -> Field:
 
 def concat(fields: Sequence[Field]) -> Field:
     _texts(fields)
+    if len(fields) > MOST_JOINED:
+        raise Refused(f"at most {MOST_JOINED} texts are joined at once")
     return Field(Kind.TEXT, nullable=any(field.nullable for field in fields))
 
 
@@ -75,7 +80,8 @@ def write_substring(dialect: Dialect, texts: Texts, fields: Fields, out: Field) 
 
 
 def write_concat(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    return f"({' || '.join(texts)})"
+    """The first thousand characters of each, so that no nesting makes a text that memory cannot hold."""
+    return f"({' || '.join(f'LEFT({text}, {LONGEST})' for text in texts)})"
 
 
 def value_concat(*values: Any) -> str | None:

@@ -24,11 +24,20 @@ LONGEST = 100_000  # characters of one expression; nested functions repeat their
 UNIT = "__unit"  # the column that names the unit; analysts' names never begin with two underscores
 
 
+def column_name(name: str, dialect: Dialect) -> str:
+    """A column's name inside our SQL: itself if it is plain and small, else spelled in hexadecimals.
+
+    Engines take names that differ only in case for one; to us they are two, and what is believed of one must not be read off the other.
+    """
+    plain = name.isascii() and name == name.lower() and name.replace("_", "").replace(".", "").isalnum()
+    return dialect.identifier(name if plain else "~" + name.encode().hex())
+
+
 def write_expr(expr: Expr, schema: Schema, dialect: Dialect) -> str:
     """An expression over columns of these names."""
     match expr:
         case Column(name):
-            return dialect.identifier(name)
+            return column_name(name, dialect)
         case Literal(value):
             return dialect.literal(value)
         case Call(function, arguments):
@@ -54,7 +63,7 @@ def write_relation(relation: Relation, dialect: Dialect) -> str:
         case Join():
             return _join(relation, dialect)
         case Stack(inputs):
-            names = [dialect.identifier(name) for name in [*([UNIT] if relation.has_id else []), *relation.schema]]
+            names = [*([UNIT] if relation.has_id else []), *(column_name(name, dialect) for name in relation.schema)]
             return " UNION ALL ".join(f"SELECT {', '.join(names)} FROM {_inner(below, dialect)}" for below in inputs)
         case PerUnit():
             return _per_unit(relation, dialect)
@@ -68,7 +77,9 @@ def _inner(relation: Relation, dialect: Dialect, alias: str = "t") -> str:
 
 def _named(named: tuple[tuple[str, Expr], ...], below: Relation, dialect: Dialect) -> list[str]:
     unit = [UNIT] if below.has_id else []
-    return unit + [f"{write_expr(expr, below.schema, dialect)} AS {dialect.identifier(name)}" for name, expr in named] or ["1 AS __nothing"]
+    return unit + [f"{write_expr(expr, below.schema, dialect)} AS {column_name(name, dialect)}" for name, expr in named] or [
+        "1 AS __nothing"
+    ]
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -76,7 +87,7 @@ def _named(named: tuple[tuple[str, Expr], ...], below: Relation, dialect: Dialec
 
 def _scan(scan: Scan, table: Table, links: tuple[tuple[object, Table], ...], dialect: Dialect) -> str:
     read = [
-        f"{read_column(column, f't.{dialect.identifier(column.name)}', dialect)} AS {dialect.identifier(column.name)}"
+        f"{read_column(column, f't.{dialect.identifier(column.name)}', dialect)} AS {column_name(column.name, dialect)}"
         for column in table.columns
     ]
     if not scan.has_id:
@@ -96,6 +107,8 @@ def _scan(scan: Scan, table: Table, links: tuple[tuple[object, Table], ...], dia
 def read_column(column: columns.Column, text: str, dialect: Dialect) -> str:
     """A column as it is believed to be: within its bounds, without NaN, and without NULL where that is declared."""
     bounds = column.bounds
+    if column.unique:
+        return text  # as it is: clamping would make values equal (see Field.of)
     if column.kind is Kind.DATE:
         ends = (FIRST, LAST) if bounds is None else (datetime.date.fromordinal(int(end)) for end in bounds)
         return _clamp(text, *(dialect.literal(end) for end in ends))
@@ -128,12 +141,12 @@ def _clamp(text: str, low: str, high: str) -> str:
 
 def _join(join: Join, dialect: Dialect) -> str:
     both = join.left.has_id and join.right.has_id
-    conditions = [f"l.{dialect.identifier(a)} = r.{dialect.identifier(b)}" for a, b in join.on]
+    conditions = [f"l.{column_name(a, dialect)} = r.{column_name(b, dialect)}" for a, b in join.on]
     if both:
         conditions.append(f"l.{UNIT} = r.{UNIT}")
     names = [f"{'l' if join.left.has_id else 'r'}.{UNIT} AS {UNIT}"] if join.has_id else []
-    names += [f"l.{dialect.identifier(name)} AS {dialect.identifier(name)}" for name in join.left.schema]
-    names += [f"r.{dialect.identifier(name)} AS {dialect.identifier(name)}" for name in join.right.schema]
+    names += [f"l.{column_name(name, dialect)} AS {column_name(name, dialect)}" for name in join.left.schema]
+    names += [f"r.{column_name(name, dialect)} AS {column_name(name, dialect)}" for name in join.right.schema]
     word = "LEFT JOIN" if join.kind == "left" else "JOIN"
     sides = f"{_inner(join.left, dialect, 'l')} {word} {_inner(join.right, dialect, 'r')}"
     return f"SELECT {', '.join(names)} FROM {sides} ON {' AND '.join(conditions)}"
@@ -145,9 +158,9 @@ def _join(join: Join, dialect: Dialect) -> str:
 def _per_unit(relation: PerUnit, dialect: Dialect) -> str:
     schema = relation.input.schema
     keys = [write_expr(expr, schema, dialect) for _, expr in relation.keys]
-    shown = [f"{UNIT} AS {dialect.identifier(name)}" for name in relation.units]
-    shown += [f"{key} AS {dialect.identifier(name)}" for key, (name, _) in zip(keys, relation.keys, strict=True)]
-    shown += [f"{_within(aggregate, schema, dialect)} AS {dialect.identifier(name)}" for name, aggregate in relation.aggregates]
+    shown = [f"{UNIT} AS {column_name(name, dialect)}" for name in relation.units]
+    shown += [f"{key} AS {column_name(name, dialect)}" for key, (name, _) in zip(keys, relation.keys, strict=True)]
+    shown += [f"{_within(aggregate, schema, dialect)} AS {column_name(name, dialect)}" for name, aggregate in relation.aggregates]
     return f"SELECT {', '.join([UNIT, *shown])} FROM {_inner(relation.input, dialect)} GROUP BY {', '.join([UNIT, *keys])}"
 
 
