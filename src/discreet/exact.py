@@ -7,6 +7,7 @@ are python-flint's Arb: each holds its true value whatever the working precision
 from __future__ import annotations
 
 import math
+import operator
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -91,9 +92,13 @@ def miss(confidence: Fraction) -> float:
 
 def whole(value: int, name: str = "value", least: int = 1) -> int:
     """Read a whole number of at least `least`."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or int(value) < least:
+    try:
+        read = operator.index(value)
+    except TypeError:
+        read = least - 1
+    if isinstance(value, bool) or read < least:
         raise Invalid(f"{name} must be a whole number, at least {least}")
-    return int(value)
+    return read
 
 
 # ── directed rounding ────────────────────────────────────────────────────────────────────────────────────────────────

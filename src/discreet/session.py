@@ -195,8 +195,9 @@ class Session:
             paid, fresh = self._claim(plan, question, f"{question}#{attempt}", note)
             if fresh:
                 return paid
+            began = time.monotonic()
             while self._ledger.find(question) is None:
-                if paid.sequence in self._failed or _seconds_since(paid.at) > _PATIENCE:
+                if paid.sequence in self._failed or max(abs(_seconds_since(paid.at)), time.monotonic() - began) > _PATIENCE:
                     break  # whoever paid has failed: pay again
                 time.sleep(0.05)
             else:

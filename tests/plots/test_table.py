@@ -106,12 +106,15 @@ def test_a_page_without_rows_says_so() -> None:
         ({}, []),
         ({"found": {}, "notes": []}, []),
         ({"found": None, "notes": None}, []),
-        ({"found": {"cost": {"low": "0", "high": "1000000"}}}, ["found privately: cost within 0 … 1,000,000"]),
-        ({"found": {"rows": 1}}, ["found privately: one row of a person counts; who has more counts less"]),
-        ({"found": {"cost": {"high": "7/2"}}}, ["found privately: cost up to 3.5"]),
-        ({"found": {"day": ["2020-01-01", "2020-02-01"]}}, ["found privately: day within 2020-01-01 … 2020-02-01"]),
+        ({"found": {"bounds": {"cost": {"low": "0", "high": "1000000"}}}}, ["found privately: cost within 0 … 1,000,000"]),
+        ({"found": {"limits": {"rows": 1}}}, ["found privately: one row of a person counts; who has more counts less"]),
+        ({"found": {"bounds": {"cost": {"high": "7/2"}}}}, ["found privately: cost up to 3.5"]),
         (
-            {"found": {"groups": 3, "per_group": 2}},
+            {"found": {"bounds": {"day": {"low": "2020-01-01", "high": "2020-02-01"}}}},
+            ["found privately: day within 2020-01-01 … 2020-02-01"],
+        ),
+        (
+            {"found": {"limits": {"groups": 3, "per_group": 2}}},
             [
                 "found privately: a person counts in at most 3 groups; at most 2 rows of a person count in each group; "
                 "who has more counts less"

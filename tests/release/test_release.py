@@ -166,7 +166,10 @@ def test_csv_holds_no_formulas_unless_wished() -> None:
 
 
 def test_the_small_print_says_what_was_found_and_what_it_means() -> None:
-    said = {"found": {"rows": 5, "cost": ["0", "440"]}, "notes": ["MAX(cost) is the 0.99 quantile <b>\x1b"]}
+    said = {
+        "found": {"limits": {"rows": 5}, "bounds": {"cost": {"low": "0", "high": "440"}}},
+        "notes": ["MAX(cost) is the 0.99 quantile <b>\x1b"],
+    }
     release = Release((Shown("k", ["a"]), Shown("n", [5], None, 2.0)), 0.95, RECEIPT | said)
     found = "found privately: at most 5 rows of a person count; cost within 0 … 440; who has more counts less"
     assert release.small_print[1:3] == ["MAX(cost) is the 0.99 quantile <b>\\x1b", found]

@@ -292,8 +292,8 @@ def test_what_was_found_is_said(path: Path) -> None:
     pq.write_table(table(20_000), path)
     db = discreet.connect(path, unit="patient_id", epsilon=2, delta=1e-6)
     found = db.ask("SELECT COUNT(*) AS n, AVG(cost) AS m FROM visits", epsilon=2).receipt["found"]
-    assert found["rows"] in (2, 3)
-    assert 400 <= float(found["cost"]["high"]) <= 1000
+    assert found["limits"]["rows"] in (2, 3)
+    assert 400 <= float(found["bounds"]["cost"]["high"]) <= 1000
 
 
 def test_the_tail_is_not_cut_for_nothing(path: Path) -> None:

@@ -41,9 +41,9 @@ def receipt(steps: Steps, found: Found, confidence: Fraction, question: str, seq
 
 
 def _found(steps: Steps, found: Found) -> dict[str, Any]:
-    """What was found privately on the way: limits by their name, the ends of ranges by the name of what they bound."""
-    told: dict[str, Any] = dict(found.limits)
+    """What was found privately on the way: limits, and the ends of ranges by the name of what they bound."""
+    told: dict[str, dict[str, str]] = {}
     names = {find.expr: find.name for find in steps.finds if isinstance(find, FindBound)}
     for (expr, end), value in found.bounds.items():
         told.setdefault(names[expr], {})[end] = str(value)
-    return told
+    return {"limits": dict(found.limits), "bounds": told}

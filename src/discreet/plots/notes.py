@@ -18,7 +18,8 @@ _LIMITS = {  # for one, and for more
 def notes_of(receipt: Mapping[str, Any]) -> list[str]:
     """The sentences for one receipt; none where it has nothing to say.
 
-    >>> notes_of({"found": {"rows": 5, "cost": ["0", "881/2"]}, "notes": ["MAX is the 0.99 quantile"]})
+    >>> found = {"limits": {"rows": 5}, "bounds": {"cost": {"low": "0", "high": "881/2"}}}
+    >>> notes_of({"found": found, "notes": ["MAX is the 0.99 quantile"]})
     ['MAX is the 0.99 quantile', 'found privately: at most 5 rows of a person count; cost within 0 … 440.5; who has more counts less']
     """
     notes, found = receipt.get("notes"), receipt.get("found")
@@ -28,21 +29,20 @@ def notes_of(receipt: Mapping[str, Any]) -> list[str]:
 
 
 def _found(found: Mapping[str, Any]) -> Iterator[str]:
-    limited = False
-    for name, value in found.items():
-        if ends := _ends(value):
-            yield f"{plainly(name)} {ends}"
-        elif value is not None and name in _LIMITS:
-            limited = True
+    limits, bounds = found.get("limits") or {}, found.get("bounds") or {}
+    for name, value in limits.items():
+        if name in _LIMITS:
             yield _LIMITS[name][value != 1].format(_number(value))
-    if limited:
+    for name, value in bounds.items():
+        yield f"{plainly(name)} {_ends(value)}"
+    if limits:
         yield "who has more counts less"
 
 
 def _ends(value: Any) -> str:
-    """The ends of a range: a pair, or by name where only one was open."""
+    """The ends of a range, of which only one may have been open."""
     match value:
-        case [low, high] | {"low": low, "high": high}:
+        case {"low": low, "high": high}:
             return f"within {_number(low)} … {_number(high)}"
         case {"low": low}:
             return f"from {_number(low)}"
