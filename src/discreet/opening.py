@@ -30,8 +30,8 @@ def connect(
     keys: Mapping[str, Any] | None = None,
     contributions: Mapping[str, int] | None = None,
     columns: Mapping[str, str] | None = None,
-    not_null: Collection[str] = (),
-    public: Collection[str] = (),
+    not_null: Collection[str] | None = (),
+    public: Collection[str] | None = (),
     one_row_per_unit: bool = False,
     adjacency: str = "add/remove",
     version: str = "1",
@@ -48,6 +48,7 @@ def connect(
     columns without missing values, whose means need no count of their own. A file's ledger lies beside it; a data frame's is in memory,
     which is said loudly. A path to a `discreet.toml`, or to a folder with one, is opened as it says.
     """
+    public, not_null = public or (), not_null or ()
     if engine not in (None, "duckdb"):
         raise Invalid('the engine is "duckdb"')
     if isinstance(data, str | os.PathLike) and (os.fspath(data).endswith(".toml") or (Path(data) / "discreet.toml").is_file()):

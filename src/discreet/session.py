@@ -13,7 +13,7 @@ from typing import Any, final
 
 from attrs import asdict, evolve, field, frozen
 
-from discreet import exact, parameter, query
+from discreet import parameter, query
 from discreet.engines.dialect import DUCKDB, Dialect
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, Invalid, Refused
@@ -26,7 +26,7 @@ from discreet.ledger.terms import Terms
 from discreet.plan.bias import bias_question
 from discreet.plan.compile import compile_plan
 from discreet.plan.execute import execute
-from discreet.plan.forecast import Forecast
+from discreet.plan.forecast import Forecast, confidence_of
 from discreet.plan.outcome import outcome
 from discreet.plan.plan import Plan
 from discreet.plan.price import least_epsilon, wished_errors
@@ -88,7 +88,7 @@ class Session:
         if other and not question.keys:
             raise Invalid("without GROUP BY there are no other groups")
         if contributions is not None:
-            question = evolve(question, contributions=Contributions.of(dict(contributions)))
+            question = evolve(question, contributions=Contributions.of(contributions))
         return Query(self, evolve(question, other=True) if other else question, text)
 
     # ── the budget ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -247,7 +247,7 @@ class Query:
         With `error={"mean_cost": 5}` instead of epsilon the least ε is paid for which each output is that close, in a group of `size`,
         wherever it lies; `at={"mean_cost": 120}` says where it does.
         """
-        level = exact.confidence_level(confidence)
+        level = confidence_of(confidence)
         if error is not None:
             if epsilon is not None:
                 raise Invalid("give epsilon or error, not both: one follows from the other")

@@ -29,6 +29,7 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.quantile import Places, Quantile
+from discreet.mechanisms.sparse_vector import SparseVector
 from discreet.private import Private, reveal
 from discreet.session import Session
 
@@ -216,7 +217,7 @@ def _excess(mechanism: Mechanism[Any], inputs: list[tuple[Any, Any]], add_remove
             weights = sum(_weights_moved(mechanism, a, b) for a, b in inputs)
             heavy = _beyond(weights, mechanism.weight, "weight") if add_remove else None
             return heavy or _beyond(scores, mechanism.epsilon, "range of log-ratios")
-        case Exponential():
+        case Exponential() | SparseVector():
             shifts = [y - x for x, y in zip(*(map(int, np.asarray(scores).tolist()) for scores in inputs[0]), strict=True)]
             if mechanism.monotone and min(shifts) < 0 < max(shifts):
                 return "scores move both ways"

@@ -17,7 +17,6 @@ from gauntlet.replay import differences, excesses, run
 
 from discreet import session as road
 from discreet.errors import Refused
-from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.quantile import Quantile
 from discreet.plan import find, settle, stat, write
 from discreet.plan.bound import Reach
@@ -115,7 +114,8 @@ def do_not_pay_for_rounding(patch: pytest.MonkeyPatch) -> None:
 
 
 def halve_sensitivity_of_finds(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(find, "chooser", lambda epsilon: Exponential(epsilon=epsilon, sensitivity=Fraction(1, 2)))
+    sound = find.first_spare
+    patch.setattr(find, "first_spare", lambda *args: evolve(sound(*args), sensitivity=Fraction(1, 2)))
 
 
 def do_not_cap(patch: pytest.MonkeyPatch) -> None:

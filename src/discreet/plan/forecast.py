@@ -17,7 +17,7 @@ from discreet.mechanisms.sensitivity import interval
 from discreet.plan.estimate import Cells, Floats, half_widths, statistic
 from discreet.plan.find import FindBound, FindKeys, FindLimit
 from discreet.plan.post import evaluate, smooth
-from discreet.plan.settle import settle
+from discreet.plan.settle import ranges_of, settle
 from discreet.plan.share import ADDITIVE, SPREAD, TYPICAL
 from discreet.plan.stat import Stat
 from discreet.plan.steps import Found, Steps
@@ -87,7 +87,7 @@ def forecast(
     assume: Mapping[str, Any] | None = None,
 ) -> Forecast:
     """Half-widths of all outputs; `at` says where statistics lie, `assume` what open bounds and limits will be."""
-    level = float(exact.confidence_level(confidence))
+    level = float(confidence_of(confidence))
     sizes = SIZES if size is None else (exact.whole(size, "size"),)
     said = _said(plan, "assume", assume, {find.name for find in plan.finds if isinstance(find, FindBound)} | set(TYPICAL_LIMITS))
     places = _said(plan, "at", at, {name for name, _ in (*plan.question.measures, *plan.question.outputs)} | _columns(plan))
@@ -113,6 +113,14 @@ def forecast(
         else:
             widths[name] = worst[name] = None
     return Forecast(widths, level, frozenset(ranks), guessed, worst)
+
+
+def confidence_of(value: Number) -> Fraction:
+    """Read a confidence that floats can compute with."""
+    level = exact.confidence_level(value)
+    if not Fraction(1, 10**6) <= level <= 1 - Fraction(1, 10**9):
+        raise Invalid("confidence must lie between 0.000001 and 0.999999999")
+    return level
 
 
 def _by_size(found: list[float], sizes: tuple[int, ...]) -> HalfWidth:
@@ -158,10 +166,12 @@ def _imagined(plan: Steps, stat: Stat, size: int, at: Mapping[str, float], place
     same = {name: measure for name, measure in plan.question.measures if measure.expr == stat.expr}
     names = {name: expr.name for name, expr in plan.question.outputs if isinstance(expr, Column) and expr.name in same}
     said = {same[names.get(name, name)].function: value for name, value in at.items() if names.get(name, name) in same}
-    half, middle = float(stat.grid.half), float(stat.grid.mid)
+    assert stat.expr is not None
+    within = ranges_of(plan, plan.found)[stat.expr]
+    half, centre = float(within.high - within.low) / 2, float(within.high + within.low) / 2
     if isinstance(stat.expr, Column) and stat.expr.name in at:
         said.setdefault("mean", at[stat.expr.name])
-    mean = said["mean"] - middle if "mean" in said else place * half
+    mean = (said["mean"] if "mean" in said else centre + place * half) - float(stat.grid.mid)  # from where the total is taken
     if stat.form != "squares":
         return size * mean
     around = said["stddev"] ** 2 if "stddev" in said else said.get("variance", spread * half * half)

@@ -12,6 +12,8 @@ from discreet.plan.forecast import Forecast
 from discreet.plan.question import Question
 from discreet.relation.expr import columns_of
 
+_FURTHEST = Fraction(10**300)
+
 
 def wished_errors(error: Any, question: Question) -> dict[str, float]:
     """Read {"mean_cost": 5}: which outputs may err how far."""
@@ -19,7 +21,7 @@ def wished_errors(error: Any, question: Question) -> dict[str, float]:
     outputs = [name for name, expr in question.outputs if columns_of(expr) & measures]
     if not isinstance(error, Mapping) or not error or set(error) - set(outputs):
         raise Invalid(f"give the wished error of some statistics, as in {{{outputs[0]!r}: 5}}; there are {', '.join(outputs)}")
-    return {name: float(exact.positive(width, f"the error of {name}")) for name, width in error.items()}
+    return {name: exact.float_down(min(exact.positive(width, f"the error of {name}"), _FURTHEST)) for name, width in error.items()}
 
 
 def least_epsilon(forecast_at: Callable[[Fraction], Forecast], wished: Mapping[str, float], surely: bool) -> Fraction:

@@ -34,7 +34,7 @@ def settle(plan: Steps, found: Found) -> Steps:
     if groups is None:
         raise Refused("the groups are not known yet")
     bounding = bound(plan.question.relation.one_row, plan.contributions, found, plan.budget.noise, keyed=bool(plan.question.keys))
-    ranges = {expr: settled(interval, _ends(found, expr)) for expr, interval in numeric_ranges(plan).items()}
+    ranges = ranges_of(plan, found)
     needed = totals(plan.question, ranges, plan.budget.centred, weighted=not isinstance(bounding, Single))
     made = (
         tuple(
@@ -46,6 +46,11 @@ def settle(plan: Steps, found: Found) -> Steps:
     )
     choices = tuple(_choice(name, epsilon, plan, found, ranges, bounding) for name, epsilon in plan.budget.choices)
     return evolve(plan, found=found, bounding=bounding, groups=groups, totals=made, choices=choices)
+
+
+def ranges_of(plan: Steps, found: Found) -> dict[Expr, Interval]:
+    """The range of each number that is summed or ranked, as declared or found."""
+    return {expr: settled(interval, _ends(found, expr)) for expr, interval in numeric_ranges(plan).items()}
 
 
 def _ends(found: Found, expr: Expr) -> dict[str, Fraction]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, final
 
 from attrs import frozen
@@ -34,7 +35,7 @@ class Contributions:
             return cls()
         if isinstance(given, Contributions):
             return given
-        if not isinstance(given, dict) or not given or set(given) - {"rows", "groups", "per_group"}:
+        if not isinstance(given, Mapping) or not given or set(given) - {"rows", "groups", "per_group"}:
             raise Invalid('contributions must be {"rows": 10} or {"groups": 3, "per_group": 5}')
         if "rows" in given and len(given) > 1:
             raise Invalid('contributions are limited by {"rows": …} or by {"groups": …, "per_group": …}, not by both')
