@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from gauntlet.replay import differences, excesses, run, standing_clock
 
@@ -162,3 +165,91 @@ def test_nothing_to_group_by_and_too_small_a_price() -> None:
 def test_other_groups_beside_whole_keys() -> None:
     db = connect(True, columns="k.keys = [1, 5]")
     assert db.sql("SELECT k, COUNT(*) AS n FROM t GROUP BY k HAVING k > 2 ORDER BY k", other=True).release(epsilon=1).rows[0]["k"] == 5
+
+
+# ── by a second reviewer ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def parquet(folder: Path, rows: dict[str, list[Any]]) -> Path:
+    pq.write_table(pa.table(rows), folder / "t.parquet")
+    return folder / "t.parquet"
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
+@pytest.mark.parametrize("beyond", [250.0, -250.0, float("inf"), float("-inf"), 5.0])
+def test_how_nan_is_read_does_not_depend_on_others(tmp_path: Path, kind: pa.DataType, beyond: float) -> None:
+    """A Parquet file's minima and maxima leave NaN out, and the engine believes them."""
+    texts = ["COUNT(*) FILTER (WHERE x > 200)", "COUNT(*) FILTER (WHERE x < 200)", "COUNT(x)", "SUM(x)"]
+    seen = []
+    for bob in (False, True):
+        values = [i % 100 + 0.5 for i in range(1000)] + [float("nan")] * 1000 + ([beyond] if bob else [])
+        rows = pa.table({"pid": list(range(len(values))), "x": pa.array(values, kind)})
+        pq.write_table(rows, tmp_path / f"{bob}.parquet")
+        db = discreet.connect(
+            {"t": tmp_path / f"{bob}.parquet"}, unit="pid", epsilon=10**6, one_row_per_unit=True, bounds={"x": (0, 100)}, ledger=":memory:"
+        )
+        seen.append(run(db, lambda db: db.ask(f"SELECT {', '.join(texts)} FROM t", epsilon=1)))
+    assert seen[0].error is None
+    assert excesses(*seen) == []
+
+
+@pytest.mark.parametrize("aggregate", ["SUM", "AVG", "MEDIAN", "VARIANCE"])
+def test_nan_in_a_file_without_bounds(tmp_path: Path, aggregate: str) -> None:
+    values = [1.0] * 300 + [float("nan")]
+    path = parquet(tmp_path, {"pid": list(range(301)), "x": values})
+    db = discreet.connect(path, unit="pid", epsilon=10**6, one_row_per_unit=True)
+    assert len(db.ask(f"SELECT {aggregate}(x) AS a FROM t", epsilon=10).rows) == 1
+
+
+DATES = [
+    "SUM(YEAR(CASE WHEN name='bob' THEN CAST(at AS DATE) ELSE DATE '0001-01-01' END) * 9000000000000000000)",
+    "SUM(YEAR(CASE WHEN name='bob' THEN DATE_TRUNC('month', at) ELSE DATE '0001-01-01' END) * 9000000000000000000)",
+    "SUM(CASE WHEN name='bob' THEN 98e49*1e45*0.1 - 98e49*1e44 ELSE 0.0 END*1e45*1e45*1e45*1e45*1e45*1e45)",
+    "SUM(x + CASE WHEN name='bob' THEN 98e49*1e45*0.1 - 98e49*1e44 ELSE 0.0 END*1e45*1e45*1e45*1e45*1e45*1e45)",
+]
+
+
+@pytest.mark.parametrize("aggregate", DATES)
+def test_other_branches_and_cancelled_numbers(aggregate: str) -> None:
+    """What is believed of one branch is not believed of the other; and what cancels to 0 on paper may be anything in floats."""
+    seen = []
+    for bob in (False, True):
+        rows = people(bob)
+        rows = rows.append_column("at", pa.array([datetime.datetime(2024, 1, 1)] * len(rows), pa.timestamp("us")))
+        db = discreet.connect({"t": rows}, unit="pid", epsilon=10**6, one_row_per_unit=True, ledger=":memory:")
+        try:
+            seen.append(run(db, lambda db: db.ask(f"SELECT {aggregate} AS s FROM t", epsilon=1)).error)
+        except Refused as error:
+            seen.append(str(error))
+    assert seen[0] == seen[1]
+
+
+def test_sums_within_a_unit_are_clamped_before_they_are_cast() -> None:
+    inner = "SELECT pid, {}(CASE WHEN name='bob' THEN 3e36*0.1 - 3e35 ELSE 0.0 END) AS s FROM t GROUP BY pid"
+    for word in ("SUM", "AVG"):
+        found, too_far, trace = replayed(f"SELECT SUM(s) AS s FROM ({inner.format(word)}) AS q")
+        assert (found, too_far, trace.error) == ([], [], None)
+
+
+def test_unique_is_for_public_tables() -> None:
+    with pytest.raises(discreet.PolicyError, match="unique is for public tables"):
+        connect(True, columns="x = { unique = true, bounds = [0, 50] }")
+
+
+def test_relations_are_counted_however_they_are_asked_for() -> None:
+    asked = connect(True).table("t").where("name = 'bob'")
+    asked = asked.stack(asked)
+    for _ in range(6):
+        asked = asked.join(asked, on="pid")
+    with pytest.raises(Refused, match="relations"):
+        asked.count().plan(epsilon=1)
+
+
+def test_numbers_too_large_to_square() -> None:
+    with pytest.raises(Refused, match="scale them first"):
+        connect(True).sql("SELECT VARIANCE(x*1e45*1e45*1e45*1e45) AS v FROM t").plan(epsilon=1)
+
+
+def test_a_prefix_is_a_literal() -> None:
+    with pytest.raises(Refused, match="literal"):
+        connect(True, columns='name.keys = ["a"]').sql("SELECT COUNT(*) AS n FROM t WHERE STARTS_WITH(name, name)")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime
 import math
+import tempfile
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from gauntlet.replay import standing_clock
 
 from discreet.engines.duckdb import DuckDB
@@ -289,6 +292,10 @@ def fewer() -> Rows:
     return joined(kept, {"events": base()["events"][1:]}, _PUBLIC)
 
 
+_FOLDER = tempfile.TemporaryDirectory(prefix="discreet-gauntlet-")
+FILES = Path(_FOLDER.name)
+
+
 @lru_cache
 def engine(name: str) -> DuckDB:
     """An engine over one version of the tables: base, fewer, empty, base+x, only x."""
@@ -306,7 +313,9 @@ def engine(name: str) -> DuckDB:
         table: pa.table({column: pa.array([row[i] for row in rows[table]], kind) for i, (column, kind) in enumerate(kinds.items())})
         for table, kinds in TYPES.items()
     }
-    return DuckDB.open(tables, threads=1)
+    for table, found in tables.items():
+        pq.write_table(found, FILES / f"{name}-{table}.parquet")  # files, for an engine believes their statistics
+    return DuckDB.open({table: FILES / f"{name}-{table}.parquet" for table in tables}, threads=1)
 
 
 @lru_cache

@@ -157,7 +157,9 @@ class FindBound:
 def log_place(text: str, dialect: Dialect) -> str:
     """Where a number lies on the log grid: 0 for numbers near 0, then a step for each half of a doubling, with its sign."""
     real, near = f"CAST({text} AS {dialect.type_name(Kind.REAL)})", dialect.real(Fraction(2) ** _LOWEST)
-    size = f"CASE WHEN ABS({real}) > {near} THEN ABS({real}) ELSE {near} END"  # whatever branch is computed, its logarithm is there
+    far = dialect.real(Fraction(2) ** (_HIGHEST + 1))
+    # whatever the number is, and whatever branch is computed: its logarithm is there, and a whole number of steps
+    size = f"LEAST(CASE WHEN ABS({real}) > {near} THEN ABS({real}) ELSE {near} END, {far})"
     steps = f"FLOOR(LN({size}) * {_OCTAVE / math.log(2)!r} + 1e-9) + {1 - _OCTAVE * _LOWEST}"
     whole = f"CAST({steps} AS {dialect.type_name(Kind.INTEGER)})"
     sized = f"CASE WHEN {whole} > {_TOP} THEN {_TOP} ELSE {whole} END"

@@ -60,10 +60,16 @@ class Shown:
         return evolve(self, values=[self.values[i] for i in rows], raw=raw, widths=widths)
 
 
+def _finite(values: Floats) -> Values:
+    """Plain floats, and None for what is none."""
+    listed = list(values.tolist())
+    return listed if np.isfinite(values).all() else [value if math.isfinite(value) else None for value in listed]
+
+
 def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: float = -math.inf, most: float = math.inf) -> Shown:
     """A column with intervals, written as briefly as it can be."""
-    listed: float | Values = [None if math.isnan(width) else width for width in widths.tolist()]
-    if len(widths) and (widths == widths[0]).all():
+    listed: float | Values = _finite(widths)
+    if len(widths) and np.isfinite(widths[0]) and (widths == widths[0]).all():
         listed = float(widths[0])
     finite = [None if math.isinf(end) else end for end in (least, most)]
     return Shown(name, values, None if raw == values else raw, listed, *finite)
@@ -98,7 +104,7 @@ def _released(answers: Answers, cells: Cells, clipped: bool) -> dict[str, Values
 def as_asked(measure: Measure, values: Floats, plan: Steps) -> Values:
     """Counts that were not weighted are whole."""
     if not measure.function.startswith("count"):
-        return list(values.tolist())
+        return _finite(values)
     behind = [total for total in plan.totals if total.stat in counted_by(measure, plan)]
     whole = all(total.unit == 1 for total in behind)
     return list((values.astype(np.int64) if whole else values).tolist())
@@ -153,7 +159,7 @@ def _computed(name: str, expr: Expr, values: Values, answers: Answers, cells: Ce
         return Shown(name, values)
     with np.errstate(invalid="ignore"):
         widths = half_widths(output, cells, answers.plan.totals, confidence)
-    return _bounded(name, values, [None if math.isnan(value) else value for value in raw.tolist()], widths)
+    return _bounded(name, values, _finite(raw), widths)
 
 
 def _number(value: Any) -> float:

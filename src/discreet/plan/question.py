@@ -10,10 +10,11 @@ from attrs import field, frozen
 from discreet.errors import Refused
 from discreet.relation.expr import Expr, field_of
 from discreet.relation.field import Field
-from discreet.relation.node import Named, Relation
+from discreet.relation.node import Named, Relation, size
 from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions
 
+MOST_RELATIONS = 100
 # function → whether it takes an expression, and whether that must be a number
 FUNCTIONS = {
     "count": (False, False),
@@ -80,6 +81,8 @@ class Question:
                 "each row is protected by itself, and here one row may become several: declare that the joined column is unique in the "
                 "public table, or declare the column that names the unit"
             )
+        if size(self.relation) > MOST_RELATIONS:
+            raise Refused(f"this reads, joins and stacks more than {MOST_RELATIONS} relations, counted with repeats: ask for less at once")
         if not self.measures:
             raise Refused("ask for a statistic, such as COUNT(*), SUM(x) or AVG(x): single rows are never shown")
         for _, expr in self.keys:

@@ -82,6 +82,8 @@ def _total(stat: Stat, share: Fraction, budget: Budget, bounding: Bounding, plan
     used = bounding_for(stat, bounding, bool(plan.question.keys))
     scaled = Scaled.of(stat, used, plan.adjacency, cells)
     unit = stat.step * 2**scaled.bits / (1 if stat.form == "distinct" else used.one)
+    if not Fraction(1, 10**250) < unit * scaled.l1 < 10**250:
+        raise Refused("these numbers are too large or too small to be squared or summed: scale them first")
     if budget.noise == "laplace":
         return Total(stat, scaled, Laplace(epsilon=budget.epsilon * share, sensitivity=scaled.l1, whole=True), unit)
     sigma = calibrate.gaussian_scale(budget.epsilon, budget.delta, Fraction(1))

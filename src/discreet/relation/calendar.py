@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
-from discreet.relation.field import FIRST, LAST, Field, Interval
+from discreet.relation.field import FIRST, LAST, Field, Interval, native
 from discreet.relation.number import Fields, Texts
 from discreet.tables.kind import Kind
 
@@ -50,12 +50,12 @@ def part(name: str) -> Callable[[Sequence[Field]], Field]:
 
 def start(fields: Sequence[Field]) -> Field:
     _moments(fields)
-    return Field(Kind.DATE, None, True)
+    return Field(Kind.DATE, native(Kind.DATE), True)
 
 
 def to_date(fields: Sequence[Field]) -> Field:
     moment = _moments(fields)
-    return Field(Kind.DATE, moment.range, moment.nullable, moment.keys if moment.kind is Kind.DATE else None)
+    return Field(Kind.DATE, moment.range or native(Kind.DATE), moment.nullable, moment.keys if moment.kind is Kind.DATE else None)
 
 
 def write_part(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]:

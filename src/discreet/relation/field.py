@@ -17,6 +17,9 @@ WHOLE = Fraction(2**63 - 1)
 FIRST, LAST = datetime.date.min, datetime.date.max  # a date or time further out counts as this: beyond, engines raise errors
 
 
+AS_THEY_ARE = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN)  # kinds whose values need nothing to be believed of them
+
+
 @final
 @frozen
 class Interval:
@@ -115,7 +118,7 @@ class Field:
     @classmethod
     def of(cls, column: Column, unit: bool = False) -> Field:
         """What a declared column promises once it is read: clamped to its bounds, NaN read as NULL (see write.py, which makes it true)."""
-        if column.unique:  # read as it is, so that it stays unique: nothing more is believed of it
+        if column.unique and column.kind in AS_THEY_ARE:  # read as it is, so that it stays unique: nothing more is believed of it
             return cls(column.kind, native(column.kind), True, column.keys, unit)
         bounds = None if column.bounds is None else Interval(*column.bounds)
         return cls(column.kind, bounds or native(column.kind), column.nullable or not column.kind.numeric, column.keys, unit)

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
-from discreet.relation.field import Field
+from discreet.relation.field import Field, native
 from discreet.relation.number import Fields, Texts, as_kind
 from discreet.tables.kind import Kind
 
@@ -78,7 +78,7 @@ def _either(fields: Sequence[Field]) -> Field:
     """Any one of several values."""
     kind = common_kind(fields)
     some = [field for field in fields if field.kind is not None]
-    ranges = [field.range for field in some if field.range is not None]
+    ranges = [found for field in some if (found := field.range or native(field.kind)) is not None]
     interval = None
     if kind in (Kind.INTEGER, Kind.REAL, Kind.DATE) and ranges:
         interval = ranges[0]

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import Literal as Word
-from typing import TypeAlias, final
+from typing import TypeAlias, assert_never, final
 
 from attrs import frozen
 
 from discreet.errors import Refused
 from discreet.relation.expr import Column, Expr, Schema, field_of
-from discreet.relation.field import FURTHEST, WHOLE, Field, Interval
+from discreet.relation.field import AS_THEY_ARE, FURTHEST, WHOLE, Field, Interval, native
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Link
@@ -141,7 +141,7 @@ class Join:
 
 def _same_kind(a: Field, b: Field) -> bool:
     """Whether an engine compares two columns as what they are; numbers of different kinds are compared as floats, which are fewer."""
-    return a.kind == b.kind and a.kind in (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.BOOLEAN)
+    return a.kind == b.kind and a.kind in AS_THEY_ARE
 
 
 def is_unique(relation: Relation, column: str) -> bool:
@@ -192,7 +192,7 @@ def _either(a: Field, b: Field, name: str) -> Field:
         raise Refused(f"UNION ALL: column {name} names the unit on one side only")
     if a.kind != b.kind and None not in (a.kind, b.kind):
         raise Refused(f"UNION ALL: column {name} has different types on the two sides: make whole numbers real with CAST(x AS DOUBLE)")
-    ranges = [field.range for field in (a, b) if field.range is not None]
+    ranges = [found for field in (a, b) if (found := field.range or native(field.kind)) is not None]
     keys = None if a.keys is None or b.keys is None else tuple(dict.fromkeys((*a.keys, *b.keys)))
     interval = ranges[0].union(ranges[-1]) if ranges else None
     return Field(a.kind or b.kind, interval, a.nullable or b.nullable, keys, a.unit)
@@ -264,3 +264,18 @@ def within_field(aggregate: Within, schema: Schema) -> Field:
 
 
 Relation: TypeAlias = Scan | Where | Select | Join | Stack | PerUnit
+
+
+def size(relation: Relation) -> int:
+    """How many relations there are in it, each as often as it occurs."""
+    match relation:
+        case Scan():
+            return 1
+        case Where(below) | Select(below) | PerUnit(below):
+            return 1 + size(below)
+        case Join(left, right):
+            return 1 + size(left) + size(right)
+        case Stack(inputs):
+            return 1 + sum(map(size, inputs))
+        case _:
+            assert_never(relation)

@@ -25,7 +25,7 @@ def _texts(fields: Sequence[Field]) -> None:
 
 def like(fields: Sequence[Field]) -> Field:
     _texts(fields)
-    if fields[1].keys is None or len(fields[1].keys) != 1:
+    if fields[1].keys is None or len(fields[1].keys) != 1 or fields[1].nullable:  # a column may hold what was not declared
         raise Refused("a pattern must be written as a literal, as in name LIKE 'A%'")
     if str(fields[1].keys[0]).count("%") > MOST_WILDCARDS:
         raise Refused(f"a pattern has at most {MOST_WILDCARDS} times %, as the time to match more may depend on a row: use '%word%'")

@@ -13,7 +13,7 @@ from typing import assert_never
 from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
 from discreet.relation.expr import Call, Column, Expr, Literal, Schema, field_of
-from discreet.relation.field import FIRST, FURTHEST, LAST, Field
+from discreet.relation.field import AS_THEY_ARE, FIRST, FURTHEST, LAST, Field
 from discreet.relation.functions import FUNCTIONS
 from discreet.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, Within
 from discreet.tables import column as columns
@@ -107,7 +107,7 @@ def _scan(scan: Scan, table: Table, links: tuple[tuple[object, Table], ...], dia
 def read_column(column: columns.Column, text: str, dialect: Dialect) -> str:
     """A column as it is believed to be: within its bounds, without NaN, and without NULL where that is declared."""
     bounds = column.bounds
-    if column.unique:
+    if column.unique and column.kind in AS_THEY_ARE:
         return text  # as it is: clamping would make values equal (see Field.of)
     if column.kind is Kind.DATE:
         ends = (FIRST, LAST) if bounds is None else (datetime.date.fromordinal(int(end)) for end in bounds)
@@ -191,6 +191,7 @@ def exact_sum(text: str, field: Field, dialect: Dialect) -> tuple[str, int]:
     if field.kind is Kind.INTEGER:
         return f"SUM(CAST({text} AS {whole}))", 0
     bits = 40 - int(field.range.magnitude).bit_length() if field.range.known else 22
-    edge = dialect.real(Fraction(2) ** 40)
-    clamped = text if field.range.known else f"(CASE WHEN {text} > {edge} THEN {edge} WHEN {text} < -{edge} THEN -{edge} ELSE {text} END)"
+    ends = (field.range.low, field.range.high) if field.range.known else (-(Fraction(2) ** 40), Fraction(2) ** 40)
+    low, high = (dialect.real(end) for end in ends)
+    clamped = f"(CASE WHEN {text} > {high} THEN {high} WHEN {text} < {low} THEN {low} ELSE {text} END)"  # whatever is believed of it
     return f"SUM(CAST(FLOOR({clamped} * {dialect.real(Fraction(2) ** bits)} + 0.5) AS {whole}))", bits

@@ -110,6 +110,8 @@ class TableDeclaration:
         columns = []
         for name, stored in schema.items():
             path, about = f"{self.path}.columns.{name}", declared.get(name, ColumnDeclaration(name))
+            if about.unique and self.unit is not None:
+                problems.add(path, "unique is for public tables, which may then be joined without multiplying rows: leave it out here")
             if stored is None and name in declared:
                 problems.add(path, "its stored type cannot be used: store it as a number, text, boolean, date or timestamp")
             if stored is not None:
