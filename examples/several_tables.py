@@ -21,7 +21,7 @@ epsilon = 1.0
 source = "people.csv"
 unit = "id"
 one_row_per_unit = true
-columns.id = { type = "integer", unique = true }
+columns.id.type = "integer"
 columns.age = { type = "integer", bounds = [0, 120] }
 
 [tables.visits]
