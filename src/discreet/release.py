@@ -183,7 +183,7 @@ class Release:
             import pyarrow
         except ImportError:
             raise _missing("pyarrow", "arrow") from None
-        return pyarrow.table(self.to_columns(intervals))
+        return pyarrow.table({name: _narrow(values) for name, values in self.to_columns(intervals).items()})
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, intervals: bool = True, formulas: bool = False) -> str | None:
         """Write the rows as CSV into a file, or give them as text.
@@ -338,3 +338,10 @@ def _verify_paid(receipt: dict[str, Any], ledger: Ledger, sequence: Any, entry: 
     body = entries[sequence].body
     if entries[sequence].kind != "spend" or body["question"] != receipt["question"] or body["loss"] != receipt["loss"]:
         raise LedgerError("the ledger's entry pays for another question or another price than this receipt says")
+
+
+def _narrow(values: list[Any]) -> list[Any]:
+    """Whole numbers beyond 64 bits as floats, with all of their column."""
+    if not any(type(value) is int and abs(value) >= 2**63 for value in values):
+        return values
+    return [None if value is None else float(value) for value in values]

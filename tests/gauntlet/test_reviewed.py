@@ -6,6 +6,7 @@ import datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -253,3 +254,33 @@ def test_numbers_too_large_to_square() -> None:
 def test_a_prefix_is_a_literal() -> None:
     with pytest.raises(Refused, match="literal"):
         connect(True, columns='name.keys = ["a"]').sql("SELECT COUNT(*) AS n FROM t WHERE STARTS_WITH(name, name)")
+
+
+# ── by a third ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("first", "second"), [(pa.int8(), pa.int64()), (pa.int64(), pa.float64()), (pa.float32(), pa.float64())])
+def test_files_of_one_table_have_one_schema(tmp_path: Path, first: pa.DataType, second: pa.DataType) -> None:
+    for name, kind in (("a", first), ("b", second)):
+        pq.write_table(pa.table({"pid": [1, 2], "c": pa.array([1, 2], kind)}), tmp_path / f"{name}.parquet")
+    with pytest.raises(discreet.Error, match="store c in different types"):
+        discreet.connect({"t": tmp_path / "*.parquet"}, unit="pid", epsilon=1, ledger=":memory:")
+    pq.write_table(pa.table({"pid": [1, 2], "c": pa.array([1, 2], first)}), tmp_path / "b.parquet")
+    assert discreet.connect({"t": tmp_path / "*.parquet"}, unit="pid", epsilon=1, ledger=":memory:")
+
+
+def test_a_text_that_is_no_text() -> None:
+    frame = pd.DataFrame({"pid": range(100), "c": pd.Series(["a"] * 99 + ["\ud800"], dtype=object).astype("string[python]")})
+    db = discreet.connect({"t": frame}, unit="pid", epsilon=100, ledger=":memory:", one_row_per_unit=True)
+    assert len(db.ask("SELECT COUNT(c) AS n FROM t", epsilon=10).rows) == 1
+
+
+def test_what_cannot_be_squared_is_refused_before_paying() -> None:
+    db = connect(True, unit='unit = "pid"')
+    with pytest.raises(Refused, match="scale them first"):
+        db.sql("SELECT VARIANCE(LEAST(GREATEST(x,0),1)*1e45*1e45*1e45) AS v FROM t").plan(epsilon=1)
+
+
+def test_whole_numbers_beyond_64_bits() -> None:
+    release = connect(True).ask("SELECT COUNT(*)*9000000000000000000 AS p, 1e99*1e99*1e99*SUM(x)/COUNT(*) AS q FROM t", epsilon=10)
+    assert release.to_arrow().num_rows == 1

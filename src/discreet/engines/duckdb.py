@@ -132,6 +132,8 @@ class DuckDB(Engine):
         """Make the view of one table; only its schema is looked at."""
         try:
             relation = self._relation(number, source)
+            if isinstance(source, Parquet) and source.is_folder:
+                self._require_one_schema(name, source)
             found = self._connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
             stored = {str(row[0]): str(row[1]) for row in found}
             check_names(name, tuple(stored))
@@ -144,6 +146,15 @@ class DuckDB(Engine):
         except duckdb.Error:
             pass
         raise EngineError(f"{name}: it cannot be opened; check that it is what its ending or type says, and that it can be read")
+
+    def _require_one_schema(self, name: str, source: Parquet) -> None:
+        """All files must store a column in the same way: else it is cast while it is read, and a value on which that fails would show."""
+        files = f"parquet_schema({DUCKDB.text(source.pattern)})"
+        stored = "concat_ws(' ', type, type_length, converted_type, logical_type, scale, precision)"
+        mixed = f"SELECT name FROM {files} GROUP BY name HAVING COUNT(DISTINCT {stored}) > 1 ORDER BY name"
+        different = [str(row[0]) for row in self._connection.execute(mixed).fetchall()]
+        if different:
+            raise EngineError(f"{name}: its files store {', '.join(different)} in different types: write them again with one schema")
 
     def _relation(self, number: int, source: Source) -> str:
         match source:

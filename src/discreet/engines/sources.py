@@ -171,9 +171,13 @@ def _pandas(name: str, frame: Any) -> Frame:
 
 
 def _says_nothing(dtype: Any) -> bool:
-    """Whether a pandas dtype leaves open what the values are: object, and categories that are not texts."""
+    """Whether a pandas dtype leaves open what the values are: object, texts kept as Python objects, and categories that are not texts."""
     named = str(dtype)
-    return named == "object" or (named == "category" and str(dtype.categories.dtype) not in ("str", "string"))
+    return (
+        getattr(dtype, "storage", "") == "python"
+        or named == "object"
+        or (named == "category" and str(dtype.categories.dtype) not in ("str", "string"))
+    )
 
 
 def _is_known(dtype: Any) -> bool:

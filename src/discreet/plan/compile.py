@@ -17,7 +17,7 @@ from discreet.loss.promise import Promised
 from discreet.mechanisms.sensitivity import Adjacency
 from discreet.plan.bound import Single
 from discreet.plan.canonical import digest
-from discreet.plan.find import Find, FindKeys, FindLimit, open_ends
+from discreet.plan.find import Find, FindBound, FindKeys, FindLimit, open_ends
 from discreet.plan.origin import origin, private_tables
 from discreet.plan.question import Question
 from discreet.plan.settle import bound, settle
@@ -30,7 +30,7 @@ from discreet.relation.field import Interval
 from discreet.tables.catalog import Catalog
 from discreet.tables.column import MOST_KEYS
 from discreet.tables.kind import Value
-from discreet.tables.table import Contributions
+from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
 Lookup = Callable[[str, str], tuple[Value, ...]]  # the values of a public table's column
 _KEYS, _BOUND, _LIMIT = Fraction(1, 4), Fraction(1, 5), Fraction(1, 10)  # what finds take of ε, each
@@ -78,9 +78,20 @@ def compile_plan(question: Question, catalog: Catalog, epsilon: Fraction, delta:
         found=Found(),
         notes=(*question.notes, *_left_out(question, groups)),
     )
+    # with finds, settle for the largest that may be found: what cannot be computed is refused now, not after paying
+    settled = settle(plan, _largest(plan) if finds else Found())
     if not finds:
-        plan = settle(plan, Found())
+        plan = settled
     return evolve(plan, loss=price(plan))
+
+
+def _largest(plan: Steps) -> Found:
+    bounds = {
+        (find.expr, find.end): Fraction(2**40 if find.end == "high" else -(2**40)) for find in plan.finds if isinstance(find, FindBound)
+    }
+    modes = {find.measure: (0, 1) for find in plan.finds if isinstance(find, FindKeys) and find.measure is not None}
+    groups = plan.public_groups if plan.public_groups is not None else (tuple(None for _ in plan.question.keys),)
+    return Found(dict.fromkeys(("rows", "groups", "per_group"), MOST_CONTRIBUTED), bounds, groups, modes)
 
 
 def price(plan: Steps) -> Loss:

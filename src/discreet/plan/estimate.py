@@ -100,7 +100,12 @@ def plausible(measure: Measure, cells: Cells) -> tuple[float, float]:
 
 
 def half_widths(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[Total], confidence: float) -> Floats:
-    """How far an output may be off in every group, with this confidence."""
+    """How far an output may be off in every group, with this confidence; what floats cannot hold is not finite."""
+    with np.errstate(all="ignore"):
+        return _half_widths(output, cells, totals, confidence)
+
+
+def _half_widths(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[Total], confidence: float) -> Floats:
     moving = []
     for total in totals:
         step = np.maximum(total.scale * _STEP, np.abs(cells[total.stat]) * 1e-5)  # so far that floats see it

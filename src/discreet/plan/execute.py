@@ -22,6 +22,7 @@ from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Places, Quantile
 from discreet.plan.bound import Groups
 from discreet.plan.find import Find, FindBound, FindKeys, FindLimit
+from discreet.plan.post import in_order
 from discreet.plan.settle import bound, bounding_for, settle
 from discreet.plan.stat import Grid as StatGrid
 from discreet.plan.stat import Stat, on_grid
@@ -131,7 +132,7 @@ def _add_keys(find: FindKeys, plan: Steps, found: Found, source: Source, engine:
     )
     shown = find.mechanism.release(sized)
     labels = [tuple(received(value, kind) for value, kind in zip(label, kinds, strict=True)) for label in shown]
-    labels.sort(key=lambda label: tuple((value is None, value if value is not None else 0) for value in label))
+    labels.sort(key=lambda label: tuple(map(in_order, label)))
     if find.measure is None:
         return evolve(found, groups=tuple(labels))
     candidates = tuple(label[0] for label in labels if label[0] is not None)
