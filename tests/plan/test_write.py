@@ -173,3 +173,16 @@ def test_shifted_totals_move_no_further_than_is_said() -> None:
         moved = sum(abs(_towards_zero(x, scaled.bits) - _towards_zero(y, scaled.bits)) for x, y in zip(before, after, strict=True))
         assert moved <= scaled.l1
     assert Fraction(scaled.l1) < Fraction(reach, 2**scaled.bits) * Fraction(1001, 1000)
+
+
+def test_what_the_shift_adds_is_needed() -> None:
+    """A unit that carries every cell just over a multiple of 2^bits moves the shifted totals by more than its own reach, shifted."""
+    stat, cells = stats(weighted=True)[2], 5
+    scaled = Scaled.of(stat, Rows(7), "add/remove", cells)
+    step, reach = 2**scaled.bits, Rows(7).reach.l1 * stat.most
+    each = (reach // cells - 1) // step * step + 1
+    parts = [reach - (cells - 1) * each] + [each] * (cells - 1)
+    assert sum(parts) == reach
+    moved = sum((step - 1 + part) // step for part in parts)  # from totals of step − 1, which are 0 when shifted
+    assert -(-reach // step) < moved <= scaled.l1
+    assert scaled.l2**2 >= sum(Fraction((step - 1 + part) // step) ** 2 for part in parts)

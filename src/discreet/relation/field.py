@@ -6,7 +6,7 @@ import datetime
 from fractions import Fraction
 from typing import final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from discreet.tables.column import Column
 from discreet.tables.kind import Kind, Value
@@ -133,10 +133,6 @@ class Field:
         if self.kind is Kind.INTEGER and self.range is not None and self.range.known and self.range.high - self.range.low < MOST_LISTED:
             return tuple(range(int(self.range.low), int(self.range.high) + 1))
         return None
-
-    def sometimes_null(self, *others: Field) -> Field:
-        """The same, NULL where any of the others may be."""
-        return evolve(self, nullable=self.nullable or any(other.nullable for other in others))
 
 
 MOST_LISTED = 10_000  # whole numbers within declared bounds are listed as groups up to this many

@@ -99,7 +99,7 @@ class Select:
 class Join:
     """Join on equal columns, and on the unit where both sides are private; columns must have been named apart.
 
-    `kind` "left" keeps rows of the left side without a match. `once` says that a row finds at most one match.
+    `kind` "left" keeps rows of the left side without a match.
     """
 
     left: Relation

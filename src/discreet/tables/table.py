@@ -12,7 +12,7 @@ from discreet.errors import Invalid
 from discreet.tables.column import Column
 from discreet.tables.unit import EachRow, Link, Person, Unit
 
-MOST_CONTRIBUTED = 1024  # more would need wider weights; see relation/weight.py
+MOST_CONTRIBUTED = 1024  # more would need wider weights; see plan/bound.py
 
 
 @final
