@@ -64,7 +64,7 @@ def connect(
         epsilon, delta = _amounts(budget)
     if epsilon is None:
         raise Invalid("say how much may ever be learnt about one unit: epsilon=1, and perhaps delta=1e-6")
-    from discreet.engines.duckdb import DuckDB, tables_of
+    from discreet.engines.duckdb.engine import DuckDB, tables_of
 
     sources = _sources(data, tables_of)
     policy = Policy.of_arguments(

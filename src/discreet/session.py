@@ -14,7 +14,6 @@ from typing import Any, final
 from attrs import asdict, evolve, field, frozen
 
 from discreet import parameter, query
-from discreet.engines.dialect import DUCKDB, Dialect
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, Invalid, Refused
 from discreet.exact import Number
@@ -48,8 +47,8 @@ _PATIENCE = 20  # seconds to wait for somebody who has just paid for the same qu
 class Session:
     """A connection to private tables: ask in SQL or in Python, see the error first, pay from one budget."""
 
-    def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, dialect: Dialect = DUCKDB) -> None:
-        self._engine, self._catalog, self._ledger, self._dialect = engine, catalog, ledger, dialect
+    def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger) -> None:
+        self._engine, self._catalog, self._ledger, self._dialect = engine, catalog, ledger, engine.dialect
         self._public: dict[tuple[str, str], tuple[Value, ...]] = {}
         self._closed = False
         self._failed: set[int] = set()  # payments of this process whose run failed
@@ -281,12 +280,12 @@ class Query:
 
     def dry_run(self, epsilon: Number | None = None, delta: Number | None = None) -> Release:
         """Walk the whole road on made-up data of the declared schema; free, and shown as what it is."""
-        from discreet.engines.duckdb import DuckDB
+        from discreet.engines.duckdb.engine import DuckDB
 
         price = epsilon if epsilon is not None or self.question.epsilon is not None else 1
         plan = self.plan(price, delta)
         with DuckDB.made_up(self.session._catalog.tables) as engine:
-            answers = execute(plan.steps, engine)
+            answers = execute(evolve(plan.steps, dialect=engine.dialect), engine)
         said = receipt(plan.steps, answers.plan.found, CONFIDENCE, "dry run on made-up data", 0, "")
         return Release(tuple(outcome(answers, float(CONFIDENCE))), float(CONFIDENCE), said | {"dry_run": True})
 

@@ -37,7 +37,9 @@ ROOMS = {
     "cryptography": {"noise/bits.py"},
     "rich": {"cli/"},
     "typer": {"cli/"},
-    "duckdb": {"engines/duckdb.py", "engines/generate.py"},
+    "duckdb": {"engines/duckdb/"},
+    "pyspark": {"engines/spark/"},
+    "psycopg": {"engines/postgres/", "ledger/postgres.py"},
     "sqlglot": {"sql/"},
     "matplotlib": {"plots/"},
     "attrs": {""},
@@ -45,8 +47,10 @@ ROOMS = {
 }
 # Imports inside functions: heavy things that load on first use, so that `import discreet` stays quick. Each is a declared door.
 DOORS = {
-    "session.py": {"discreet.sql.read", "discreet.engines.duckdb"},
-    "opening.py": {"discreet.engines.duckdb", "discreet.project"},
+    "session.py": {"discreet.sql.read", "discreet.engines.duckdb.engine"},
+    "opening.py": {"discreet.engines.choose", "discreet.project"},
+    "engines/choose.py": {"discreet.engines.duckdb.engine", "discreet.engines.postgres.engine", "discreet.engines.spark.engine"},
+    "ledger/ledger.py": {"discreet.ledger.postgres"},
     "query.py": {"discreet.sql.pieces"},
     "release.py": {"pandas", "polars", "pyarrow", "discreet.plots.bars"},
 }

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from engines.visits import CSV, TABLE
 
-from discreet.engines.duckdb import DuckDB
+from discreet.engines.duckdb.engine import DuckDB
 
 
 @pytest.fixture(scope="module")

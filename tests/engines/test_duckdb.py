@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from engines.visits import KINDS, ROWS, TABLE
 
-from discreet.engines import duckdb as module
-from discreet.engines.duckdb import DuckDB
+from discreet.engines.duckdb import engine as module
+from discreet.engines.duckdb.engine import DuckDB
 from discreet.errors import EngineError
 from discreet.private import Private
 
@@ -203,4 +203,4 @@ def test_connections_do_not_mix(folder: Path) -> None:
 
 def test_nothing_but_duckdb_is_imported(folder: Path) -> None:
     """Data frame libraries are recognised, never imported."""
-    assert not {"pandas", "polars", "pyarrow"} & set(vars(sys.modules["discreet.engines.sources"]))
+    assert not {"pandas", "polars", "pyarrow"} & set(vars(sys.modules["discreet.engines.duckdb.sources"]))

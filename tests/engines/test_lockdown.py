@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from engines.visits import TABLE
 
-from discreet.engines.duckdb import DuckDB
+from discreet.engines.duckdb.engine import DuckDB
 from discreet.engines.engine import FAILED
 from discreet.errors import EngineError
 

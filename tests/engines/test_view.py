@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from engines.visits import AT
 
-from discreet.engines.duckdb import DuckDB
+from discreet.engines.duckdb.engine import DuckDB
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind
 

@@ -94,8 +94,8 @@ def round_weights_up(patch: pytest.MonkeyPatch) -> None:
     """A unit of many rows is worth a little more than it pays for."""
     sound = write._rows_weighted
 
-    def up(rows: str, bounding: Any, columns: Any, dialect: Any) -> str:
-        text = sound(rows, bounding, columns, dialect)
+    def up(rows: str, bounding: Any, kept: Any, weighed: Any, dialect: Any) -> str:
+        text = sound(rows, bounding, kept, weighed, dialect)
         down = dialect.floor_divide(str(bounding.one * bounding.rows), "u.n")
         assert down in text
         return text.replace(down, f"CAST(CEIL({bounding.one * bounding.rows} / u.n) AS BIGINT)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -13,12 +13,12 @@ from sql.clinic import CATALOG
 from sql.hostile import HOSTILE, HOSTILE_IN
 from sql.test_hostile import MEANT_ELSEWHERE
 
-from discreet.engines.duckdb import DuckDB
-from discreet.engines.engine import Columns, Engine
+from discreet.engines.duckdb.dialect import DUCKDB
+from discreet.engines.duckdb.engine import DuckDB
+from discreet.engines.engine import Columns, Engine, Given
 from discreet.errors import Invalid, Refused
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
-from discreet.private import Private
 from discreet.session import Session
 from discreet.sql.tokens import DIALECTS
 from discreet.tables.kind import Kind
@@ -51,7 +51,7 @@ MANGLED = 1500
 class Trap(Engine):
     """An engine that keeps whatever reaches it."""
 
-    name, version = "trap", "1"
+    name, version, dialect = "trap", "1", DUCKDB
 
     def __init__(self) -> None:
         self.caught: list[str] = []
@@ -59,11 +59,7 @@ class Trap(Engine):
     def schema(self, table: str) -> dict[str, Kind | None]:
         raise AssertionError(table)
 
-    def run(self, sql: str) -> Private[Columns]:
-        self.caught.append(sql)
-        raise AssertionError("a statement reached the engine")
-
-    def read_public(self, sql: str) -> Columns:
+    def batches(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
         self.caught.append(sql)
         raise AssertionError("a statement reached the engine")
 
@@ -180,8 +176,8 @@ def test_mangled_text_on_a_real_engine(made_up: DuckDB) -> None:
 def test_no_word_of_the_text_reaches_the_engine(made_up: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
     """Comments, aliases, names of CTEs and of outputs stay behind: the statements are ours."""
     statements: list[str] = []
-    fetch = made_up._fetch
-    monkeypatch.setattr(made_up, "_fetch", lambda sql: (statements.append(sql), fetch(sql))[1])
+    fetch = made_up.batches
+    monkeypatch.setattr(made_up, "batches", lambda sql, *rest: (statements.append(sql), fetch(sql, *rest))[1])
     session = on(made_up)
     texts = [
         "/* zebra */ SELECT COUNT(*) AS zebra FROM visits -- zebra",

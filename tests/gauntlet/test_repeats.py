@@ -134,7 +134,7 @@ def test_refused_just_beyond_the_limit(path: Path, parts: int, monkeypatch: pyte
     assert db.spent.epsilon == 1
     assert db.remaining.epsilon == 0
     entries = len(db._ledger.entries())
-    monkeypatch.setattr(db._engine, "run", lambda sql: pytest.fail("data was read"))
+    monkeypatch.setattr(db._engine, "batches", lambda *_: pytest.fail("data was read"))
     for epsilon in (Fraction(1, 10**5), Fraction(1, parts), 1, 10**6):
         with pytest.raises(BudgetExceeded):
             db.sql("SELECT COUNT(*) AS n FROM visits WHERE cost > 99").release(epsilon, 0)
@@ -158,10 +158,10 @@ def test_refusals_say_the_same_whatever_the_data(path: Path, tmp_path: Path) -> 
     assert messages[0] == messages[1]
 
 
-_ENGINE = "from discreet.engines.duckdb import DuckDB\nrun = DuckDB.run\n"
+_ENGINE = "from discreet.engines.duckdb.engine import DuckDB\nrun = DuckDB.batches\n"
 DEATHS = {
-    "before the first row": _ENGINE + "DuckDB.run = lambda self, sql: os._exit(9)\n",
-    "after the first row": _ENGINE + "DuckDB.run = lambda self, sql: (run(self, sql), os._exit(9))\n",
+    "before the first row": _ENGINE + "DuckDB.batches = lambda self, *asked: os._exit(9)\n",
+    "after the first row": _ENGINE + "DuckDB.batches = lambda self, *asked: (next(run(self, *asked)), os._exit(9))\n",
     "in a mechanism": "from discreet.mechanisms.laplace import Laplace\nLaplace.sample = lambda self, answer, bits: os._exit(9)\n",
     "before the answer is stored": "from discreet.ledger.ledger import Ledger\nLedger.store = lambda self, *rest: os._exit(9)\n",
 }  # fmt: skip
@@ -198,10 +198,11 @@ def test_dying_once_the_answer_is_stored(path: Path) -> None:
 def test_an_interrupt_keeps_the_debit(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     db = opened(path)
 
-    def interrupted(sql: str) -> Any:
+    def interrupted(*_: Any) -> Any:
         raise KeyboardInterrupt
+        yield
 
-    monkeypatch.setattr(db._engine, "run", interrupted)
+    monkeypatch.setattr(db._engine, "batches", interrupted)
     with pytest.raises(KeyboardInterrupt):
         db.ask(TEXT, epsilon=1)
     assert db.spent.epsilon == 1

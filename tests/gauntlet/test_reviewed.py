@@ -13,7 +13,7 @@ import pytest
 from gauntlet.replay import differences, excesses, run, standing_clock
 
 import discreet
-from discreet.engines.duckdb import DuckDB
+from discreet.engines.duckdb.engine import DuckDB
 from discreet.errors import Refused
 from discreet.session import Session
 from discreet.tables.policy import read_policy

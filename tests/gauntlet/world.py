@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from gauntlet.replay import standing_clock
 
-from discreet.engines.duckdb import DuckDB
+from discreet.engines.duckdb.engine import DuckDB
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
 from discreet.session import Session

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.engines.duckdb import DuckDB
+from discreet.engines.duckdb.engine import DuckDB
 from discreet.plan.bound import Bounding, Groups, Rows, Single
 from discreet.relation.node import Scan
 from discreet.tables.column import Column

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from discreet.engines.dialect import DUCKDB
+from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.errors import Refused
 from discreet.loss.notions import Approx, Pure
 from discreet.plan.compile import compile_plan

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from plan import samples as tables
 
-from discreet.engines.dialect import DUCKDB
+from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.plan.bound import Bounding, Groups, Rows, Single
 from discreet.plan.share import make
+from discreet.plan.source import Source
 from discreet.plan.stat import Scaled, Stat
-from discreet.plan.write import Source, write_capped, write_per_unit, write_totals, write_units, write_weights
+from discreet.plan.statement import Statement
+from discreet.plan.write import write_capped, write_per_unit, write_totals, write_units, write_weights
 from discreet.private import reveal
 from discreet.relation.expr import Column, field_of
 
@@ -44,9 +46,9 @@ def added(stat: Stat, value: Any) -> int:
     return place * place if stat.form == "squares" else place
 
 
-def run(found: list[tables.Row], sql: str) -> dict[str, list[Any]]:
+def run(found: list[tables.Row], statement: Statement) -> dict[str, list[Any]]:
     with tables.engine(found) as engine:
-        return {name: column.tolist() for name, column in reveal(engine.run(sql)).items()}
+        return {name: column.tolist() for name, column in reveal(engine.run(statement.text, statement.given)).items()}
 
 
 @pytest.mark.parametrize("bounding", BOUNDINGS, ids=str)
@@ -124,10 +126,10 @@ def test_units_count_once_in_each_group(bounding: Groups) -> None:
 def test_a_unit_counts_in_no_more_groups_than_it_may(most: int, root: int | None) -> None:
     """Taking one unit away changes at most `most` groups, each by one; with a root the length of the change is at most the root."""
     found = tables.rows(5)
-    sql = write_capped(source(Rows(1), None), None, most, "salt", root)
+    statement = write_capped(source(Rows(1), None), None, most, "salt", root)
 
     def counts(rows: list[tables.Row]) -> dict[Any, int]:
-        out = run(rows, sql)
+        out = run(rows, statement)
         return dict(zip(out["k0"], out["s0"], strict=True))
 
     whole = counts(found)

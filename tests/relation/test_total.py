@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from attrs import evolve
 
-from discreet.engines.dialect import DUCKDB
+from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.errors import Refused
 from discreet.relation.expr import Call, Column, Expr, Literal, field_of
 from discreet.relation.functions import FUNCTIONS

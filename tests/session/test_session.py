@@ -127,10 +127,11 @@ def test_a_frame_says_that_its_budget_is_in_memory() -> None:
 def test_failures_keep_the_debit(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     db = connect(path)
 
-    def fail(sql: str) -> Any:
+    def fail(*_: Any) -> Any:
         raise EngineError("the engine failed")
+        yield
 
-    monkeypatch.setattr(db._engine, "run", fail)
+    monkeypatch.setattr(db._engine, "batches", fail)
     with pytest.raises(EngineError):
         db.ask(SQL, epsilon=0.4)
     assert db.spent.epsilon == Fraction(4, 10)
@@ -142,15 +143,15 @@ def test_failures_keep_the_debit(path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_pay_first(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the first statement that reads data the debit is on disk."""
     db, seen = connect(path), []
-    run = db._engine.run
-    monkeypatch.setattr(db._engine, "run", lambda sql: (seen.append(connect(path).spent.epsilon), run(sql))[1])
+    run = db._engine.batches
+    monkeypatch.setattr(db._engine, "batches", lambda *asked: (seen.append(connect(path).spent.epsilon), run(*asked))[1])
     db.ask(SQL, epsilon=0.25)
     assert seen == [Fraction(1, 4)]
 
 
 def test_planning_reads_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     db = connect(path, delta=1e-6, keys=None, bounds=None, contributions=None)
-    monkeypatch.setattr(db._engine, "run", lambda sql: pytest.fail("data was read"))
+    monkeypatch.setattr(db._engine, "batches", lambda *_: pytest.fail("data was read"))
     q = db.sql(SQL)
     q.plan(epsilon=0.1).error(size=100, assume={"cost": (0, 10)})
     assert q.dry_run(epsilon=1).receipt["dry_run"] is True

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 from sql.clinic import CATALOG
 
-from discreet.engines.dialect import DUCKDB
+from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.relation.write import write_relation
 from discreet.sql.scope import Context
 from discreet.sql.select import read_query
@@ -27,7 +27,7 @@ RELATIONS = [
     "SELECT quantity % 3 AS a, MOD(site_id, 4) AS b, (site_id - 5) % 3 AS c FROM visits",
     "SELECT quantity // 3 AS a, (site_id - 5) // 2 AS b FROM visits",
     "SELECT ABS(cost - 250) AS a, FLOOR(cost) AS b, CEIL(cost) AS c, FLOOR(cost - 250) AS d, TRUNC(cost - 250) AS e FROM visits",
-    "SELECT SQRT(cost) AS a, LN(cost + 1) AS b, EXP(cost / 500) AS c, POWER(cost, 2) AS d, cost ** 3 AS e FROM visits",
+    "SELECT SQRT(cost) AS a, POWER(cost, 2) AS b, cost ** 3 AS c FROM visits",
     "SELECT LEAST(quantity, 5) AS a, GREATEST(quantity, site_id + quantity, 5) AS b FROM visits WHERE site_id IS NOT NULL",
     "SELECT LEAST(GREATEST(cost, 10), 100) AS a FROM visits WHERE cost IS NOT NULL",
     "SELECT CAST(quantity AS DOUBLE) AS a, CAST(urgent AS INTEGER) AS b, CAST(seen AS DATE) AS c, quantity::BIGINT AS d FROM visits",
@@ -151,6 +151,17 @@ def plain(value: Any) -> Any:
 
 def sorted_rows(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return sorted((tuple(plain(value) for value in row) for row in rows), key=repr)
+
+
+def test_logarithms_and_exponentials_are_on_a_fine_grid(engine: duckdb.DuckDBPyConnection) -> None:
+    """So that engines whose libraries differ in the last digit agree."""
+    text = "SELECT cost, LN(cost + 1) AS a, EXP(cost / 500) AS b FROM visits"
+    relation = read_query(parse(text, "duckdb").tree, Context(CATALOG, "duckdb", read_query)).relation
+    for cost, logarithm, power in engine.execute(f"SELECT cost, a, b FROM ({write_relation(relation, DUCKDB)}) AS t").fetchall():
+        if cost is not None:
+            assert (logarithm * 2**32).is_integer()
+            assert logarithm == pytest.approx(math.log(cost + 1), abs=2**-32)
+            assert power == pytest.approx(math.exp(cost / 500), abs=2**-29)
 
 
 @pytest.mark.parametrize("text", RELATIONS, ids=lambda text: text[:70])

@@ -18,7 +18,7 @@ from typer import Option
 from discreet.cli import textbook as mechanisms
 from discreet.cli.hospital import HOSTILE, PEOPLE, POLICY, QUESTIONS, TABLES, TOO_MUCH, VISITS, Asked
 from discreet.cli.screen import gauge, out, working
-from discreet.engines.generate import exactly, write_tables
+from discreet.engines.duckdb.generate import exactly, write_tables
 from discreet.errors import Error
 from discreet.plan.forecast import Forecast
 from discreet.plan.plan import Plan

@@ -1,52 +1,38 @@
-"""How an engine spells the few primitives on which exactness and totality rest."""
+"""How an engine spells the few primitives on which exactness and totality rest.
+
+What is written here means the same on every engine, to the last bit; where engines differ, or raise where another gives NULL, the
+difference is taken care of here and pinned by tests/engines/contract. Everything else is plain SQL that all engines share.
+"""
 
 from __future__ import annotations
 
 import datetime
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import assert_never, final
-
-from attrs import frozen
+from typing import assert_never
 
 from discreet.tables.kind import Kind, Value
 
+_FAR = 2**52  # floats from here on are whole
+
 
 class Dialect(ABC):
-    """SQL text for primitives; everything else is plain SQL that all engines share."""
+    """SQL text for primitives."""
 
     __slots__ = ()
 
     name: str
     inline: str  # what keeps a WITH that is read twice from being written out in between
+    once: str  # what makes the engine compute a WITH once
+    pairs_first: bool  # whether it is quicker to sum each unit's rows in each group before they are weighted
+    types: tuple[str, str, str, str, str, str]  # boolean, integer, real, text, date, timestamp
 
-    @abstractmethod
     def type_name(self, kind: Kind) -> str:
         """The engine's type for a kind."""
+        return self.types[_ORDER.index(kind)]
 
-    @abstractmethod
-    def is_number(self, real: str) -> str:
-        """Whether a float is neither NaN nor NULL."""
-
-    @abstractmethod
-    def hash_order(self, columns: list[str], salt: str) -> str:
-        """A well-mixed order on rows, the same for equal rows, fixed by the salt."""
-
-    @abstractmethod
-    def shifted(self, total: str, bits: int) -> str:
-        """A large whole total divided by 2^bits, off by less than 1, moved to ±2^62 if it lies beyond, as a 64-bit number."""
-
-    @abstractmethod
-    def isqrt(self, whole: str) -> str:
-        """⌊√whole⌋ for 0 ≤ whole ≤ 2^50."""
-
-    @abstractmethod
-    def floor_divide(self, whole: str, by: str) -> str:
-        """⌊whole/by⌋ for whole ≥ 0 and by > 0."""
-
-    @abstractmethod
-    def bits_set(self, masks: str) -> str:
-        """An aggregate: how many of 62 bits are set in any of the masks, as a 64-bit number."""
+    # ── literals ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def identifier(self, name: str) -> str:
         """A name, quoted."""
@@ -70,7 +56,7 @@ class Dialect(ABC):
             case str():
                 return self.text(value)
             case datetime.datetime():
-                return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+                return f"{self.type_name(Kind.TIMESTAMP)} '{value.isoformat(sep=' ')}'"
             case datetime.date():
                 return f"DATE '{value.isoformat()}'"
         assert_never(value)
@@ -79,51 +65,104 @@ class Dialect(ABC):
         """A real literal: the nearest float, spelled so that it reads back the same."""
         return f"CAST({float(value)!r} AS {self.type_name(Kind.REAL)})"
 
+    def whole(self, text: str) -> str:
+        """A number that is whole and fits, as a 64-bit integer."""
+        return f"CAST({text} AS {self.type_name(Kind.INTEGER)})"
 
-@final
-@frozen
-class DuckDBDialect(Dialect):
-    """DuckDB 1.2 to 2."""
+    # ── reals ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    name: str = "duckdb"
-    inline: str = "NOT MATERIALIZED "
-
-    def type_name(self, kind: Kind) -> str:
-        match kind:
-            case Kind.BOOLEAN:
-                return "BOOLEAN"
-            case Kind.INTEGER:
-                return "BIGINT"
-            case Kind.REAL:
-                return "DOUBLE"
-            case Kind.TEXT:
-                return "VARCHAR"
-            case Kind.DATE:
-                return "DATE"
-            case Kind.TIMESTAMP:
-                return "TIMESTAMP"
-            case _:
-                assert_never(kind)
-
+    @abstractmethod
     def is_number(self, real: str) -> str:
-        return f"NOT isnan({real})"
+        """Whether a float is neither NaN nor NULL; it may be NULL where the float is."""
 
-    def hash_order(self, columns: list[str], salt: str) -> str:
-        return f"hash({self.text(salt)}, {', '.join(columns)})"
+    def floor(self, real: str) -> str:
+        """⌊x⌋ of a float of at most 2^62, as a number that compares with floats and casts to an integer."""
+        return f"FLOOR({real})"
 
+    def floor_real(self, real: str) -> str:
+        """⌊x⌋ of any float, as a float."""
+        return f"FLOOR({real})"
+
+    def ceil(self, real: str) -> str:
+        """⌈x⌉ of a float of at most 2^62, as a number that compares with floats and casts to an integer."""
+        return f"CEIL({real})"
+
+    def times(self, a: str, b: str) -> str:
+        """The product of floats that does not overflow; it must not fail where it underflows."""
+        return f"({a} * {b})"
+
+    def over(self, a: str, b: str) -> str:
+        """The quotient of floats that does not overflow and whose divisor is not 0; it must not fail where it underflows."""
+        return f"({a} / {b})"
+
+    def exp(self, real: str) -> str:
+        """e^x for x ≤ 200; it must not fail where it underflows."""
+        return f"EXP({real})"
+
+    # ── whole numbers ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def total(self, summand: str, most: int) -> str:
+        """An aggregate: the exact sum of whole numbers of at most `most`, beyond 64 bits if need be; `shifted` brings it back."""
+        return f"SUM({summand})"
+
+    @abstractmethod
     def shifted(self, total: str, bits: int) -> str:
-        divided = f"(({total}) // {2**bits})" if bits else f"({total})"
-        return f"CAST(LEAST(GREATEST(COALESCE({divided}, 0), {-(2**62)}), {2**62}) AS BIGINT)"
+        """A large whole total divided by 2^bits towards 0, moved to ±2^62 if it lies beyond, as a 64-bit number; 0 for NULL."""
 
     def isqrt(self, whole: str) -> str:
+        """⌊√whole⌋ for 0 ≤ whole ≤ 2^50."""
         # √ is correctly rounded; below 2^50 it cannot round up to a whole number that the true root does not reach
-        return f"CAST(FLOOR(SQRT(CAST({whole} AS DOUBLE))) AS BIGINT)"
+        return self.whole(self.floor(f"SQRT(CAST({whole} AS {self.type_name(Kind.REAL)}))"))
 
+    @abstractmethod
     def floor_divide(self, whole: str, by: str) -> str:
-        return f"({whole} // {by})"
+        """⌊whole/by⌋ for whole ≥ 0 and by > 0."""
 
+    @abstractmethod
     def bits_set(self, masks: str) -> str:
-        return f"CAST(BIT_COUNT(BIT_OR({masks})) AS BIGINT)"
+        """An aggregate: how many of 62 bits are set in any of the masks, as a 64-bit number."""
+
+    def extreme(self, word: str, text: str, kind: Kind | None) -> str:
+        """The aggregate MIN or MAX."""
+        return f"{word}({text})"
+
+    # ── order ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def hash_order(self, columns: Sequence[tuple[str, Kind | None]], salt: str) -> str:
+        """A well-mixed order on rows, the same for equal rows and on all engines, fixed by the salt."""
+        parts = [self.text(salt), *(f"COALESCE({self._spelled(text, kind)}, 'NULL')" for text, kind in columns)]
+        return f"MD5({self._joined(parts)})"
+
+    def _joined(self, parts: Sequence[str]) -> str:
+        return " || '|' || ".join(parts)
+
+    def _spelled(self, text: str, kind: Kind | None) -> str:
+        if kind is Kind.REAL:  # its whole part will do, for engines spell floats differently
+            clamped = f"CASE WHEN {text} > {_FAR} THEN {_FAR} WHEN {text} < -{_FAR} THEN -{_FAR} ELSE {text} END"
+            text = self.whole(self.floor(f"({clamped})"))
+        return f"CAST({text} AS {self.type_name(Kind.TEXT)})"
+
+    # ── texts and dates ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def like(self, text: str, pattern: str) -> str:
+        """Whether a text fits a pattern in which only % and _ are special."""
+        return f"({text} LIKE {self.text(pattern)})"
+
+    def change_case(self, word: str, text: str) -> str:
+        """LOWER or UPPER; beyond ASCII as the engine does it."""
+        return f"{word}({text})"
+
+    def part(self, name: str, moment: str) -> str:
+        """A part of a date or timestamp as a 64-bit number; weekdays from Monday, 1."""
+        return self.whole(f"EXTRACT({'ISODOW' if name == 'weekday' else name.upper()} FROM {moment})")
+
+    def start(self, name: str, moment: str) -> str:
+        """The first day of the day, week, month, quarter or year."""
+        return f"CAST(DATE_TRUNC('{name}', CAST({moment} AS {self.type_name(Kind.TIMESTAMP)})) AS DATE)"
+
+    def shown(self, moment: str) -> str:
+        """A date or timestamp as text: ISO, a space before the time, parts of seconds without trailing zeros."""
+        return f"CAST({moment} AS {self.type_name(Kind.TEXT)})"
 
 
-DUCKDB = DuckDBDialect()
+_ORDER = (Kind.BOOLEAN, Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)

@@ -36,6 +36,11 @@ class Single:
         return Reach(1, Fraction(1))
 
     @property
+    def heaviest(self) -> int:
+        """The most that what is summed in the end may weigh: a row, or all of a unit's rows in one group."""
+        return 1
+
+    @property
     def groups(self) -> int:
         """In how many groups a unit may be."""
         return 1
@@ -58,6 +63,10 @@ class Rows:
     @property
     def reach(self) -> Reach:
         return Reach(self.rows * self.one, Fraction(self.rows * self.one))
+
+    @property
+    def heaviest(self) -> int:
+        return self.rows * self.one
 
     @property
     def groups(self) -> int:
@@ -88,6 +97,10 @@ class Groups:
         length = exact.rational_up(lambda: exact.ball(self.limit).sqrt()) * self.per_group * self.one
         # with roots the ℓ₁ norm grows with m, so Laplace noise must not be used: no such plan is made
         return Reach(self.limit * self.per_group * self.one, length)
+
+    @property
+    def heaviest(self) -> int:
+        return self.per_group * self.one
 
     @property
     def groups(self) -> int:

@@ -22,9 +22,9 @@ from discreet.plan.origin import origin, private_tables
 from discreet.plan.question import Question
 from discreet.plan.settle import bound, settle
 from discreet.plan.share import ADDITIVE, split, totals
+from discreet.plan.source import KeyValues
 from discreet.plan.stat import Stat
 from discreet.plan.steps import Budget, Found, Noise, Steps
-from discreet.plan.write import KeyValues
 from discreet.relation.expr import Column, Expr, field_of
 from discreet.relation.field import Interval
 from discreet.tables.catalog import Catalog

@@ -24,10 +24,13 @@ from discreet.plan.bound import Groups
 from discreet.plan.find import Find, FindBound, FindKeys, FindLimit
 from discreet.plan.post import in_order
 from discreet.plan.settle import bound, bounding_for, settle
+from discreet.plan.source import KeyValues, Source
 from discreet.plan.stat import Grid as StatGrid
 from discreet.plan.stat import Stat, on_grid
+from discreet.plan.statement import Statement
 from discreet.plan.steps import Choice, Found, Steps, Total
-from discreet.plan.write import KeyValues, Source, write_capped, write_totals, write_units, write_weights
+from discreet.plan.write import write_capped, write_totals, write_units, write_weights
+from discreet.private import Private
 from discreet.relation.expr import field_of
 from discreet.relation.write import write_expr
 from discreet.tables.kind import Kind, Value
@@ -53,12 +56,13 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
     positions = Positions.of(plan.source.cells or ())
     totals: dict[Stat, NDArray[Any]] = {}
     if positions.size:
-        for stats, sql in statements(plan):
+        for stats, statement in statements(plan):
             progress("counting")
-            columns = engine.run(sql)
+            cells = np.zeros((len(stats), positions.size), np.int64)
+            for batch in engine.stream(statement.text, statement.given):
+                batch.map(partial(positions.add, cells))
             for place, total in enumerate(stats):
-                private = columns.map(partial(positions.arrange, name=f"s{place}"))
-                totals[total.stat] = np.asarray(total.mechanism.release(private))
+                totals[total.stat] = np.asarray(total.mechanism.release(Private(cells[place])))
     choices = {choice.measure: _chosen(choice, plan, engine, positions) for choice in plan.choices}
     groups = (*plan.groups, tuple(OTHER for _ in plan.question.keys)) if plan.question.other else plan.groups
     return Answers(plan, groups, totals, choices)
@@ -67,12 +71,12 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
 OTHER = "(other)"
 
 
-def statements(plan: Steps) -> list[tuple[list[Total], str]]:
+def statements(plan: Steps) -> list[tuple[list[Total], Statement]]:
     """The totals, grouped by the statement that counts them."""
     assert plan.bounding is not None
     salt = plan.policy
     plain = [total for total in plan.totals if total.stat.form not in ("units", "distinct")]
-    found: list[tuple[list[Total], str]] = []
+    found: list[tuple[list[Total], Statement]] = []
     if plain:
         found.append((plain, write_totals(plan.source, [(total.stat, total.scaled) for total in plain], plan.bounding)))
     for total in plan.totals:
@@ -105,10 +109,10 @@ def _add(find: Find, plan: Steps, found: Found, engine: Engine) -> Found:
     source = Source(question.relation, question.keys, None if question.other else groups, plan.dialect)  # finds look at all rows
     match find:
         case FindLimit(what):
-            outcomes = find.mechanism.release(engine.run(find.write(source)).map(find.beyond))
+            outcomes = find.mechanism.release(_run(find.write(source), engine).map(find.beyond))
             return evolve(found, limits={**found.limits, what: find.read(outcomes)})
         case FindBound(expr, _, end):
-            outcomes = find.mechanism.release(engine.run(find.write(source)).map(find.beyond))
+            outcomes = find.mechanism.release(_run(find.write(source), engine).map(find.beyond))
             return evolve(found, bounds={**found.bounds, (expr, end): find.read(outcomes)})
         case FindKeys():
             return _add_keys(find, plan, found, source, engine)
@@ -126,17 +130,24 @@ def _add_keys(find: FindKeys, plan: Steps, found: Found, source: Source, engine:
         source = Source(source.relation, ((find.measure, expr),), None, source.dialect)
     schema = source.relation.schema
     kinds = [field_of(expr, schema).kind for _, expr in source.keys]
-    names = source.key_names
-    sized = engine.run(find.write(source)).map(
-        lambda c: (list(zip(*(c[name].tolist() for name in names), strict=True)), c["s0"].astype(np.int64))
-    )
-    shown = find.mechanism.release(sized)
+    statement, mechanism = find.write(source), find.mechanism
+    shown: list[tuple[Any, ...]] = []
+    for batch in engine.stream(statement.text, statement.given):  # groups are decided one by one, so all need not be there at once
+        shown += mechanism.release(batch.map(partial(_sized, names=source.key_names)))
     labels = [tuple(received(value, kind) for value, kind in zip(label, kinds, strict=True)) for label in shown]
     labels.sort(key=lambda label: tuple(map(in_order, label)))
     if find.measure is None:
         return evolve(found, groups=tuple(labels))
     candidates = tuple(label[0] for label in labels if label[0] is not None)
     return evolve(found, candidates={**found.candidates, find.measure: candidates})
+
+
+def _sized(columns: Columns, names: Sequence[str]) -> tuple[list[tuple[Any, ...]], NDArray[np.int64]]:
+    return list(zip(*(columns[name].tolist() for name in names), strict=True)), columns["s0"].astype(np.int64)
+
+
+def _run(statement: Statement, engine: Engine) -> Private[Columns]:
+    return engine.run(statement.text, statement.given)
 
 
 def _with_guess(found: Found) -> Found:
@@ -203,12 +214,12 @@ class Positions:
         labels = zip(*(columns[f"k{i}"].tolist() for i in range(self.keys)), strict=True)
         return np.fromiter((place.get(label, -1) for label in labels), np.int64, length)
 
-    def arrange(self, columns: Columns, name: str) -> NDArray[np.int64]:
-        """One whole number for each public group: 0 where it does not occur."""
-        at, out = self.places(columns), np.zeros(self.size, np.int64)
+    def add(self, cells: NDArray[np.int64], columns: Columns) -> None:
+        """Add columns s0, s1, … to rows of cells, which have one whole number for each public group."""
+        at = self.places(columns)
         inside = at >= 0
-        np.add.at(out, at[inside], columns[name][inside].astype(np.int64))
-        return out
+        for place, row in enumerate(cells):
+            np.add.at(row, at[inside], columns[f"s{place}"][inside].astype(np.int64))
 
 
 # ── choices ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -217,20 +228,20 @@ class Positions:
 def _chosen(choice: Choice, plan: Steps, engine: Engine, positions: Positions) -> list[Any]:
     match choice.mechanism:
         case Quantile() as mechanism:
-            placed = engine.run(choice_statement(choice, plan)).map(lambda found: _split(found, positions))
+            placed = _run(choice_statement(choice, plan), engine).map(lambda found: _split(found, positions))
             chosen = [mechanism.release(placed.map(itemgetter(i))) for i in range(positions.size)]
             kind = field_of(choice.expr, plan.question.relation.schema).kind
             return [int(value) if kind is Kind.INTEGER else value for value in chosen]
         case NoisyMax() as mechanism:
             if not choice.candidates:
                 return [None] * positions.size
-            scores = engine.run(choice_statement(choice, plan)).map(lambda found: _scores(found, positions, choice.candidates))
+            scores = _run(choice_statement(choice, plan), engine).map(lambda found: _scores(found, positions, choice.candidates))
             return [choice.candidates[mechanism.release(scores.map(itemgetter(i)))] for i in range(positions.size)]
         case _:
             assert_never(choice.mechanism)
 
 
-def choice_statement(choice: Choice, plan: Steps) -> str:
+def choice_statement(choice: Choice, plan: Steps) -> Statement:
     """The statement that counts, for each group and value (or place on a quantile's grid), its weight."""
     schema, dialect = plan.question.relation.schema, plan.dialect
     text, kind = write_expr(choice.expr, schema, dialect), field_of(choice.expr, schema).kind
@@ -239,7 +250,7 @@ def choice_statement(choice: Choice, plan: Steps) -> str:
         of = choice.mechanism.grid
         text = on_grid(text, StatGrid(of.lower, of.step, of.points), kind, dialect, nudge="")
     elif kind in (Kind.DATE, Kind.TIMESTAMP):
-        text = f"CAST({text} AS {dialect.type_name(Kind.TEXT)})"
+        text = dialect.shown(text)
     return write_weights(plan.source, text, choice.bounding, condition)
 
 

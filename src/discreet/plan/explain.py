@@ -82,7 +82,7 @@ def sections(told: dict[str, Any]) -> Iterator[Section]:
         yield "Notes", list(told["notes"])
     yield "What it costs", list(_loss(told["loss"]))
     yield "Why this is private", [f"{name}. {text}" for name, text in told["theorems"].items() if text]
-    yield f"What will run: {told['scans']} {'scan' if told['scans'] == 1 else 'scans'}", _statements(told["statements"])
+    yield f"What will run: {_work(told)}", _statements(told["statements"])
 
 
 def _protected(told: dict[str, Any]) -> list[str]:
@@ -168,8 +168,13 @@ def _loss(told: dict[str, Any]) -> Iterator[str]:
         yield f"for {group['units']} units together: ε = {group['epsilon']:.4g}{delta}"
 
 
-def _statements(told: list[dict[str, str]]) -> list[str]:
-    return [line for of in told for line in (f"{of['for']}:", *(f"  {part}" for part in laid_out(of["sql"]).splitlines()))]
+def _work(told: dict[str, Any]) -> str:
+    """How often private rows are read, and how often rows or sums are brought together by unit or group."""
+    return ", ".join(f"{told[what]} {what if told[what] != 1 else what[:-1]}" for what in ("scans", "shuffles"))
+
+
+def _statements(told: list[dict[str, Any]]) -> list[str]:
+    return [line for of in told for line in (f"{of['for']} ({_work(of)}):", *(f"  {part}" for part in laid_out(of["sql"]).splitlines()))]
 
 
 def short(amount: str) -> str:

@@ -20,9 +20,10 @@ from discreet.plan.find import Find, FindBound, FindKeys, FindLimit
 from discreet.plan.forecast import TYPICAL_LIMITS, forecast
 from discreet.plan.settle import bound, settle
 from discreet.plan.share import totals as totals_of
+from discreet.plan.source import Source
 from discreet.plan.stat import Stat
+from discreet.plan.statement import Statement
 from discreet.plan.steps import Choice, Found, Steps, Total
-from discreet.plan.write import Source
 from discreet.relation.expr import Column, Expr
 from discreet.relation.write import write_expr
 
@@ -33,7 +34,7 @@ _MANY = 12  # groups that are listed by name
 
 def facts(plan: Steps) -> dict[str, Any]:
     """Everything, in the order in which a reader asks."""
-    told = {
+    told: dict[str, Any] = {
         "protected": _protected(plan),
         "price": _price(plan),
         "bounding": _bounding(plan),
@@ -47,9 +48,9 @@ def facts(plan: Steps) -> dict[str, Any]:
         "forecast": _forecast(plan),
         "notes": list(plan.notes),
         "unknown": _unknown(plan),
-        "statements": list(_statements(plan)),
+        "statements": _statements(plan),
     }
-    return told | {"scans": len(told["statements"])}
+    return told | {work: sum(one[work] for one in told["statements"]) for work in ("scans", "shuffles")}
 
 
 # ── who, how much, how bounded, which groups ─────────────────────────────────────────────────────────────────────────
@@ -282,17 +283,17 @@ def _unknown(plan: Steps) -> list[str]:
 # ── what will run ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _statements(plan: Steps) -> list[dict[str, str]]:
-    """The SQL of every scan in its order; what depends on a find is shown as if that had found something usual."""
+def _statements(plan: Steps) -> list[dict[str, Any]]:
+    """Every statement in its order; what depends on a find is shown as if that had found something usual."""
     source = Source(plan.question.relation, plan.question.keys, None if plan.question.other else plan.public_groups, plan.dialect)
-    told = [{"for": str(find), "sql": _find_sql(find, plan, source)} for find in plan.finds]
+    told = [(str(find), _find_statement(find, plan, source)) for find in plan.finds]
     settled, after = (plan, "") if plan.settled else (_imagined(plan), _after(plan))
-    told += [{"for": f"totals{after}", "sql": sql} for _, sql in statements(settled)]
-    told += [{"for": f"{choice.measure}{after}", "sql": choice_statement(choice, settled)} for choice in settled.choices]
-    return told
+    told += [(f"totals{after}", statement) for _, statement in statements(settled)]
+    told += [(f"{choice.measure}{after}", choice_statement(choice, settled)) for choice in settled.choices]
+    return [{"for": what, "sql": one.text, "scans": one.scans, "shuffles": one.shuffles} for what, one in told]
 
 
-def _find_sql(find: Find, plan: Steps, source: Source) -> str:
+def _find_statement(find: Find, plan: Steps, source: Source) -> Statement:
     if isinstance(find, FindKeys) and find.measure is not None:
         expr = dict(plan.question.measures)[find.measure].expr
         assert expr is not None

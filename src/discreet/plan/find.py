@@ -23,7 +23,9 @@ from discreet.loss.promise import Promised
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
 from discreet.mechanisms.sparse_vector import Outcome, SparseVector
-from discreet.plan.write import Source, write_capped, write_per_unit
+from discreet.plan.source import Source
+from discreet.plan.statement import Statement
+from discreet.plan.write import write_capped, write_per_unit
 from discreet.relation.expr import Expr
 from discreet.relation.field import Interval
 from discreet.relation.write import write_expr
@@ -82,7 +84,7 @@ class FindLimit:
     def loss(self) -> Loss:
         return self.mechanism.loss
 
-    def write(self, source: Source) -> str:
+    def write(self, source: Source) -> Statement:
         """How many units have each limit as their least; one number for each unit."""
         match self.what:
             case "rows":
@@ -128,7 +130,7 @@ class FindBound:
     def loss(self) -> Loss:
         return self.mechanism.loss
 
-    def write(self, source: Source) -> str:
+    def write(self, source: Source) -> Statement:
         """How many units have their largest (smallest) value at each grid point."""
         text = write_expr(self.expr, source.relation.schema, source.dialect)
         word = "MAX" if self.end == "high" else "MIN"
@@ -160,7 +162,7 @@ def log_place(text: str, dialect: Dialect) -> str:
     far = dialect.real(Fraction(2) ** (_HIGHEST + 1))
     # whatever the number is, and whatever branch is computed: its logarithm is there, and a whole number of steps
     size = f"LEAST(CASE WHEN ABS({real}) > {near} THEN ABS({real}) ELSE {near} END, {far})"
-    steps = f"FLOOR(LN({size}) * {_OCTAVE / math.log(2)!r} + 1e-9) + {1 - _OCTAVE * _LOWEST}"
+    steps = f"{dialect.floor(f'LN({size}) * {_OCTAVE / math.log(2)!r} + 1e-9')} + {1 - _OCTAVE * _LOWEST}"
     whole = f"CAST({steps} AS {dialect.type_name(Kind.INTEGER)})"
     sized = f"CASE WHEN {whole} > {_TOP} THEN {_TOP} ELSE {whole} END"
     return f"CASE WHEN ABS({real}) < {near} THEN 0 WHEN {real} > 0 THEN {sized} WHEN {real} < 0 THEN -({sized}) END"
@@ -214,7 +216,7 @@ class FindKeys:
         loss = self.mechanism.loss
         return loss if loss.epsilon is not None else Promised(loss, self.epsilon, self.delta)
 
-    def write(self, source: Source) -> str:
+    def write(self, source: Source) -> Statement:
         """How many units (or how much weight) each group has."""
         mechanism = self.mechanism
         root = mechanism.unit if isinstance(mechanism, WeightedGaussianSelection) else None

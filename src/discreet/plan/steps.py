@@ -18,8 +18,8 @@ from discreet.mechanisms.sensitivity import Adjacency
 from discreet.plan.bound import Bounding
 from discreet.plan.find import Find, FindKeys
 from discreet.plan.question import Question
+from discreet.plan.source import KeyValues, Source
 from discreet.plan.stat import Scaled, Stat
-from discreet.plan.write import KeyValues, Source
 from discreet.relation.expr import Expr
 from discreet.tables.kind import Value
 from discreet.tables.table import Contributions

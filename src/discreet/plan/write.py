@@ -6,104 +6,18 @@ Nothing here is ordered, sampled or summed in floats, so the totals are the same
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never, final
-
-from attrs import frozen
+from typing import assert_never
 
 from discreet.engines.dialect import Dialect
 from discreet.plan.bound import Bounding, Groups, Rows, Single
+from discreet.plan.source import Source, numbered_groups
 from discreet.plan.stat import Scaled, Stat
+from discreet.plan.statement import Statement
 from discreet.relation.expr import Expr, field_of
-from discreet.relation.node import Named, Relation
-from discreet.relation.write import UNIT, write_expr, write_relation
-from discreet.tables.kind import Kind, Value
+from discreet.relation.write import UNIT, write_expr
 
 _GROUPS_OF = f"(SELECT {UNIT}, COUNT(*) AS m FROM __p GROUP BY {UNIT}) AS u"  # p: each unit once in each of its groups
 MASKED = 62  # so many groups fit the bits of a mask
-KeyValues = tuple[tuple[Value | None, ...], ...]  # the public groups, each a tuple with one value for each key
-
-
-@final
-@frozen
-class Source:
-    """The rows of a question: its relation and keys, kept to the public groups where these are known.
-
-    With `other` no row is left out: the one key is then a group's place among the public ones, or the place after them all, so that rows of
-    other groups are together before anything is bounded or rounded.
-    """
-
-    relation: Relation
-    keys: Named
-    groups: KeyValues | None
-    dialect: Dialect
-    other: bool = False
-
-    @property
-    def key_names(self) -> list[str]:
-        return ["k0"] if self.other else [f"k{i}" for i in range(len(self.keys))]
-
-    @property
-    def cells(self) -> KeyValues | None:
-        """The groups as rows have them."""
-        return tuple((i,) for i in range(len(self.groups or ()) + 1)) if self.other else self.groups
-
-    def rows(self, values: Sequence[tuple[str, str]], condition: str | None = None) -> str:
-        """SELECT unit, keys, values; `values` are pairs of name and text over the relation's columns."""
-        schema, dialect = self.relation.schema, self.dialect
-        keys = [write_expr(expr, schema, dialect) for _, expr in self.keys]
-        inside = f"({write_relation(self.relation, dialect)}) AS t"
-        if self.other:
-            keys, inside = self._places(keys, inside)
-        shown = [UNIT] if self.relation.has_id else []
-        shown += [f"{key} AS {name}" for name, key in zip(self.key_names, keys, strict=True)]
-        shown += [f"{text} AS {name}" for name, text in values]
-        kept = [*self._within_groups(), *([condition] if condition else [])]
-        where = f" WHERE {' AND '.join(kept)}" if kept else ""
-        return f"SELECT {', '.join(shown)} FROM {inside}{where}"
-
-    def _places(self, keys: list[str], inside: str) -> tuple[list[str], str]:
-        count = len(self.groups or ())
-        if not self.groups:
-            return ["0"], inside
-        names = [f"__k{i}" for i in range(len(keys))]
-        same = " AND ".join(f"{key} IS NOT DISTINCT FROM g.{name}" for key, name in zip(keys, names, strict=True))
-        return [
-            f"COALESCE(g.__place, {count})"
-        ], f"{inside} LEFT JOIN {_values(self.groups, names, '__place', range(count), self.dialect)} ON {same}"
-
-    def _within_groups(self) -> list[str]:
-        """Keep each key to its public values, so that rows outside do not use up a unit's contribution."""
-        if self.groups is None or self.other or self.relation.one_row:
-            return []  # with one row for each unit nothing is used up: rows outside are left out when they are counted
-        kept = []
-        for place, (_, expr) in enumerate(self.keys):
-            text = write_expr(expr, self.relation.schema, self.dialect)
-            seen = dict.fromkeys(group[place] for group in self.groups)
-            listed = ", ".join(self.dialect.literal(value) for value in seen if value is not None)
-            tests = ([f"{text} IN ({listed})"] if listed else []) + ([f"{text} IS NULL"] if None in seen else [])
-            kept.append(f"({' OR '.join(tests)})" if tests else "FALSE")  # no group was found
-        return kept
-
-    def transported(self, prefix: str = "") -> list[str]:
-        """The keys as they leave the engine: dates and times as text, for not every engine's calendar fits ours."""
-        if self.other:
-            return [f"{prefix}k0 AS k0"]
-        shown = []
-        for name, (_, expr) in zip(self.key_names, self.keys, strict=True):
-            kind = field_of(expr, self.relation.schema).kind
-            text = f"{prefix}{name}"
-            shown.append(
-                f"CAST({text} AS {self.dialect.type_name(Kind.TEXT)}) AS {name}"
-                if kind in (Kind.DATE, Kind.TIMESTAMP)
-                else f"{text} AS {name}"
-            )
-        return shown
-
-
-def _values(groups: KeyValues, names: Sequence[str], extra: str, numbers: Sequence[int], dialect: Dialect) -> str:
-    """The groups as a table g, each with a number of its own."""
-    listed = ", ".join(f"({_listed([dialect.literal(key) for key in group], [str(n)])})" for group, n in zip(groups, numbers, strict=True))
-    return f"(VALUES {listed}) AS g({_listed(names, [extra])})"
 
 
 def _group_by(names: Sequence[str]) -> str:
@@ -114,42 +28,59 @@ def _listed(*parts: Sequence[str]) -> str:
     return ", ".join(text for part in parts for text in part)
 
 
-def write_totals(source: Source, stats: Sequence[tuple[Stat, Scaled]], bounding: Bounding) -> str:
+def write_totals(source: Source, stats: Sequence[tuple[Stat, Scaled]], bounding: Bounding) -> Statement:
     """One row for each group that occurs: its keys, and each stat's total."""
     dialect, schema, keys = source.dialect, source.relation.schema, source.key_names
     names = [f"s{i}" for i in range(len(stats))]
     rows = source.rows([(name, stat.write(schema, dialect)) for name, (stat, _) in zip(names, stats, strict=True)])
-    shifts = [scaled.bits for _, scaled in stats]
-
-    def totals(texts: Sequence[str]) -> list[str]:
-        return [f"{dialect.shifted(f'SUM({text})', bits)} AS {name}" for text, bits, name in zip(texts, shifts, names, strict=True)]
-
+    few = source.cells is not None and 0 < len(source.cells) <= MASKED and bool(keys)
     match bounding:
         case Single():
-            return f"SELECT {_listed(source.transported(), totals(names))} FROM ({rows}) AS r{_group_by(keys)}"
+            inside, shuffles, times = f"({rows}) AS r", 0, 1
+        case Rows() if dialect.pairs_first:
+            inside, shuffles, times = _rows_by_pairs(rows, bounding, keys, names, dialect), 3, 1
         case Rows():
-            weighted = _rows_weighted(rows, bounding, [*keys, *names], dialect)
-            return f"SELECT {_listed(source.transported(), totals([f'{name} * w' for name in names]))} FROM {weighted}{_group_by(keys)}"
+            inside, shuffles, times = _rows_weighted(rows, bounding, keys, [(name, f"r.{name} * ") for name in names], dialect), 2, 2
+        case Groups() if few:
+            inside, shuffles, times = _few_groups(source, rows, bounding, names), 4, 3
         case Groups():
-            few = source.cells is not None and 0 < len(source.cells) <= MASKED and bool(keys)
-            weighted = _few_groups(source, rows, bounding, names) if few else _pairs_weighted(rows, bounding, keys, names, dialect)
-            return f"SELECT {_listed(source.transported(), totals(names))} FROM {weighted}{_group_by(keys)}"
+            inside, shuffles, times = _pairs_weighted(rows, bounding, keys, names, dialect), 3, 1
         case _:
             assert_never(bounding)
+    totals = [
+        f"{dialect.shifted(dialect.total(name, stat.most * bounding.heaviest), scaled.bits)} AS {name}"
+        for name, (stat, scaled) in zip(names, stats, strict=True)
+    ]
+    text = f"SELECT {_listed(source.transported(), totals)} FROM {inside}{_group_by(keys)}"
+    return Statement.of(source, text, shuffles + 1, times)
 
 
-def _rows_weighted(rows: str, bounding: Rows, columns: Sequence[str], dialect: Dialect) -> str:
-    weight = (
-        f"CASE WHEN u.n <= {bounding.rows} THEN {bounding.one} ELSE {dialect.floor_divide(str(bounding.one * bounding.rows), 'u.n')} END"
-    )
-    shown = _listed([f"r.{name} AS {name}" for name in columns], [f"{weight} AS w"])
+def _row_weight(bounding: Rows, dialect: Dialect) -> str:
+    """⌊one·rows/n⌋, and one if that is more."""
+    return f"CASE WHEN u.n <= {bounding.rows} THEN {bounding.one} ELSE {dialect.floor_divide(str(bounding.one * bounding.rows), 'u.n')} END"
+
+
+def _rows_weighted(rows: str, bounding: Rows, kept: Sequence[str], weighed: Sequence[tuple[str, str]], dialect: Dialect) -> str:
+    """Every row beside how many its unit has; `weighed` columns begin with what the weight is multiplied with."""
+    weight = _row_weight(bounding, dialect)
+    shown = _listed([f"r.{name} AS {name}" for name in kept], [f"{times}({weight}) AS {name}" for name, times in weighed])
     units = f"(SELECT {UNIT}, COUNT(*) AS n FROM __r GROUP BY {UNIT}) AS u"
     return f"(WITH __r AS {dialect.inline}({rows}) SELECT {shown} FROM __r AS r JOIN {units} ON r.{UNIT} = u.{UNIT}) AS q"
 
 
+def _rows_by_pairs(rows: str, bounding: Rows, keys: Sequence[str], names: Sequence[str], dialect: Dialect) -> str:
+    """The same totals from each unit's sums in each of its groups, for all its rows have the same weight: one scan, and fewer rows move."""
+    sums = [f"{dialect.whole(f'SUM({name})')} AS {name}" for name in names]
+    pairs = f"SELECT {_listed([UNIT], keys, ['COUNT(*) AS c'], sums)} FROM ({rows}) AS r GROUP BY {_listed([UNIT], keys)}"
+    units = f"(SELECT {UNIT}, {dialect.whole('SUM(c)')} AS n FROM __p GROUP BY {UNIT}) AS u"
+    weight = _row_weight(bounding, dialect)
+    shown = _listed([f"p.{key} AS {key}" for key in keys], [f"p.{name} * ({weight}) AS {name}" for name in names])
+    return f"(WITH __p AS {dialect.once}({pairs}) SELECT {shown} FROM __p AS p JOIN {units} ON p.{UNIT} = u.{UNIT}) AS q"
+
+
 def _pairs_weighted(rows: str, bounding: Groups, keys: Sequence[str], names: Sequence[str], dialect: Dialect) -> str:
     """Each unit's sums in each of its groups, weighted."""
-    sums = [f"CAST(SUM({name}) AS BIGINT) AS {name}" for name in names]
+    sums = [f"{dialect.whole(f'SUM({name})')} AS {name}" for name in names]
     pairs = f"SELECT {_listed([UNIT], keys, ['COUNT(*) AS c'], sums)} FROM ({rows}) AS r GROUP BY {_listed([UNIT], keys)}"
     weight = _pair_weight(bounding, "p.c", "u.m", dialect)
     shown = _listed([f"p.{key} AS {key}" for key in keys], [f"p.{name} * {weight} AS {name}" for name in names])
@@ -164,7 +95,7 @@ def _few_groups(source: Source, rows: str, bounding: Groups, names: Sequence[str
     """
     dialect, keys = source.dialect, source.key_names
     assert source.cells is not None
-    masks = _values(source.cells, keys, "b", [2**i for i in range(len(source.cells))], dialect)
+    masks = numbered_groups(source.cells, keys, "b", [2**i for i in range(len(source.cells))], dialect)
     same = " AND ".join(f"r.{key} IS NOT DISTINCT FROM g.{key}" for key in keys)
     units = (
         f"SELECT {UNIT}, COUNT(*) AS n, {dialect.bits_set('b')} AS m FROM ({source.rows([])}) AS r JOIN {masks} ON {same} GROUP BY {UNIT}"
@@ -175,14 +106,14 @@ def _few_groups(source: Source, rows: str, bounding: Groups, names: Sequence[str
         f"SELECT {_listed(columns, [f'r.{name} * u.w AS {name}' for name in names])} FROM ({rows}) AS r "
         f"JOIN (SELECT {UNIT}, {weight} AS w FROM __u WHERE n - m < {bounding.per_group}) AS u ON r.{UNIT} = u.{UNIT}"
     )
-    sums = [f"CAST(SUM(r.{name}) AS BIGINT) AS {name}" for name in names]
+    sums = [f"{dialect.whole(f'SUM(r.{name})')} AS {name}" for name in names]
     pairs = (
         f"SELECT {_listed(columns, ['COUNT(*) AS c', 'MAX(u.m) AS m'], sums)} FROM ({rows}) AS r JOIN (SELECT {UNIT}, m FROM __u "
         f"WHERE n - m >= {bounding.per_group}) AS u ON r.{UNIT} = u.{UNIT} GROUP BY {_listed([f'r.{UNIT}'], [f'r.{key}' for key in keys])}"
     )
     weight = _pair_weight(bounding, "c", "m", dialect)
     heavy = f"SELECT {_listed(keys, [f'{name} * {weight} AS {name}' for name in names])} FROM ({pairs}) AS p"
-    return f"(WITH __u AS MATERIALIZED ({units}) {light} UNION ALL {heavy}) AS q"
+    return f"(WITH __u AS {dialect.once}({units}) {light} UNION ALL {heavy}) AS q"
 
 
 def _pair_weight(bounding: Groups, rows: str, groups: str, dialect: Dialect) -> str:
@@ -195,22 +126,22 @@ def _pair_weight(bounding: Groups, rows: str, groups: str, dialect: Dialect) -> 
     return dialect.floor_divide(f"(({spread}) * {bounding.per_group})", f"({c})")
 
 
-def write_weights(source: Source, value: str, bounding: Bounding, condition: str) -> str:
+def write_weights(source: Source, value: str, bounding: Bounding, condition: str) -> Statement:
     """For each group and value: the weight of its rows; rows on which the condition fails are left out before they are bounded."""
     dialect, keys = source.dialect, source.key_names
     rows = source.rows([("v", value)], condition)
+    weight = dialect.total("w", bounding.one)
     match bounding:
         case Single():
-            inside, weight = f"({rows}) AS r", "COUNT(*)"
+            inside, weight, shuffles, times = f"({rows}) AS r", "COUNT(*)", 0, 1
         case Rows():
-            inside, weight = _rows_weighted(rows, bounding, [*keys, "v"], dialect), "SUM(w)"
+            inside, shuffles, times = _rows_weighted(rows, bounding, [*keys, "v"], [("w", "")], dialect), 2, 2
         case Groups():
-            inside, weight = _groups_weighted(rows, bounding, [*keys, "v"], keys, dialect), "SUM(w)"
+            inside, shuffles, times = _groups_weighted(rows, bounding, [*keys, "v"], keys, dialect), 4, 2
         case _:
             assert_never(bounding)
-    return (
-        f"SELECT {_listed(source.transported(), ['v', f'{dialect.shifted(weight, 0)} AS w'])} FROM {inside} GROUP BY {_listed(keys, ['v'])}"
-    )
+    shown = _listed(source.transported(), ["v", f"{dialect.shifted(weight, 0)} AS w"])
+    return Statement.of(source, f"SELECT {shown} FROM {inside} GROUP BY {_listed(keys, ['v'])}", shuffles + 1, times)
 
 
 def _groups_weighted(rows: str, bounding: Groups, columns: Sequence[str], keys: Sequence[str], dialect: Dialect) -> str:
@@ -221,25 +152,27 @@ def _groups_weighted(rows: str, bounding: Groups, columns: Sequence[str], keys: 
     return f"(WITH __r AS ({rows}), __p AS ({pairs}) SELECT {shown} FROM {joined}) AS q"
 
 
-def write_units(source: Source, bounding: Groups, bits: int) -> str:
+def write_units(source: Source, bounding: Groups, bits: int) -> Statement:
     """How many units are in each group, each weighing groups/m."""
     keys, dialect = source.key_names, source.dialect
     pairs = f"SELECT {_listed([UNIT], keys)} FROM ({source.rows([])}) AS r GROUP BY {_listed([UNIT], keys)}"
     if not keys:
-        return f"WITH __p AS ({pairs}) SELECT {dialect.shifted(f'COUNT(*) * {bounding.one}', 0)} AS s0 FROM __p"
+        text = f"WITH __p AS ({pairs}) SELECT {dialect.shifted(f'COUNT(*) * {bounding.one}', 0)} AS s0 FROM __p"
+        return Statement.of(source, text, 1)
     m = f"CASE WHEN u.m > {bounding.limit} THEN u.m ELSE {bounding.limit} END"
     if bounding.euclidean:
         weight = dialect.isqrt(dialect.floor_divide(str(bounding.one**2 * bounding.limit), f"({m})"))
     else:
         weight = dialect.floor_divide(str(bounding.one * bounding.limit), f"({m})")
-    total = dialect.shifted(f"SUM({weight})", bits)
-    return (
+    total = dialect.shifted(dialect.total(weight, bounding.one), bits)
+    text = (
         f"WITH __p AS ({pairs}) SELECT {_listed(source.transported('p.'), [f'{total} AS s0'])} "
         f"FROM __p AS p JOIN {_GROUPS_OF} ON p.{UNIT} = u.{UNIT} GROUP BY {_listed([f'p.{key}' for key in keys])}"
     )
+    return Statement.of(source, text, 4)
 
 
-def write_capped(source: Source, value: Expr | None, most: int, salt: str, root: int | None = None) -> str:
+def write_capped(source: Source, value: Expr | None, most: int, salt: str, root: int | None = None) -> Statement:
     """Each unit's first `most` groups in a keyed order, then how many units (or with `value` different values) each group has.
 
     With `root`, each unit spreads ⌊root/√t⌋ over its t groups instead of 1.
@@ -251,28 +184,32 @@ def write_capped(source: Source, value: Expr | None, most: int, salt: str, root:
     rows = source.rows(values, condition)
     if not source.relation.has_id:  # each row is a unit, in one group
         weight = "COUNT(DISTINCT v)" if values else "COUNT(*)" if root is None else f"COUNT(*) * {root}"
-        return f"SELECT {_listed(source.transported(), [f'{dialect.shifted(weight, 0)} AS s0'])} FROM ({rows}) AS r{_group_by(keys)}"
+        text = f"SELECT {_listed(source.transported(), [f'{dialect.shifted(weight, 0)} AS s0'])} FROM ({rows}) AS r{_group_by(keys)}"
+        return Statement.of(source, text, 1)
     pairs = f"SELECT {_listed([UNIT], parts)} FROM ({rows}) AS r GROUP BY {_listed([UNIT], parts)}"
-    order = _listed([dialect.hash_order([UNIT, *parts], salt)], parts)
+    kinds = [*source.key_kinds, *([] if value is None else [field_of(value, schema).kind])]
+    order = _listed([dialect.hash_order([(UNIT, None), *zip(parts, kinds, strict=True)], salt)], parts)
     ranked = f"SELECT *, ROW_NUMBER() OVER (PARTITION BY {UNIT} ORDER BY {order}) AS n FROM ({pairs}) AS p"
     kept = f"SELECT * FROM ({ranked}) AS q WHERE n <= {most}"
     if root is not None:
         spread = dialect.isqrt(dialect.floor_divide(str(root**2), "m"))
         kept = f"SELECT *, COUNT(*) OVER (PARTITION BY {UNIT}) AS m FROM ({kept}) AS q"
-        total = f"SUM({spread})"
+        total = dialect.total(spread, root)
     else:
         total = "COUNT(DISTINCT v)" if values else "COUNT(*)"
-    return f"SELECT {_listed(source.transported(), [f'{dialect.shifted(total, 0)} AS s0'])} FROM ({kept}) AS k{_group_by(keys)}"
+    text = f"SELECT {_listed(source.transported(), [f'{dialect.shifted(total, 0)} AS s0'])} FROM ({kept}) AS k{_group_by(keys)}"
+    return Statement.of(source, text, 3)
 
 
-def write_per_unit(source: Source, values: Sequence[tuple[str, str]], aggregate: str, pairs: bool = False) -> str:
+def write_per_unit(source: Source, values: Sequence[tuple[str, str]], aggregate: str, pairs: bool = False) -> Statement:
     """How many units have each value, where each unit has one: an aggregate of its own rows (with `pairs`, of its c rows in each group)."""
     rows = source.rows(values)
     if not source.relation.has_id:
-        return _each_row(rows, values)  # a row's largest value is its value
+        return Statement.of(source, _each_row(rows, values), 1)  # a row's largest value is its value
     if pairs:
         rows = f"SELECT {UNIT}, COUNT(*) AS c FROM ({rows}) AS r GROUP BY {_listed([UNIT], source.key_names)}"
-    return f"SELECT v, COUNT(*) AS w FROM (SELECT {aggregate} AS v FROM ({rows}) AS r GROUP BY {UNIT}) AS q WHERE v IS NOT NULL GROUP BY v"
+    text = f"SELECT v, COUNT(*) AS w FROM (SELECT {aggregate} AS v FROM ({rows}) AS r GROUP BY {UNIT}) AS q WHERE v IS NOT NULL GROUP BY v"
+    return Statement.of(source, text, 3 if pairs else 2)
 
 
 def _each_row(rows: str, values: Sequence[tuple[str, str]]) -> str:

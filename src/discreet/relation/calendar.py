@@ -22,7 +22,6 @@ PARTS = {
     "minute": (0, 59),
 }
 STARTS = ("day", "week", "month", "quarter", "year")
-_SPELLED = {"weekday": "ISODOW"}
 
 
 def _moments(fields: Sequence[Field]) -> Field:
@@ -59,12 +58,11 @@ def to_date(fields: Sequence[Field]) -> Field:
 
 
 def write_part(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
-    word = _SPELLED.get(name, name.upper())
-    return lambda dialect, texts, fields, out: f"CAST(EXTRACT({word} FROM {texts[0]}) AS {dialect.type_name(Kind.INTEGER)})"
+    return lambda dialect, texts, fields, out: dialect.part(name, texts[0])
 
 
 def write_start(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
-    return lambda dialect, texts, fields, out: f"CAST(DATE_TRUNC('{name}', {texts[0]}) AS DATE)"
+    return lambda dialect, texts, fields, out: dialect.start(name, texts[0])
 
 
 def write_to_date(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:

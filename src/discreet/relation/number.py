@@ -59,8 +59,9 @@ def divide(fields: Sequence[Field]) -> Field:
             "the divisor may be 0: declare bounds that exclude it, clip it with GREATEST(x, 1), or divide after aggregating, as in "
             "SUM(a) / SUM(b)"
         )
-    quotient = result(fields, a * b.reciprocal(), nullable=fields[1].kind is Kind.REAL)
-    return evolve(quotient, kind=Kind.REAL)
+    if b.reciprocal().magnitude > WIDEST:
+        raise Refused("the divisor may be too close to 0: declare bounds that keep it away, or clip it with GREATEST(x, 1)")
+    return evolve(result(fields, a * b.reciprocal()), kind=Kind.REAL)
 
 
 def modulo(fields: Sequence[Field]) -> Field:
@@ -179,7 +180,7 @@ def as_kind(dialect: Dialect, argument: str, kind: Kind | None) -> str:
 def write_operator(symbol: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
     def write(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
         a, b = (as_kind(dialect, text, out.kind) for text in texts)
-        return f"({a} {symbol} {b})"
+        return dialect.times(a, b) if symbol == "*" and out.kind is Kind.REAL else f"({a} {symbol} {b})"
 
     return write
 
@@ -192,8 +193,11 @@ def write_call(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
     return lambda dialect, texts, fields, out: f"{name}({as_kind(dialect, texts[0], out.kind)})"
 
 
-def write_real_call(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
-    return lambda dialect, texts, fields, out: f"{name}({as_kind(dialect, texts[0], Kind.REAL)})"
+def write_exp(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    """On a grid, for engines differ in the last digit."""
+    assert out.range is not None
+    bits = _EXP_BITS - int(out.range.high).bit_length()
+    return _on_fine_grid(dialect, dialect.exp(as_kind(dialect, texts[0], Kind.REAL)), bits)
 
 
 def write_sqrt(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
@@ -203,18 +207,28 @@ def write_sqrt(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> st
 
 
 def write_ln(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    """What rounds to below the range counts as its end."""
+    """What rounds to below the range counts as its end. On a grid, for engines differ in the last digit."""
     assert fields[0].range is not None
     real, low = as_kind(dialect, texts[0], Kind.REAL), dialect.real(fields[0].range.low)
-    return f"(CASE WHEN {real} > {low} THEN LN({real}) WHEN {real} <= {low} THEN LN({low}) END)"
+    logarithm = f"(CASE WHEN {real} > {low} THEN LN({real}) WHEN {real} <= {low} THEN LN({low}) END)"
+    return _on_fine_grid(dialect, logarithm, _LN_BITS)
+
+
+_LN_BITS, _EXP_BITS = 32, 34
+
+
+def _on_fine_grid(dialect: Dialect, real: str, bits: int) -> str:
+    """Rounded to whole multiples of 2^−bits."""
+    fine, coarse = dialect.real(Fraction(2) ** bits), dialect.real(Fraction(2) ** -bits)
+    return f"(CAST({dialect.floor(f'{real} * {fine} + 0.5')} AS {dialect.type_name(Kind.REAL)}) * {coarse})"
 
 
 def write_divide(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    """A divisor may round to 0 or past it: the quotient is NULL then, or the end of its range."""
-    assert out.range is not None
+    """A divisor may round to 0 or past it: then it counts as the end of its range, which does not contain 0."""
+    assert fields[1].range is not None
     a, b = (as_kind(dialect, text, Kind.REAL) for text in texts)
-    quotient, low, high = f"({a} / NULLIF({b}, 0))", dialect.real(out.range.low), dialect.real(out.range.high)
-    return f"(CASE WHEN {quotient} > {high} THEN {high} WHEN {quotient} < {low} THEN {low} ELSE {quotient} END)"
+    low, high = (dialect.real(end) for end in (fields[1].range.low, fields[1].range.high))
+    return dialect.over(a, f"(CASE WHEN {b} > {high} THEN {high} WHEN {b} < {low} THEN {low} ELSE {b} END)")
 
 
 def write_modulo(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
@@ -228,23 +242,27 @@ def _whole(dialect: Dialect, rounded: str, out: Field) -> str:
     return as_kind(dialect, f"CASE WHEN {rounded} > {high} THEN {high} WHEN {rounded} < {low} THEN {low} ELSE {rounded} END", Kind.INTEGER)
 
 
-def write_rounding(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
-    return lambda dialect, texts, fields, out: _whole(dialect, f"{name}({as_kind(dialect, texts[0], Kind.REAL)})", out)
+def write_floor(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    return _whole(dialect, dialect.floor(as_kind(dialect, texts[0], Kind.REAL)), out)
+
+
+def write_ceil(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    return _whole(dialect, dialect.ceil(as_kind(dialect, texts[0], Kind.REAL)), out)
 
 
 def write_truncate(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
     real = as_kind(dialect, texts[0], Kind.REAL)
-    return _whole(dialect, f"(SIGN({real}) * FLOOR(ABS({real})))", out)
+    return _whole(dialect, f"(CASE WHEN {real} < 0 THEN {dialect.ceil(real)} ELSE {dialect.floor(real)} END)", out)
 
 
 def write_round(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
     """Half upwards, the same everywhere: engines differ on ties."""
     real = as_kind(dialect, texts[0], Kind.REAL)
     if len(texts) == 1:
-        return _whole(dialect, f"FLOOR({real} + 0.5)", out)
+        return _whole(dialect, dialect.floor(f"{real} + 0.5"), out)
     assert fields[1].range is not None
     factor = dialect.real(Fraction(10 ** int(fields[1].range.low)))
-    return f"(FLOOR({real} * {factor} + 0.5) / {factor})"
+    return dialect.over(dialect.floor_real(f"({real} * {factor} + 0.5)"), factor)
 
 
 def write_to_real(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
@@ -265,7 +283,7 @@ def write_choice(word: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
 def write_width_bucket(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
     low, high, count = (field.range.low for field in fields[1:] if field.range is not None)
     value = as_kind(dialect, texts[0], Kind.REAL)
-    inside = f"FLOOR(({value} - {dialect.real(low)}) * {dialect.real(count / (high - low))})"
+    inside = dialect.floor(f"({value} - {dialect.real(low)}) * {dialect.real(count / (high - low))}")
     bucket = f"CASE WHEN {inside} >= {int(count)} THEN {int(count)} ELSE {as_kind(dialect, inside, Kind.INTEGER)} + 1 END"
     return (
         f"(CASE WHEN {value} < {dialect.real(low)} THEN 0 WHEN {value} >= {dialect.real(high)} THEN {int(count) + 1} "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -63,7 +63,11 @@ def concat(fields: Sequence[Field]) -> Field:
 
 
 def write_like(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    return f"({texts[0]} LIKE {texts[1]})"
+    return dialect.like(texts[0], str((fields[1].keys or ("",))[0]))
+
+
+def write_case(word: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
+    return lambda dialect, texts, fields, out: dialect.change_case(word, texts[0])
 
 
 def write_starts_with(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:

@@ -7,6 +7,7 @@ without NULL what is missing all the same counts as its lower bound.
 from __future__ import annotations
 
 import datetime
+import hashlib
 from fractions import Fraction
 from typing import assert_never
 
@@ -20,6 +21,7 @@ from discreet.tables import column as columns
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 
+_LONGEST_NAME = 60  # characters
 LONGEST = 100_000  # characters of one expression; nested functions repeat their arguments
 UNIT = "__unit"  # the column that names the unit; analysts' names never begin with two underscores
 
@@ -30,7 +32,9 @@ def column_name(name: str, dialect: Dialect) -> str:
     Engines take names that differ only in case for one; to us they are two, and what is believed of one must not be read off the other.
     """
     plain = name.isascii() and name == name.lower() and name.replace("_", "").replace(".", "").isalnum()
-    return dialect.identifier(name if plain else "~" + name.encode().hex())
+    spelled = name if plain else "~" + name.encode().hex()
+    # PostgreSQL cuts names after 63 bytes, which would make two columns one
+    return dialect.identifier(spelled if len(spelled) <= _LONGEST_NAME else "~#" + hashlib.sha256(name.encode()).hexdigest()[:48])
 
 
 def write_expr(expr: Expr, schema: Schema, dialect: Dialect) -> str:
@@ -174,7 +178,7 @@ def _within(aggregate: Within, schema: Schema, dialect: Dialect) -> str:
         case "count_distinct":
             return f"COUNT(DISTINCT {text})"
         case "min" | "max":
-            return f"{aggregate.function.upper()}({text})"
+            return dialect.extreme(aggregate.function.upper(), text, field.kind)
     total, bits = exact_sum(text, field, dialect)
     real = f"(CAST({total} AS {dialect.type_name(Kind.REAL)}) / {dialect.real(Fraction(2) ** bits)})"
     return real if aggregate.function == "sum" else f"({real} / NULLIF(COUNT({text}), 0))"
@@ -189,9 +193,11 @@ def exact_sum(text: str, field: Field, dialect: Dialect) -> tuple[str, int]:
     assert field.range is not None
     whole = dialect.type_name(Kind.INTEGER)
     if field.kind is Kind.INTEGER:
-        return f"SUM(CAST({text} AS {whole}))", 0
+        most = int(field.range.magnitude)
+        return dialect.total(f"CAST({text} AS {whole})", most), 0
     bits = 40 - int(field.range.magnitude).bit_length() if field.range.known else 22
     ends = (field.range.low, field.range.high) if field.range.known else (-(Fraction(2) ** 40), Fraction(2) ** 40)
     low, high = (dialect.real(end) for end in ends)
     clamped = f"(CASE WHEN {text} > {high} THEN {high} WHEN {text} < {low} THEN {low} ELSE {text} END)"  # whatever is believed of it
-    return f"SUM(CAST(FLOOR({clamped} * {dialect.real(Fraction(2) ** bits)} + 0.5) AS {whole}))", bits
+    placed = dialect.floor(f"{clamped} * {dialect.real(Fraction(2) ** bits)} + 0.5")
+    return dialect.total(dialect.whole(placed), 2**41 if field.range.known else 2**63), bits

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, assert_never, final
 
@@ -15,18 +15,19 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.engines.dialect import DUCKDB
-from discreet.engines.engine import FAILED, Columns, Engine
-from discreet.engines.made_up import made_up
-from discreet.engines.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
-from discreet.engines.view import INTEGERS, view
+from discreet.engines.duckdb.dialect import DUCKDB
+from discreet.engines.duckdb.made_up import made_up
+from discreet.engines.duckdb.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
+from discreet.engines.duckdb.view import INTEGERS, view
+from discreet.engines.engine import REOPEN, Columns, Engine, Given
 from discreet.errors import EngineError
-from discreet.private import Private
-from discreet.tables.kind import Kind
+from discreet.tables.kind import Kind, Value
 from discreet.tables.table import Table
 
 _TESTED = ((1, 2), (3, 0))  # from, and before
 _OFTEN = 0.1  # seconds between two looks at the progress
+
+_RESULT = '"__discreet_result"'
 
 _CARRIED = INTEGERS | {"BOOLEAN", "FLOAT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP"}  # what a result may hold
 
@@ -45,6 +46,7 @@ class DuckDB(Engine):
 
     name = "duckdb"
     version = duckdb.__version__
+    dialect = DUCKDB
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None] | None, scratch: str | None) -> None:
         self._connection, self._progress = connection, progress
@@ -93,33 +95,48 @@ class DuckDB(Engine):
             raise EngineError(f"there is no table {table}")
         return dict(self._schemas[table])
 
-    def run(self, sql: str) -> Private[Columns]:
-        return Private(self._fetch(sql))
-
-    def read_public(self, sql: str) -> Columns:
-        return self._fetch(sql)
-
     def close(self) -> None:
         if self._process == os.getpid():  # a child must not touch the parent's threads and files
             self._connection.close()
             self._forget()
 
-    def _fetch(self, sql: str) -> Columns:
+    def batches(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
         if self._process != os.getpid():
-            raise EngineError("this engine was opened before the process forked: connect again in the child")
-        with self._lock:
+            raise EngineError(REOPEN)
+        with self._lock, self._with(given):
+            if rows is None:
+                yield self._execute(sql)
+                return
+            # numpy takes a result whole: so it is kept in the engine, which moves it to the disk if it is long, and taken in slices
+            self._one_select(sql)
+            self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {_RESULT} AS {sql}")
             try:
-                return self._execute(sql)
-            except Exception:
-                pass
-        raise EngineError(FAILED)  # outside the handler, so that what the engine said is not even the error's context
+                length = int(self._connection.execute(f"SELECT COUNT(*) FROM {_RESULT}").fetchall()[0][0])
+                for start in range(0, max(length, 1), rows):
+                    yield self._execute(f"SELECT * FROM {_RESULT} WHERE rowid >= {start} AND rowid < {start + rows}")
+            finally:
+                self._connection.execute(f"DROP TABLE IF EXISTS {_RESULT}")
 
-    def _execute(self, sql: str) -> Columns:
+    @contextmanager
+    def _with(self, given: Sequence[Given]) -> Iterator[None]:
+        """Have tables of public values there for one statement."""
+        try:
+            for table in given:
+                self._connection.register(table.name, {name: _column(kind, values) for name, kind, values in table.columns})
+            yield
+        finally:
+            for table in given:
+                self._connection.unregister(table.name)
+
+    def _one_select(self, sql: str) -> duckdb.Statement:
         statements = self._connection.extract_statements(sql)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise EngineError("one SELECT at a time")
+        return statements[0]
+
+    def _execute(self, sql: str) -> Columns:
         with _watched(self._connection, self._progress):
-            result = self._connection.execute(statements[0])
+            result = self._connection.execute(self._one_select(sql))
             types = [str(column[1]) for column in result.description or ()]
             if not _CARRIED.issuperset(types):
                 raise EngineError("a result of a type that numpy would round")
@@ -285,6 +302,15 @@ def _plain(values: NDArray[Any], sql_type: str) -> NDArray[Any]:
     full = bare.astype(object)
     full[missing] = None
     return full
+
+
+def _column(kind: Kind, values: Sequence[Value | None]) -> NDArray[Any]:
+    """Public values as a column of their kind; dates and timestamps as texts, which the statement casts."""
+    if kind is Kind.INTEGER and None not in values:
+        return np.array(values, np.int64)
+    found = np.empty(len(values), object)
+    found[:] = [value if value is None or kind is Kind.TEXT else str(value) for value in values]
+    return found
 
 
 def tables_of(data: object) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from discreet.engines.dialect import DUCKDB
+from discreet.engines.duckdb.dialect import DUCKDB
 
 
 def write_tables(folder: Path, tables: Mapping[str, str]) -> dict[str, Path]:

@@ -7,7 +7,7 @@ from typing import final
 
 from attrs import frozen
 
-from discreet.engines.dialect import DUCKDB
+from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.tables.kind import Kind
 
 INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from discreet.engines.dialect import DUCKDB
+from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.tables.column import Column
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table

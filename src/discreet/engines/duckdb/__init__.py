@@ -1,0 +1,1 @@
+"""DuckDB, embedded: files and data frames."""

@@ -1,0 +1,37 @@
+"""DuckDB's spelling."""
+
+from __future__ import annotations
+
+from typing import final
+
+from attrs import frozen
+
+from discreet.engines.dialect import Dialect
+
+
+@final
+@frozen
+class DuckDBDialect(Dialect):
+    """DuckDB 1.2 to 2."""
+
+    name: str = "duckdb"
+    inline: str = "NOT MATERIALIZED "
+    once: str = "MATERIALIZED "
+    pairs_first: bool = False
+    types: tuple[str, str, str, str, str, str] = ("BOOLEAN", "BIGINT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP")
+
+    def is_number(self, real: str) -> str:
+        return f"NOT isnan({real})"
+
+    def shifted(self, total: str, bits: int) -> str:
+        divided = f"(({total}) // {2**bits})" if bits else f"({total})"
+        return f"CAST(LEAST(GREATEST(COALESCE({divided}, 0), {-(2**62)}), {2**62}) AS BIGINT)"
+
+    def floor_divide(self, whole: str, by: str) -> str:
+        return f"({whole} // {by})"
+
+    def bits_set(self, masks: str) -> str:
+        return f"CAST(BIT_COUNT(BIT_OR({masks})) AS BIGINT)"
+
+
+DUCKDB = DuckDBDialect()
