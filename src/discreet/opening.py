@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from discreet.engines.choose import belongs_to, is_address, open_engine, tables_of
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss
@@ -38,35 +39,33 @@ def connect(
     ledger: str | os.PathLike[str] | None = None,
     witness: str | os.PathLike[str] | None = None,
     engine: Any = None,
+    analyst: str | None = None,
 ) -> Session:
     """Open data for private questions.
 
-    `data`: a path to Parquet or CSV, a pandas, Polars or Arrow table, a DuckDB connection, or a dict from table names to any of these; a
-    path's table is called after the file, a data frame's `data`. `unit`: the column that names the person, or `each_row()`. `epsilon`,
+    `data`: a path to Parquet or CSV, a pandas, Polars or Arrow table, a DuckDB connection, a Spark session or DataFrame, the address of a
+    PostgreSQL database ("postgresql://…"), or a dict from table names to any of these, a table elsewhere being (place, "schema.table"); a
+    path's table is called after the file, a data frame's `data`. `engine="spark"` reads Parquet files with Spark. `unit`: the column that names the person, or `each_row()`. `epsilon`,
     `delta` (or `budget`): how much may ever be learnt about one unit. What is not declared (bounds, keys, contributions) is found privately
     within each question's own budget. `columns` gives the types of a CSV file's columns, which are text otherwise; `not_null` names numeric
     columns without missing values, whose means need no count of their own. A file's ledger lies beside it; a data frame's is in memory,
-    which is said loudly. A path to a `discreet.toml`, or to a folder with one, is opened as it says.
+    which is said loudly; "postgresql://…" is one that many hosts share, in which each `analyst` may have a budget of her own. A path to a `discreet.toml`, or to a folder with one, is opened as it says.
     """
     public, not_null = public or (), not_null or ()
-    if engine not in (None, "duckdb"):
-        raise Invalid('the engine is "duckdb"')
     if isinstance(data, str | os.PathLike) and (os.fspath(data).endswith(".toml") or (Path(data) / "discreet.toml").is_file()):
         said = (unit, epsilon, budget, bounds, keys, contributions, columns, ledger, witness)
         if any(one is not None for one in said) or delta or public or not_null or one_row_per_unit or (adjacency, version) != _USUAL:
             raise Invalid("a discreet.toml says everything itself: give it alone, or name the data and leave the file out")
         from discreet.project import open_project
 
-        return open_project(data)
+        return open_project(data, engine, analyst)
     if budget is not None:
         if epsilon is not None:
             raise Invalid("give epsilon and delta, or budget, not both")
         epsilon, delta = _amounts(budget)
     if epsilon is None:
         raise Invalid("say how much may ever be learnt about one unit: epsilon=1, and perhaps delta=1e-6")
-    from discreet.engines.duckdb.engine import DuckDB, tables_of
-
-    sources = _sources(data, tables_of)
+    sources = _sources(data)
     policy = Policy.of_arguments(
         list(sources),
         epsilon=epsilon,
@@ -82,13 +81,13 @@ def connect(
         adjacency=adjacency,
         version=version,
     )
-    opened = DuckDB.open(sources, policy.declared)
+    opened = open_engine(sources, policy.declared, engine)
     try:
         place = _place(sources, public, ledger)
     except Invalid:
         opened.close()
         raise
-    return Session.open(opened, policy, sources, place, witness)
+    return Session.open(opened, policy, sources, place, witness, analyst)
 
 
 def _amounts(budget: Loss) -> tuple[Number, Number]:
@@ -98,16 +97,20 @@ def _amounts(budget: Loss) -> tuple[Number, Number]:
     return epsilon, mass
 
 
-def _sources(data: Any, tables_of: Any) -> dict[str, Any]:
+def _sources(data: Any) -> dict[str, Any]:
     if isinstance(data, Mapping):
         if not data or not all(isinstance(name, str) and name.isidentifier() for name in data):
             raise Invalid("name the tables by identifiers, as in {'visits': 'visits.parquet'}")
         return dict(data)
-    if isinstance(data, str | os.PathLike):
+    if isinstance(data, str | os.PathLike) and not is_address(data):
         name = Path(data).name.split(".")[0]
         return {name: data}
-    found: dict[str, Any] | None = tables_of(data)
-    return {"data": data} if found is None else found
+    found = tables_of(data)
+    if found is None:
+        return {"data": data}
+    if not found:
+        raise Invalid("there is no table here that can be read: name the tables, as in {'visits': (place, 'clinic.visits')}")
+    return found
 
 
 def _place(sources: Mapping[str, Any], public: Collection[str], ledger: str | os.PathLike[str] | None) -> str:
@@ -115,6 +118,11 @@ def _place(sources: Mapping[str, Any], public: Collection[str], ledger: str | os
     if ledger is not None:
         return os.fspath(ledger)
     private = [source for name, source in sources.items() if name not in public]
+    if any(belongs_to(source) == "postgres" for source in private):
+        raise Invalid(
+            'say where the ledger of a database lies: a file, as in ledger="clinic.ledger", or a database that many hosts share, as in '
+            'ledger="postgresql://…"'
+        )
     paths = [source for source in private if isinstance(source, str | os.PathLike)]
     if len(paths) == len(private) == 1:
         return f"{Path(paths[0]).resolve()}.ledger"  # of the file itself, whatever link leads to it

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from discreet.engines.duckdb.engine import DuckDB
+from discreet.engines.choose import is_address, open_engine, tables_of, without_credentials
 from discreet.errors import EngineError, Invalid, PolicyError
 from discreet.session import Session
 from discreet.tables.draft import draft
@@ -20,6 +20,8 @@ FILE = "discreet.toml"
 
 def find_project(path: str | os.PathLike[str]) -> Path | None:
     """The project's file in full, if this is one or a folder with one."""
+    if is_address(path):
+        return None
     place = Path(path).expanduser().absolute()
     if place.is_dir():
         place = place / FILE
@@ -27,23 +29,23 @@ def find_project(path: str | os.PathLike[str]) -> Path | None:
     return place if place.suffix == ".toml" else None
 
 
-def open_project(path: str | os.PathLike[str]) -> Session:
+def open_project(path: str | os.PathLike[str], engine: Any = None, analyst: str | None = None) -> Session:
     """Open what a discreet.toml declares, or raise one PolicyError with all that is wrong; files are named from where it lies."""
     place, text = _text(path)
     problems = Problems()
     policy = begin_policy(text, problems)
     sources = sources_of(policy, place, problems)
     try:
-        engine = DuckDB.open(sources, policy.declared)
+        opened = open_engine(sources, policy.declared, engine if engine is not None else policy.engine)
     except EngineError:
         problems.stop()  # these can be mended first
         raise
     if problems.found:
-        with engine:
-            policy.fit({name: engine.schema(name) for name in sources}, problems)
+        with opened:
+            policy.fit({name: opened.schema(name) for name in sources}, problems)
         problems.stop()
     ledger, witness = ledger_of(policy, place)
-    return Session.open(engine, policy, sources, ledger, witness)
+    return Session.open(opened, policy, sources, ledger, witness, analyst)
 
 
 def read_project(path: str | os.PathLike[str]) -> tuple[Path, Policy]:
@@ -62,13 +64,17 @@ def _text(path: str | os.PathLike[str]) -> tuple[Path, str]:
         raise PolicyError(f"{place} cannot be read: check that it is there, and that it is text in UTF-8") from None
 
 
-def sources_of(policy: Policy, place: Path, problems: Problems) -> dict[str, str]:
+def sources_of(policy: Policy, place: Path, problems: Problems) -> dict[str, Any]:
     """Where each table's data is; what is not said, and what is not there, is noted and left out."""
-    found = {}
+    found: dict[str, Any] = {}
     for table in policy.tables:
         path = join(table.path, "source")
         if table.source is None:
             problems.add(path, 'is missing; say which file holds this table, for example "visits.parquet"')
+            continue
+        if "://" in table.source:  # an address is not a place beside the project
+            address, _, elsewhere = table.source.partition("#")
+            found[table.name] = (address, elsewhere) if elsewhere and is_address(address) else table.source
             continue
         file = place.parent / Path(table.source).expanduser()
         if not file.exists() and not glob.has_magic(file.name):
@@ -80,8 +86,8 @@ def sources_of(policy: Policy, place: Path, problems: Problems) -> dict[str, str
 
 def ledger_of(policy: Policy, place: Path) -> tuple[str, str | None]:
     """Where the ledger lies, and its witness: where the policy says, else beside the project's file."""
-    if policy.ledger == ":memory:":
-        ledger = policy.ledger
+    if policy.ledger == ":memory:" or is_address(policy.ledger):
+        ledger = str(policy.ledger)
     else:
         ledger = str(place.with_suffix(".ledger") if policy.ledger is None else place.parent / Path(policy.ledger).expanduser())
     return ledger, None if policy.witness is None else str(place.parent / Path(policy.witness).expanduser())
@@ -91,12 +97,15 @@ def init(data: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str] | 
     """Draft a discreet.toml for files, from their schemas alone; one that is there is never overwritten."""
     if not data:
         raise Invalid("name the files that hold the tables")
-    sources = {Path(one).name.split(".")[0]: os.fspath(one) for one in data}
+    if len(data) == 1 and is_address(data[0]):
+        sources = tables_of(data[0]) or {}
+    else:
+        sources = {Path(one).name.split(".")[0]: os.fspath(one) for one in data}
     if len(sources) < len(data):
         raise Invalid("two of these files would make tables of the same name: rename one of them")
-    place = Path(path) if path is not None else Path(data[0]).expanduser().absolute().parent / FILE
+    place = Path(path) if path is not None else (Path() if is_address(data[0]) else Path(data[0]).expanduser().absolute().parent) / FILE
     place = place / FILE if place.is_dir() else place
-    with DuckDB.open(sources) as engine:
+    with open_engine(sources) as engine:
         text = draft({name: engine.schema(name) for name in sources}, _from(sources, place.absolute().parent))
     try:
         with place.open("x", encoding="utf-8") as file:
@@ -112,6 +121,10 @@ def _from(sources: Mapping[str, Any], folder: Path) -> dict[str, str]:
     """The files as named from the folder, where they lie in it; else in full."""
     found = {}
     for name, source in sources.items():
+        if isinstance(source, tuple):
+            address, table = source
+            found[name] = f"{without_credentials(address)}#{table}"
+            continue
         full = Path(source).expanduser().absolute()
         found[name] = full.relative_to(folder).as_posix() if full.is_relative_to(folder) else str(full)
     return found

@@ -47,19 +47,28 @@ _PATIENCE = 20  # seconds to wait for somebody who has just paid for the same qu
 class Session:
     """A connection to private tables: ask in SQL or in Python, see the error first, pay from one budget."""
 
-    def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger) -> None:
+    def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None) -> None:
         self._engine, self._catalog, self._ledger, self._dialect = engine, catalog, ledger, engine.dialect
+        self._analyst = analyst
         self._public: dict[tuple[str, str], tuple[Value, ...]] = {}
         self._closed = False
         self._failed: set[int] = set()  # payments of this process whose run failed
 
     @classmethod
-    def open(cls, engine: Engine, policy: Policy, names: Collection[str], ledger: str, witness: str | os.PathLike[str] | None) -> Session:
-        """A session over tables of an engine, under a policy, paying from a ledger."""
+    def open(
+        cls,
+        engine: Engine,
+        policy: Policy,
+        names: Collection[str],
+        ledger: str,
+        witness: str | os.PathLike[str] | None,
+        analyst: str | None = None,
+    ) -> Session:
+        """A session over tables of an engine, under a policy, paying from a ledger; `analyst` is who asks."""
         try:
             catalog = policy.catalog({name: engine.schema(name) for name in names})
             terms = Terms(policy.epsilon, policy.delta, catalog.protected, catalog.adjacency)
-            return cls(engine, catalog, open_ledger(ledger, terms, witness))
+            return cls(engine, catalog, open_ledger(ledger, terms, witness), analyst)
         except BaseException:
             engine.close()
             raise
@@ -95,12 +104,12 @@ class Session:
     @property
     def remaining(self) -> Amount:
         """The largest single further question that is still admitted."""
-        return self._ledger.remaining
+        return self._ledger.allowance(self._analyst).remaining
 
     @property
     def spent(self) -> Amount:
-        """What was charged so far."""
-        return self._ledger.spent
+        """What was charged so far: to this session's analyst, or to all together if it has none."""
+        return self._ledger.allowance(self._analyst).spent
 
     def history(self) -> list[dict[str, Any]]:
         """Every question that was paid for, oldest first: when, its price, what was asked, and whether it was answered."""
@@ -140,8 +149,8 @@ class Session:
         usual = self._compiled(question, price, self._ledger.terms.delta / QUESTIONS_OF_DELTA if said is None else said)
         if said is not None or self._is_known(usual):
             return usual
-        live = self._ledger.filter
-        for left in (None, live.remaining[1], Fraction(0)):
+        live = self._ledger.allowance(self._analyst)
+        for left in (None, live.remaining.delta, Fraction(0)):
             plan = usual if left is None else self._compiled_or_none(question, price, left)
             if plan is not None and live.admits(plan.loss):
                 return plan
@@ -207,9 +216,9 @@ class Session:
 
     def _claim(self, plan: Plan, question: str, key: str, note: str) -> tuple[Entry, bool]:
         try:
-            return self._ledger.claim(plan.loss, question=question, key=key, note=note)
+            return self._ledger.claim(plan.loss, question=question, key=key, note=note, analyst=self._analyst)
         except BudgetExceeded:
-            left = self._ledger.remaining
+            left = self.remaining
             if plan.delta > left.delta and plan.epsilon <= (left.epsilon or 0):
                 raise BudgetExceeded(
                     f"of the budget's δ only {float(left.delta):.3g} is left for one question, and this one needs {float(plan.delta):.3g} "

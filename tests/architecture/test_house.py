@@ -48,8 +48,9 @@ ROOMS = {
 # Imports inside functions: heavy things that load on first use, so that `import discreet` stays quick. Each is a declared door.
 DOORS = {
     "session.py": {"discreet.sql.read", "discreet.engines.duckdb.engine"},
-    "opening.py": {"discreet.engines.choose", "discreet.project"},
+    "opening.py": {"discreet.project"},
     "engines/choose.py": {"discreet.engines.duckdb.engine", "discreet.engines.postgres.engine", "discreet.engines.spark.engine"},
+    "cli/demo.py": {"discreet.engines.postgres.load"},
     "ledger/ledger.py": {"discreet.ledger.postgres"},
     "query.py": {"discreet.sql.pieces"},
     "release.py": {"pandas", "polars", "pyarrow", "discreet.plots.bars"},

@@ -190,3 +190,18 @@ def test_an_offset_in_a_text_is_not_dropped(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("v\n2026-11-15 10:30:00+02\n2026-11-15 08:30:00\n2026-11-15T08:30:00Z\n")
     with DuckDB.open({"t": tmp_path / "t.csv"}, {"t": {"v": Kind.TIMESTAMP}}) as engine:
         assert set(engine.read_public("SELECT v FROM t")["v"]) == {AT}
+
+
+@pytest.mark.parametrize("setting", ["binary", "nocase"])
+def test_texts_are_told_apart_whatever_the_collation(setting: str) -> None:
+    """Else one person who writes 'ER' first would rename everybody's group, which is then not among the public ones."""
+    with duckdb.connect() as connection:
+        connection.execute(f"SET default_collation='{setting}'")
+        connection.execute("CREATE TABLE t (a VARCHAR COLLATE NOCASE, b VARCHAR)")
+        connection.execute("INSERT INTO t VALUES ('ER', 'x'), ('er', 'X'), ('er', 'X')")
+        with DuckDB.open({"t": (connection, "t")}) as engine:
+            for key in ("a", "b", "TRIM(a)", "a || 'z'", "CASE WHEN a = 'er' THEN a ELSE b END"):
+                assert len(engine.read_public(f"SELECT {key} AS k, COUNT(*) AS n FROM t GROUP BY k")["n"]) == 2, key
+            assert engine.read_public("SELECT COUNT(*) AS n FROM t WHERE a = 'ER'")["n"].tolist() == [1]
+            assert engine.read_public("SELECT COUNT(DISTINCT a) AS n FROM t")["n"].tolist() == [2]
+        assert connection.execute("SELECT current_setting('default_collation')").fetchall() == [(setting,)]

@@ -16,7 +16,9 @@ from discreet.exact import Number
 from discreet.release import Release
 from discreet.session import Query, Session
 
-Data = Annotated[str, Argument(metavar="DATA", help="A Parquet or CSV file, or a discreet.toml (or its folder).")]
+Data = Annotated[
+    str, Argument(metavar="DATA", help="A Parquet or CSV file, the address of a database, or a discreet.toml (or its folder).")
+]
 Sql = Annotated[str, Argument(metavar="SQL", help="The question; - reads it from stdin.")]
 Epsilon = Annotated[str | None, Option(help="What this question may cost.")]
 QuestionDelta = Annotated[str | None, Option(help="The δ of this question; 1/32 of the budget's if not said.")]
@@ -39,8 +41,19 @@ Types = Annotated[
 OneRow = Annotated[bool, Option("--one-row-per-unit", help="Nobody ever has two rows.", rich_help_panel="Data file")]
 Adjacency = Annotated[str | None, Option(metavar="add/remove", help="Or replace-one.", rich_help_panel="Data file")]
 DataVersion = Annotated[str | None, Option(help="Of the data; another one makes old answers stale.", rich_help_panel="Data file")]
-LedgerPath = Annotated[str | None, Option("--ledger", metavar="FILE", help="Beside the data if not said.", rich_help_panel="Data file")]
+LedgerPath = Annotated[
+    str | None,
+    Option(
+        "--ledger", metavar="PLACE", help="A file or the address of a database; beside the data if not said.", rich_help_panel="Data file"
+    ),
+]
 WitnessPath = Annotated[str | None, Option("--witness", metavar="FILE", help="Of the ledger.", rich_help_panel="Data file")]
+
+
+Engine = Annotated[
+    str | None, Option(metavar="spark", help="Which engine reads the file; DuckDB if not said.", rich_help_panel="Data file")
+]
+Analyst = Annotated[str | None, Option(metavar="NAME", help="Who asks and pays, where analysts have budgets of their own.")]
 
 
 def ask(
@@ -69,6 +82,8 @@ def ask(
     data_version: DataVersion = None,
     ledger: LedgerPath = None,
     witness: WitnessPath = None,
+    engine: Engine = None,
+    analyst: Analyst = None,
 ) -> None:
     """Ask a question, pay for it, and print the answer with its error. The same question again is free."""
     if as_json and as_csv:
@@ -79,9 +94,9 @@ def ask(
         require_drawable(plot)
     said = Declared(
         unit, each_row, budget, delta, tuple(bounds or ()), tuple(keys or ()), contributions, tuple(type_ or ()),
-        one_row_per_unit, adjacency, data_version, ledger, witness,
+        one_row_per_unit, adjacency, data_version, ledger, witness, engine,
     )  # fmt: skip
-    with screen.working("opening") as progress, open_data(data, said) as db:
+    with screen.working("opening") as progress, open_data(data, said, analyst) as db:
         query = _query(db, sql, other)
         price = _price(query, epsilon, error, size, confidence, question_delta)
         release = query.release(price, question_delta, confidence=confidence, progress=progress)
@@ -119,14 +134,16 @@ def explain(
     data_version: DataVersion = None,
     ledger: LedgerPath = None,
     witness: WitnessPath = None,
+    engine: Engine = None,
+    analyst: Analyst = None,
 ) -> None:
     """Say what a question would do, cost and err, and why that is private. Reads no row and spends nothing."""
     said = Declared(
         unit, each_row, budget, delta, tuple(bounds or ()), tuple(keys or ()), contributions, tuple(type_ or ()),
-        one_row_per_unit, adjacency, data_version, ledger, witness,
+        one_row_per_unit, adjacency, data_version, ledger, witness, engine,
     )  # fmt: skip
     require_writable("--html", html)
-    with open_data(data, said) as db:
+    with open_data(data, said, analyst) as db:
         query = _query(db, sql, other)
         plan = query.plan(_price(query, epsilon, error, size, confidence, question_delta), question_delta)
         explained = plan.explain()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Mapping
@@ -18,7 +19,8 @@ from typer import Option
 from discreet.cli import textbook as mechanisms
 from discreet.cli.hospital import HOSTILE, PEOPLE, POLICY, QUESTIONS, TABLES, TOO_MUCH, VISITS, Asked
 from discreet.cli.screen import gauge, out, working
-from discreet.engines.duckdb.generate import exactly, write_tables
+from discreet.engines.choose import credentials, is_address, without_credentials
+from discreet.engines.duckdb.generate import as_csv, exactly, write_tables
 from discreet.errors import Error
 from discreet.plan.forecast import Forecast
 from discreet.plan.plan import Plan
@@ -29,11 +31,15 @@ from discreet.session import Session
 
 SIZE = 100_000  # of the groups that forecasts are for
 MOST = 12  # rows shown of each answer
+SCHEMA = "discreet_demo"  # in a database
 Files = Mapping[str, Path]
 
 
 def demo(
     folder: Annotated[str | None, Option(metavar="FOLDER", help="Where to put its files; a new temporary folder if not said.")] = None,
+    engine: Annotated[
+        str | None, Option(metavar="ENGINE", help='"spark", or the address of a database, "postgresql://…"; DuckDB if not said.')
+    ] = None,
     textbook: Annotated[bool, Option("--textbook", help="Mechanisms and accounting alone, without tables.")] = False,
 ) -> None:
     """Ask six private questions of a million made-up hospital visits."""
@@ -45,14 +51,33 @@ def demo(
     began = time.perf_counter()
     with working("making up a million visits"):
         files = write_tables(place, TABLES)
-        (place / FILE).write_text(POLICY, encoding="utf-8")
+        (place / FILE).write_text(_policy(engine, files), encoding="utf-8")
     _begin(time.perf_counter() - began)
-    with open_project(place) as db:
+    with working("opening"):
+        db = open_project(place)
+    with db:
         first, second, *_ = [_ask(number, asked, db, files) for number, asked in enumerate(QUESTIONS, 1)]
         _again(db)
         _refusals(db)
     _keep(first, second, place)
     out.print(f"[dim]{time.perf_counter() - began:.1f} seconds in all, with setting up[/dim]\n")
+
+
+def _policy(engine: str | None, files: Files) -> str:
+    """The policy, with the tables where the engine finds them; nothing else in it changes."""
+    if engine is None or engine == "duckdb":
+        return POLICY
+    if not is_address(engine):
+        return f'engine = "{engine}"\n{POLICY}'
+    from discreet.engines.postgres.load import load_tables
+
+    load_tables(engine, SCHEMA, as_csv(files))
+    for variable, value in credentials(engine).items():  # they are not written down
+        os.environ.setdefault(variable, value)
+    policy = POLICY
+    for name in files:
+        policy = policy.replace(f'"{name}.parquet"', f'"{without_credentials(engine)}#{SCHEMA}.{name}"')
+    return policy
 
 
 def _begin(took: float) -> None:

@@ -12,6 +12,7 @@ from typing import Any, final
 
 from attrs import fields_dict, frozen
 
+from discreet.engines.choose import is_address
 from discreet.errors import Invalid
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.opening import connect
@@ -41,16 +42,17 @@ class Declared:
     data_version: str | None = None
     ledger: str | None = None
     witness: str | None = None
+    engine: str | None = None
 
 
-def open_data(data: str, said: Declared) -> Session:
+def open_data(data: str, said: Declared, analyst: str | None = None) -> Session:
     """Open a project, or a data file with what was said about it; the whole budget is read from the ledger if it is not said again."""
     if find_project(data) is not None:
         extra = [f"--{name.replace('_', '-')}" for name in fields_dict(Declared) if getattr(said, name)]
         if extra:
             raise Invalid(f"{', '.join(extra)}: with a discreet.toml this is said there")
-        return open_project(data)
-    data = _there(data, said)
+        return open_project(data, analyst=analyst)
+    data = data if "://" in data else _there(data, said)
     if (said.unit is None) != said.each_row:
         raise Invalid("say who is protected: --unit COLUMN, or --each-row")
     budget, delta = said.budget, said.delta
@@ -71,6 +73,8 @@ def open_data(data: str, said: Declared) -> Session:
         version=said.data_version or "1",
         ledger=said.ledger,
         witness=said.witness,
+        engine=said.engine,
+        analyst=analyst,
     )
 
 
@@ -88,8 +92,8 @@ def _there(data: str, said: Declared) -> str:
 
 
 def _terms(data: str, said: Declared) -> Any:
-    place = Path(said.ledger or f"{data}.ledger")
-    if not place.exists():
+    place = said.ledger or f"{data}.ledger"
+    if not is_address(place) and not Path(place).exists():
         raise Invalid("say how much may ever be learnt about one unit: --budget 1.0, and --delta 1e-6 if groups are to be found")
     ledger = open_ledger(place, witness=said.witness)
     try:
@@ -104,6 +108,8 @@ def find_ledger(place: str, witness: str | None = None) -> Ledger:
         path, policy = read_project(place)
         ledger, found = ledger_of(policy, path)
         return open_ledger(ledger, witness=witness or found)
+    if is_address(place):
+        return open_ledger(place, witness=witness)
     beside = Path(f"{os.path.abspath(place) if Path(place).is_dir() else place}.ledger")
     if not is_ledger(Path(place)) and not beside.exists():
         raise Invalid(f"there is no ledger at {place} and none beside it: it begins with the first question")

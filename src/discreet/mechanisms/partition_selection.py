@@ -8,11 +8,9 @@ of groups found nor their order in the data may be seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 from attrs import field, frozen
@@ -23,7 +21,7 @@ from discreet.errors import Invalid
 from discreet.exact import Ball, Number
 from discreet.loss import calibrate, leaves
 from discreet.loss.loss import Loss
-from discreet.mechanisms import answer as answers
+from discreet.mechanisms.groups import Groups, Shown, check_groups, chosen, in_order, named, read_groups
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.truncated_geometric import TruncatedGeometric
 from discreet.noise.bernoulli import below, threshold
@@ -32,64 +30,6 @@ from discreet.noise.gaussian import RoundedGaussian
 from discreet.noise.refine import Integers
 
 _BITS = 256  # working precision of the curve: 64-bit thresholds stay certified over its whole length
-
-
-Groups = Mapping[Any, Any] | tuple[Sequence[Any] | NDArray[Any], Any]  # label → size, or labels and sizes side by side
-
-
-def _groups(answer: Groups) -> tuple[list[Any], Integers]:
-    """The labels of the groups found and their sizes, totally; how many there are is private and may be none.
-
-    Labels are told apart by type and spelling (1, 1.0 and True are three groups), so that no unit can respell another's label; sizes of the
-    same spelling are added, and what cannot be spelled is left out.
-    """
-    labels, sizes = _sides(answer)
-    found: dict[tuple[str, str], tuple[Any, int]] = {}
-    for label, size in zip(labels, answers.sizes(sizes).tolist(), strict=True):
-        with suppress(Exception):  # an error would tell that there is such a label
-            hash(label)
-            spelling = _spelling(label)
-            found[spelling] = label, min(found.get(spelling, (label, 0))[1] + size, answers.LIMIT)
-    return [label for label, _ in found.values()], np.array([size for _, size in found.values()], np.int64)
-
-
-def _sides(answer: Groups) -> tuple[list[Any], Any]:
-    if isinstance(answer, Mapping):
-        return list(answer), list(answer.values())
-    if not isinstance(answer, tuple) or len(answer) != 2 or not all(hasattr(s, "__len__") and getattr(s, "ndim", 1) == 1 for s in answer):
-        raise Invalid("give the groups as a dict from label to size, or as a pair (labels, sizes)")
-    labels = answer[0].tolist() if isinstance(answer[0], np.ndarray) else list(answer[0])
-    if len(labels) != len(answer[1]):
-        raise Invalid("give one size for each label")
-    return labels, answer[1]
-
-
-def _check_groups(answer: Groups) -> None:
-    labels, sizes = _sides(answer)
-    if len(sizes):
-        answers.check_whole(sizes, "the group sizes")
-    if any(size < 0 for size in sizes):
-        raise Invalid("the group sizes must not be negative")
-    try:
-        different = len(set(labels)) == len(labels)
-    except TypeError:
-        different = False
-    if not different:
-        raise Invalid("the labels must be different, and such that a dict takes them")
-
-
-def _in_order(labels: list[Any]) -> list[Any]:
-    """The shown labels in an order that tells nothing about the data's own."""
-    kinds = set(map(type, labels))
-    if kinds <= {str} or kinds <= {int, bool}:
-        return sorted(labels)
-    return sorted(labels, key=_spelling)
-
-
-def _spelling(label: Any) -> tuple[str, str]:
-    if isinstance(label, int):
-        return type(label).__name__, hex(label)  # repr refuses very long numbers
-    return type(label).__name__, repr(sorted(map(repr, label)) if isinstance(label, frozenset) else label)
 
 
 @final
@@ -135,11 +75,11 @@ class PartitionSelection(Mechanism[list[Any]]):
         return float(next(n for n, p in enumerate(self._curve) if exact.lower(p) >= level))
 
     def check(self, answer: Any) -> None:
-        _check_groups(answer)
+        check_groups(answer)
 
     def sample(self, answer: Groups, bits: Bits) -> list[Any]:
-        labels, sizes = _groups(answer)
-        return _in_order([label for label, shown in zip(labels, self.decide(sizes, bits), strict=True) if shown])
+        labels, sizes = read_groups(answer)
+        return in_order(chosen(labels, self.decide(sizes, bits)))
 
     def decide(self, sizes: Integers, bits: Bits) -> NDArray[np.bool_]:
         """Which of the groups found to show; the length is private, so this is for mechanisms to build on, not to release."""
@@ -182,18 +122,6 @@ def _thresholds(epsilon: Fraction, delta: Fraction) -> NDArray[np.uint64]:
         return np.array([min(threshold(lambda p=p: p), 2**64 - 1) for p in curve], np.uint64)  # type: ignore[misc]
 
 
-class Shown(NamedTuple):
-    """Which groups are shown, and the noisy sizes (0 where not)."""
-
-    shown: NDArray[np.bool_]
-    sizes: Integers
-
-
-def _named(labels: list[Any], found: Shown) -> dict[Any, int]:
-    sizes = {label: int(size) for label, shown, size in zip(labels, *found, strict=True) if shown}
-    return {label: sizes[label] for label in _in_order(list(sizes))}
-
-
 @final
 @frozen(kw_only=True)
 class ThresholdedCounts(Mechanism[dict[Any, int]]):
@@ -234,11 +162,11 @@ class ThresholdedCounts(Mechanism[dict[Any, int]]):
         return bound + 1 + self.noise.error(2 * level - 1)
 
     def check(self, answer: Any) -> None:
-        _check_groups(answer)
+        check_groups(answer)
 
     def sample(self, answer: Groups, bits: Bits) -> dict[Any, int]:
-        labels, sizes = _groups(answer)
-        return _named(labels, self.decide(sizes, bits))
+        labels, sizes = read_groups(answer)
+        return named(labels, self.decide(sizes, bits))
 
     def decide(self, sizes: Integers, bits: Bits) -> Shown:
         """Which of the groups found to show, and their noisy sizes; for mechanisms to build on, not to release."""
@@ -304,11 +232,11 @@ class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
         return float(max(1, math.ceil(needed / self.unit)))
 
     def check(self, answer: Any) -> None:
-        _check_groups(answer)
+        check_groups(answer)
 
     def sample(self, answer: Groups, bits: Bits) -> dict[Any, int]:
-        labels, totals = _groups(answer)
-        return _named(labels, self.decide(totals, bits))
+        labels, totals = read_groups(answer)
+        return named(labels, self.decide(totals, bits))
 
     def decide(self, totals: Integers, bits: Bits) -> Shown:
         """Which of the groups found to show, and their noisy weights; for mechanisms to build on, not to release."""

@@ -18,6 +18,7 @@ from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from discreet.engines.engine import Columns, Engine
+from discreet.mechanisms.groups import Keys
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Places, Quantile
 from discreet.plan.bound import Groups
@@ -142,8 +143,8 @@ def _add_keys(find: FindKeys, plan: Steps, found: Found, source: Source, engine:
     return evolve(found, candidates={**found.candidates, find.measure: candidates})
 
 
-def _sized(columns: Columns, names: Sequence[str]) -> tuple[list[tuple[Any, ...]], NDArray[np.int64]]:
-    return list(zip(*(columns[name].tolist() for name in names), strict=True)), columns["s0"].astype(np.int64)
+def _sized(columns: Columns, names: Sequence[str]) -> tuple[Keys, NDArray[np.int64]]:
+    return Keys(tuple(columns[name] for name in names)), columns["s0"].astype(np.int64)
 
 
 def _run(statement: Statement, engine: Engine) -> Private[Columns]:

@@ -180,9 +180,29 @@ def as_kind(dialect: Dialect, argument: str, kind: Kind | None) -> str:
 def write_operator(symbol: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
     def write(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
         a, b = (as_kind(dialect, text, out.kind) for text in texts)
-        return dialect.times(a, b) if symbol == "*" and out.kind is Kind.REAL else f"({a} {symbol} {b})"
+        if out.kind is not Kind.REAL:
+            return f"({a} {symbol} {b})"
+        if symbol == "*":
+            return dialect.times(a, b)
+        return clamped(f"({a} {symbol} {b})", out.range, dialect) if _cancels(fields, out) else f"({a} {symbol} {b})"
 
     return write
+
+
+def _cancels(fields: Fields, out: Field) -> bool:
+    """Whether a sum or difference may be so much smaller than its parts that their rounding errors carry it far beyond its range.
+
+    Clamped where it may, every number stays within its range but for a few parts in 10⁴, so no later product overflows.
+    """
+    parts = [field.range.magnitude for field in fields if field.range is not None]
+    return out.range is not None and max(parts) > out.range.magnitude * 2**40
+
+
+def clamped(real: str, interval: Interval | None, dialect: Dialect) -> str:
+    """A float moved to the ends of its range if it lies beyond."""
+    assert interval is not None
+    low, high = dialect.real(interval.low), dialect.real(interval.high)
+    return f"(CASE WHEN {real} > {high} THEN {high} WHEN {real} < {low} THEN {low} ELSE {real} END)"
 
 
 def write_prefix(symbol: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
@@ -197,7 +217,7 @@ def write_exp(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str
     """On a grid, for engines differ in the last digit."""
     assert out.range is not None
     bits = _EXP_BITS - int(out.range.high).bit_length()
-    return _on_fine_grid(dialect, dialect.exp(as_kind(dialect, texts[0], Kind.REAL)), bits)
+    return _on_fine_grid(dialect, dialect.exp(clamped(as_kind(dialect, texts[0], Kind.REAL), fields[0].range, dialect)), bits)
 
 
 def write_sqrt(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
@@ -225,10 +245,8 @@ def _on_fine_grid(dialect: Dialect, real: str, bits: int) -> str:
 
 def write_divide(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
     """A divisor may round to 0 or past it: then it counts as the end of its range, which does not contain 0."""
-    assert fields[1].range is not None
     a, b = (as_kind(dialect, text, Kind.REAL) for text in texts)
-    low, high = (dialect.real(end) for end in (fields[1].range.low, fields[1].range.high))
-    return dialect.over(a, f"(CASE WHEN {b} > {high} THEN {high} WHEN {b} < {low} THEN {low} ELSE {b} END)")
+    return dialect.over(a, clamped(b, fields[1].range, dialect))
 
 
 def write_modulo(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
@@ -237,9 +255,7 @@ def write_modulo(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> 
 
 def _whole(dialect: Dialect, rounded: str, out: Field) -> str:
     """A rounded real as a whole number, clamped to its range first: rounding errors may have carried it beyond."""
-    assert out.range is not None
-    low, high = (dialect.real(end) for end in (out.range.low, out.range.high))
-    return as_kind(dialect, f"CASE WHEN {rounded} > {high} THEN {high} WHEN {rounded} < {low} THEN {low} ELSE {rounded} END", Kind.INTEGER)
+    return as_kind(dialect, clamped(rounded, out.range, dialect), Kind.INTEGER)
 
 
 def write_floor(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:

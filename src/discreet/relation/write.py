@@ -195,7 +195,8 @@ def exact_sum(text: str, field: Field, dialect: Dialect) -> tuple[str, int]:
     if field.kind is Kind.INTEGER:
         most = int(field.range.magnitude)
         return dialect.total(f"CAST({text} AS {whole})", most), 0
-    bits = 40 - int(field.range.magnitude).bit_length() if field.range.known else 22
+    size = field.range.magnitude or Fraction(1)
+    bits = min(39 - (size.numerator.bit_length() - size.denominator.bit_length()), 900) if field.range.known else 22
     ends = (field.range.low, field.range.high) if field.range.known else (-(Fraction(2) ** 40), Fraction(2) ** 40)
     low, high = (dialect.real(end) for end in ends)
     clamped = f"(CASE WHEN {text} > {high} THEN {high} WHEN {text} < {low} THEN {low} ELSE {text} END)"  # whatever is believed of it

@@ -20,7 +20,7 @@ from discreet.tables.problems import Problems, join, nearest
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Link, Unit
 
-_TOP = ("version", "adjacency", "budget", "ledger", "tables")
+_TOP = ("version", "adjacency", "engine", "budget", "ledger", "tables")
 _ADJACENCIES: tuple[Adjacency, ...] = ("add/remove", "replace-one")
 
 
@@ -41,6 +41,7 @@ class Policy:
     version: str = "1"
     ledger: str | None = None  # a path, ":memory:", or None for the place beside the data
     witness: str | None = None
+    engine: str | None = None  # where the data itself does not say
 
     @classmethod
     def of_arguments(
@@ -148,7 +149,7 @@ def _read(given: Mapping[str, Any], problems: Problems) -> Policy:
     adjacency = next((known for known in _ADJACENCIES if known == top.get("adjacency", "add/remove")), None)
     if adjacency is None:
         problems.add("adjacency", 'must be "add/remove" or "replace-one"')
-    version = problems.text(top, "", "version")
+    version, engine = problems.text(top, "", "version"), problems.text(top, "", "engine")
     ledger = problems.known(top.get("ledger", {}), "ledger", ("path", "witness"))
     path, witness = problems.text(ledger, "ledger", "path"), problems.text(ledger, "ledger", "witness")
     sections = top.get("tables", {})
@@ -157,7 +158,7 @@ def _read(given: Mapping[str, Any], problems: Problems) -> Policy:
         sections = {}
     tables = tuple(TableDeclaration.read(of, str(name), problems) for name, of in sections.items())
     _check_tables(tables, sections, problems)
-    return Policy(epsilon, delta, tables, adjacency or "add/remove", version or "1", path, witness)
+    return Policy(epsilon, delta, tables, adjacency or "add/remove", version or "1", path, witness, engine)
 
 
 def _budget(given: Any, problems: Problems) -> tuple[Fraction, Fraction]:

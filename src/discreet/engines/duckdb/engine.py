@@ -70,7 +70,7 @@ class DuckDB(Engine):
         if kept and (len(kept) > 1 or not all(isinstance(source, Stored) for source in read.values())):
             raise EngineError("tables of a DuckDB connection go with tables of the same connection only: register the others there")
         scratch = None if kept else tempfile.mkdtemp(prefix="discreet-duckdb-")
-        connection = next(iter(kept.values())).cursor() if kept else _fresh(str(scratch), progress is not None, threads)
+        connection = _beside(next(iter(kept.values()))) if kept else _fresh(str(scratch), progress is not None, threads)
         engine = cls(connection, progress, scratch)
         try:
             for number, (name, source) in enumerate(read.items()):
@@ -222,6 +222,13 @@ def _check_version(version: str) -> None:
     parts = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if not _TESTED[0] <= parts < _TESTED[1]:
         raise EngineError(f"engine version outside the tested range: DuckDB {version}; install duckdb>=2,<3")
+
+
+def _beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """A session of ours on the user's database; what texts are equal is not left to its settings."""
+    ours = connection.cursor()
+    ours.execute("SET SESSION default_collation='binary'")
+    return ours
 
 
 def _fresh(scratch: str, with_progress: bool, threads: int | None) -> duckdb.DuckDBPyConnection:

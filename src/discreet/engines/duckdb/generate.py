@@ -26,3 +26,15 @@ def exactly(files: Mapping[str, Path], sql: str) -> list[tuple[Any, ...]]:
         for name, path in files.items():
             connection.execute(f"CREATE VIEW {DUCKDB.identifier(name)} AS SELECT * FROM read_parquet({DUCKDB.text(str(path))})")
         return connection.execute(sql).fetchall()
+
+
+def as_csv(files: Mapping[str, Path]) -> dict[str, tuple[dict[str, str], Path]]:
+    """The same tables as CSV files beside them, with their columns and types."""
+    found = {}
+    with duckdb.connect(":memory:") as connection:
+        for name, path in files.items():
+            rows, target = f"SELECT * FROM read_parquet({DUCKDB.text(str(path))})", path.with_suffix(".csv")
+            connection.execute(f"COPY ({rows}) TO {DUCKDB.text(str(target))} (FORMAT csv, HEADER)")
+            columns = connection.execute(f"DESCRIBE {rows}").fetchall()
+            found[name] = ({str(row[0]): str(row[1]) for row in columns}, target)
+    return found

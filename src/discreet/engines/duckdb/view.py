@@ -64,7 +64,7 @@ def _read_as(sql_type: str, value: str) -> tuple[Kind | None, str]:
         case "DECIMAL":
             return Kind.REAL, f"CAST({value} AS DOUBLE)"
         case name if name in _TEXTS:
-            return Kind.TEXT, value if name == "VARCHAR" else f"CAST({value} AS VARCHAR)"
+            return Kind.TEXT, _by_bytes(value if name == "VARCHAR" else f"CAST({value} AS VARCHAR)")
         case "DATE":
             return Kind.DATE, _in_calendar(value, "DATE")
         case name if name in _MOMENTS:
@@ -72,6 +72,11 @@ def _read_as(sql_type: str, value: str) -> tuple[Kind | None, str]:
         case "TIMESTAMP WITH TIME ZONE":
             return Kind.TIMESTAMP, _utc(value)
     return None, value
+
+
+def _by_bytes(text: str) -> str:
+    """A text that equals no other: under a collation 'er' and 'ER' may be one group, and whose row comes first decides how it is spelled."""
+    return f'({text} COLLATE "binary")'
 
 
 def _number(value: str) -> str:
@@ -87,7 +92,7 @@ def _text_as(kind: Kind, text: str) -> tuple[Kind, str]:
     """Read a text as a declared kind; what cannot be read is missing."""
     match kind:
         case Kind.TEXT:
-            return kind, text
+            return kind, _by_bytes(text)
         case Kind.DATE:
             return kind, _in_calendar(f"TRY_CAST({text} AS DATE)", "DATE")
         case Kind.TIMESTAMP:

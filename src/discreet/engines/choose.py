@@ -1,0 +1,89 @@
+"""Which engine data belongs to, by its type or by its address; engines load when they are needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+
+from discreet.engines.engine import Engine
+from discreet.errors import EngineError, Invalid
+from discreet.tables.kind import Kind
+
+ADDRESSES = ("postgresql://", "postgres://")
+ENGINES = ("duckdb", "postgres", "spark")
+
+
+def open_engine(sources: Mapping[str, Any], declared: Mapping[str, Mapping[str, Kind]] | None = None, engine: Any = None) -> Engine:
+    """Open sources as tables of the engine that they belong to; `engine` is "duckdb", "postgres", "spark" or a SparkSession."""
+    chosen = _chosen(engine, {belongs_to(source) for source in sources.values()})
+    match chosen:
+        case "postgres":
+            from discreet.engines.postgres.engine import Postgres
+
+            return Postgres.open(sources, declared)
+        case "spark":
+            from discreet.engines.spark.engine import Spark, read_files
+
+            return Spark.open(read_files(sources, None if isinstance(engine, str) else engine), declared)
+        case _:
+            from discreet.engines.duckdb.engine import DuckDB
+
+            return DuckDB.open(sources, declared)
+
+
+def tables_of(data: object) -> dict[str, Any] | None:
+    """All tables of a whole database or session, each as a source; None for data that is one table."""
+    match belongs_to(data):
+        case "postgres":
+            from discreet.engines.postgres.engine import tables_of
+
+            return tables_of(data)
+        case "spark":
+            from discreet.engines.spark.engine import tables_of as of_spark
+
+            return of_spark(data)
+        case _:
+            from discreet.engines.duckdb.engine import tables_of as of_duckdb
+
+            return of_duckdb(data)
+
+
+def belongs_to(source: object) -> str | None:
+    """The engine of a source; None for a file, which several can read."""
+    of = source[0] if isinstance(source, tuple) and source else source
+    if isinstance(of, str | os.PathLike):
+        return "postgres" if is_address(of) else None
+    return "spark" if type(of).__module__.split(".")[0] == "pyspark" else "duckdb"
+
+
+def is_address(source: object) -> bool:
+    """Whether this is the address of a PostgreSQL database."""
+    return isinstance(source, str) and source.startswith(ADDRESSES)
+
+
+def without_credentials(address: str) -> str:
+    """An address without user and password, to be written down: these come from the environment or from ~/.pgpass."""
+    parts = urlsplit(address)
+    kept = [(name, value) for name, value in parse_qsl(parts.query) if name not in ("user", "password", "passfile", "sslpassword")]
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" + (f"?{urlencode(kept)}" if kept else "")
+
+
+def credentials(address: str) -> dict[str, str]:
+    """The user and password of an address, by the names of the variables in which the database's client looks for them."""
+    parts = urlsplit(address)
+    said = {"PGUSER": parts.username, "PGPASSWORD": parts.password}
+    return {name: unquote(value) for name, value in said.items() if value is not None}
+
+
+def _chosen(engine: Any, found: set[str | None]) -> str:
+    wanted = "spark" if belongs_to(engine) == "spark" and engine is not None else engine
+    if wanted is not None and wanted not in ENGINES:
+        raise Invalid('the engine is "duckdb", "postgres", "spark" or a SparkSession; leave it out, and the data says which')
+    theirs = {of for of in found if of is not None} | ({wanted} if wanted else set())
+    if None in found and "postgres" in theirs:
+        raise EngineError("a PostgreSQL database does not read files: copy them into it, or name the file's table there")
+    if len(theirs) > 1:
+        raise EngineError(f"these tables belong to different engines ({', '.join(sorted(theirs))}): bring them to one of them")
+    return next(iter(theirs), "duckdb")

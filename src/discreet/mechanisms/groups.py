@@ -1,0 +1,116 @@
+"""Groups and their sizes, as a selection takes them: the list of labels is itself private."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeAlias, final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from discreet.errors import Invalid
+from discreet.mechanisms import answer as answers
+from discreet.noise.refine import Integers
+
+
+@final
+@frozen(eq=False)
+class Keys:
+    """Labels as an engine gives them, side by side in columns: tuples that are all different. Only those that are shown are made."""
+
+    columns: tuple[NDArray[Any], ...]
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return zip(*(column.tolist() for column in self.columns), strict=True)
+
+    def where(self, shown: NDArray[np.bool_]) -> list[Any]:
+        """The labels that are shown."""
+        return list(zip(*(column[shown].tolist() for column in self.columns), strict=True))
+
+
+class Shown(NamedTuple):
+    """Which groups are shown, and the noisy sizes (0 where not)."""
+
+    shown: NDArray[np.bool_]
+    sizes: Integers
+
+
+Groups: TypeAlias = Mapping[Any, Any] | tuple[Sequence[Any] | NDArray[Any] | Keys, Any]  # label → size, or labels and sizes side by side
+
+
+def read_groups(answer: Groups) -> tuple[list[Any] | Keys, Integers]:
+    """The labels of the groups found and their sizes, totally; how many there are is private and may be none.
+
+    Labels are told apart by type and spelling (1, 1.0 and True are three groups), so that no unit can respell another's label; sizes of the
+    same spelling are added, and what cannot be spelled is left out.
+    """
+    if isinstance(answer, tuple) and isinstance(answer[0], Keys):
+        return answer[0], answers.sizes(answer[1])
+    labels, sizes = _sides(answer)
+    found: dict[tuple[str, str], tuple[Any, int]] = {}
+    for label, size in zip(labels, answers.sizes(sizes).tolist(), strict=True):
+        with suppress(Exception):  # an error would tell that there is such a label
+            hash(label)
+            spelling = _spelling(label)
+            found[spelling] = label, min(found.get(spelling, (label, 0))[1] + size, answers.LIMIT)
+    return [label for label, _ in found.values()], np.array([size for _, size in found.values()], np.int64)
+
+
+def _sides(answer: Groups) -> tuple[list[Any], Any]:
+    if isinstance(answer, Mapping):
+        return list(answer), list(answer.values())
+    if (
+        not isinstance(answer, tuple)
+        or len(answer) != 2
+        or isinstance(answer[0], Keys)
+        or not all(hasattr(s, "__len__") and getattr(s, "ndim", 1) == 1 for s in answer)
+    ):
+        raise Invalid("give the groups as a dict from label to size, or as a pair (labels, sizes)")
+    labels = answer[0].tolist() if isinstance(answer[0], np.ndarray) else list(answer[0])
+    if len(labels) != len(answer[1]):
+        raise Invalid("give one size for each label")
+    return labels, answer[1]
+
+
+def check_groups(answer: Groups) -> None:
+    labels, sizes = _sides(answer)
+    if len(sizes):
+        answers.check_whole(sizes, "the group sizes")
+    if any(size < 0 for size in sizes):
+        raise Invalid("the group sizes must not be negative")
+    try:
+        different = len(set(labels)) == len(labels)
+    except TypeError:
+        different = False
+    if not different:
+        raise Invalid("the labels must be different, and such that a dict takes them")
+
+
+def in_order(labels: list[Any]) -> list[Any]:
+    """The shown labels in an order that tells nothing about the data's own."""
+    kinds = set(map(type, labels))
+    if kinds <= {str} or kinds <= {int, bool}:
+        return sorted(labels)
+    return sorted(labels, key=_spelling)
+
+
+def _spelling(label: Any) -> tuple[str, str]:
+    if isinstance(label, int):
+        return type(label).__name__, hex(label)  # repr refuses very long numbers
+    return type(label).__name__, repr(sorted(map(repr, label)) if isinstance(label, frozenset) else label)
+
+
+def chosen(labels: list[Any] | Keys, shown: NDArray[np.bool_]) -> list[Any]:
+    """The labels that are shown."""
+    return labels.where(shown) if isinstance(labels, Keys) else [label for label, one in zip(labels, shown, strict=True) if one]
+
+
+def named(labels: list[Any] | Keys, found: Shown) -> dict[Any, int]:
+    """The labels that are shown, in order, with their noisy sizes."""
+    sizes = dict(zip(chosen(labels, found.shown), found.sizes[found.shown].tolist(), strict=True))
+    return {label: sizes[label] for label in in_order(list(sizes))}
