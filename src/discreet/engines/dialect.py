@@ -91,6 +91,10 @@ class Dialect(ABC):
         """The product of floats that does not overflow; it must not fail where it underflows."""
         return f"({a} * {b})"
 
+    def scaled(self, real: str, factor: Fraction) -> str:
+        """The product of a float and a positive constant that does not overflow; it must not fail where it underflows."""
+        return f"({real} * {self.real(factor)})"
+
     def over(self, a: str, b: str) -> str:
         """The quotient of floats that does not overflow and whose divisor is not 0; it must not fail where it underflows."""
         return f"({a} / {b})"
@@ -125,6 +129,10 @@ class Dialect(ABC):
     def extreme(self, word: str, text: str, kind: Kind | None) -> str:
         """The aggregate MIN or MAX."""
         return f"{word}({text})"
+
+    def same(self, a: str, b: str, kind: Kind | None) -> str:
+        """Whether two values are equal or both missing, in a form by which tables can be joined quickly."""
+        return f"{a} IS NOT DISTINCT FROM {b}"
 
     # ── order ────────────────────────────────────────────────────────────────────────────────────────────────────────
 

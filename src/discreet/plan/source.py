@@ -121,7 +121,7 @@ class Source:
         if not self.groups:
             return ["0"], inside
         names = [f"__k{i}" for i in range(len(keys))]
-        same = " AND ".join(f"{key} IS NOT DISTINCT FROM g.{name}" for key, name in zip(keys, names, strict=True))
+        same = " AND ".join(self.dialect.same(key, f"g.{name}", kind) for key, name, kind in zip(keys, names, self._kinds, strict=True))
         if self._is_sent:
             table = self._numbered()
             typed = [f"{self._typed(name, kind)} AS {name}" for name, kind, _ in table.columns]

@@ -117,7 +117,7 @@ def on_grid(text: str, grid: Grid, kind: Kind | None, dialect: Dialect, nudge: s
         inside = _clamp(text, dialect.literal(int(low)), dialect.literal(int(high)), whole)
         return f"({inside} - {dialect.literal(int(grid.mid))})"
     inside = _clamp(text, dialect.real(low), dialect.real(high), dialect.type_name(Kind.REAL))
-    return dialect.whole(dialect.floor(f"({inside} - {dialect.real(grid.mid)}) * {dialect.real(1 / grid.step)}{nudge}"))
+    return dialect.whole(dialect.floor(f"{dialect.scaled(f'({inside} - {dialect.real(grid.mid)})', 1 / grid.step)}{nudge}"))
 
 
 def _clamp(text: str, low: str, high: str, kind: str) -> str:

@@ -96,7 +96,7 @@ def _few_groups(source: Source, rows: str, bounding: Groups, names: Sequence[str
     dialect, keys = source.dialect, source.key_names
     assert source.cells is not None
     masks = numbered_groups(source.cells, keys, "b", [2**i for i in range(len(source.cells))], dialect)
-    same = " AND ".join(f"r.{key} IS NOT DISTINCT FROM g.{key}" for key in keys)
+    same = " AND ".join(dialect.same(f"r.{key}", f"g.{key}", kind) for key, kind in zip(keys, source.key_kinds, strict=True))
     units = (
         f"SELECT {UNIT}, COUNT(*) AS n, {dialect.bits_set('b')} AS m FROM ({source.rows([])}) AS r JOIN {masks} ON {same} GROUP BY {UNIT}"
     )

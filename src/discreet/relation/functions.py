@@ -78,7 +78,7 @@ FUNCTIONS: dict[str, Function] = {
         Function("starts_with", text.like, text.write_starts_with, None, 2),
         Function("lower", text.text_to_text, text.write_case("LOWER"), number.null_safe(str.lower)),
         Function("upper", text.text_to_text, text.write_case("UPPER"), number.null_safe(str.upper)),
-        Function("trim", text.text_to_text, number.write_call("TRIM"), number.null_safe(str.strip)),
+        Function("trim", text.text_to_text, text.write_trim, number.null_safe(lambda a: a.strip(" "))),
         Function("length", text.length, text.write_length, number.null_safe(len)),
         Function("substring", text.substring, text.write_substring, None, 3),
         Function("concat", text.concat, text.write_concat, text.value_concat, 2, MANY),

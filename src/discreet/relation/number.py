@@ -239,8 +239,8 @@ _LN_BITS, _EXP_BITS = 32, 34
 
 def _on_fine_grid(dialect: Dialect, real: str, bits: int) -> str:
     """Rounded to whole multiples of 2^−bits."""
-    fine, coarse = dialect.real(Fraction(2) ** bits), dialect.real(Fraction(2) ** -bits)
-    return f"(CAST({dialect.floor(f'{real} * {fine} + 0.5')} AS {dialect.type_name(Kind.REAL)}) * {coarse})"
+    placed = dialect.floor(f"{dialect.scaled(real, Fraction(2) ** bits)} + 0.5")
+    return dialect.scaled(f"CAST({placed} AS {dialect.type_name(Kind.REAL)})", Fraction(2) ** -bits)
 
 
 def write_divide(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
@@ -299,7 +299,7 @@ def write_choice(word: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
 def write_width_bucket(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
     low, high, count = (field.range.low for field in fields[1:] if field.range is not None)
     value = as_kind(dialect, texts[0], Kind.REAL)
-    inside = dialect.floor(f"({value} - {dialect.real(low)}) * {dialect.real(count / (high - low))}")
+    inside = dialect.floor(dialect.scaled(f"({value} - {dialect.real(low)})", count / (high - low)))
     bucket = f"CASE WHEN {inside} >= {int(count)} THEN {int(count)} ELSE {as_kind(dialect, inside, Kind.INTEGER)} + 1 END"
     return (
         f"(CASE WHEN {value} < {dialect.real(low)} THEN 0 WHEN {value} >= {dialect.real(high)} THEN {int(count) + 1} "

@@ -70,6 +70,11 @@ def write_case(word: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
     return lambda dialect, texts, fields, out: dialect.change_case(word, texts[0])
 
 
+def write_trim(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
+    """Spaces only: engines differ on what else is one."""
+    return f"TRIM(BOTH ' ' FROM {texts[0]})"
+
+
 def write_starts_with(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
     prefix = str((fields[1].keys or ("",))[0])
     return f"(LEFT({texts[0]}, {len(prefix)}) = {dialect.text(prefix)})"

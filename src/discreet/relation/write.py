@@ -200,5 +200,5 @@ def exact_sum(text: str, field: Field, dialect: Dialect) -> tuple[str, int]:
     ends = (field.range.low, field.range.high) if field.range.known else (-(Fraction(2) ** 40), Fraction(2) ** 40)
     low, high = (dialect.real(end) for end in ends)
     clamped = f"(CASE WHEN {text} > {high} THEN {high} WHEN {text} < {low} THEN {low} ELSE {text} END)"  # whatever is believed of it
-    placed = dialect.floor(f"{clamped} * {dialect.real(Fraction(2) ** bits)} + 0.5")
+    placed = dialect.floor(f"{dialect.scaled(clamped, Fraction(2) ** bits)} + 0.5")
     return dialect.total(dialect.whole(placed), 2**41 if field.range.known else 2**63), bits
