@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from discreet.engines.choose import belongs_to, is_address, open_engine, tables_of
+from discreet.address import is_address
+from discreet.engines.choose import belongs_to, open_engine, tables_of
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss
@@ -45,11 +46,12 @@ def connect(
 
     `data`: a path to Parquet or CSV, a pandas, Polars or Arrow table, a DuckDB connection, a Spark session or DataFrame, the address of a
     PostgreSQL database ("postgresql://…"), or a dict from table names to any of these, a table elsewhere being (place, "schema.table"); a
-    path's table is called after the file, a data frame's `data`. `engine="spark"` reads Parquet files with Spark. `unit`: the column that names the person, or `each_row()`. `epsilon`,
-    `delta` (or `budget`): how much may ever be learnt about one unit. What is not declared (bounds, keys, contributions) is found privately
-    within each question's own budget. `columns` gives the types of a CSV file's columns, which are text otherwise; `not_null` names numeric
-    columns without missing values, whose means need no count of their own. A file's ledger lies beside it; a data frame's is in memory,
-    which is said loudly; "postgresql://…" is one that many hosts share, in which each `analyst` may have a budget of her own. A path to a `discreet.toml`, or to a folder with one, is opened as it says.
+    path's table is called after the file, a data frame's `data`. `engine="spark"` reads Parquet files with Spark. `unit`: the column that
+    names the person, or `each_row()`. `epsilon`, `delta` (or `budget`): how much may ever be learnt about one unit. What is not declared
+    (bounds, keys, contributions) is found privately within each question's own budget. `columns` gives the types of a CSV file's columns,
+    which are text otherwise; `not_null` names numeric columns without missing values, whose means need no count of their own. A file's
+    ledger lies beside it; a data frame's is in memory, which is said loudly; "postgresql://…" is one that many hosts share. `analyst`: who
+    asks and pays, where analysts have budgets of their own. A path to a `discreet.toml`, or to a folder with one, is opened as it says.
     """
     public, not_null = public or (), not_null or ()
     if isinstance(data, str | os.PathLike) and (os.fspath(data).endswith(".toml") or (Path(data) / "discreet.toml").is_file()):

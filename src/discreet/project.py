@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from discreet.engines.choose import is_address, open_engine, tables_of, without_credentials
+from discreet.address import is_address, without_credentials
+from discreet.engines.choose import open_engine, tables_of
 from discreet.errors import EngineError, Invalid, PolicyError
 from discreet.session import Session
 from discreet.tables.draft import draft

@@ -68,7 +68,11 @@ class Session:
         try:
             catalog = policy.catalog({name: engine.schema(name) for name in names})
             terms = Terms(policy.epsilon, policy.delta, catalog.protected, catalog.adjacency)
-            return cls(engine, catalog, open_ledger(ledger, terms, witness), analyst)
+            opened = open_ledger(ledger, terms, witness)
+            for share in policy.analysts:
+                opened.grant(share.analyst, share.epsilon, share.delta)
+            opened.allowance(analyst)  # or whoever asks has none
+            return cls(engine, catalog, opened, analyst)
         except BaseException:
             engine.close()
             raise
@@ -146,10 +150,10 @@ class Session:
         if price is None:
             raise Invalid("say how much this question may cost: epsilon=0.1, or in SQL WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1)")
         said = parameter.any_delta(delta) if delta is not None else question.delta
-        usual = self._compiled(question, price, self._ledger.terms.delta / QUESTIONS_OF_DELTA if said is None else said)
+        live = self._ledger.allowance(self._analyst)
+        usual = self._compiled(question, price, live.granted.delta / QUESTIONS_OF_DELTA if said is None else said)
         if said is not None or self._is_known(usual):
             return usual
-        live = self._ledger.allowance(self._analyst)
         for left in (None, live.remaining.delta, Fraction(0)):
             plan = usual if left is None else self._compiled_or_none(question, price, left)
             if plan is not None and live.admits(plan.loss):

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2] / "src" / "discreet"
 # A floor imports only floors below it; rooms on one floor do not import each other, except where the order is written out.
 FLOORS: list[list[str]] = [
     ["errors"],
-    ["private", "exact"],
+    ["private", "exact", "address"],
     ["parameter"],
     ["noise"],
     ["loss"],
@@ -39,6 +39,7 @@ ROOMS = {
     "typer": {"cli/"},
     "duckdb": {"engines/duckdb/"},
     "pyspark": {"engines/spark/"},
+    "pyarrow": {"engines/spark/"},
     "psycopg": {"engines/postgres/", "ledger/postgres.py"},
     "sqlglot": {"sql/"},
     "matplotlib": {"plots/"},

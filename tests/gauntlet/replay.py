@@ -21,6 +21,7 @@ from scripted import Seeded
 
 from discreet import Error
 from discreet.engines.duckdb.engine import DuckDB
+from discreet.engines.engine import Engine
 from discreet.ledger import chain
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
@@ -114,7 +115,7 @@ def standing_clock() -> contextlib.AbstractContextManager[None]:
 def run(session: Session, ask: Ask, script: list[Call] | None = None, seed: int = 0) -> Trace:
     """Ask once and keep everything; with a script, mechanisms give what they gave then."""
     trace, kept, out = Trace(), _Kept(), io.StringIO()
-    fetch, execute, spend = DuckDB.batches, DuckDB._execute, type(session._ledger).claim
+    execute, spend = DuckDB._execute, type(session._ledger).claim
 
     def release(self: Mechanism[Any], answer: Any, bits: Any = None) -> Any:
         at = len(trace.calls)
@@ -130,10 +131,13 @@ def run(session: Session, ask: Ask, script: list[Call] | None = None, seed: int 
         assert isinstance(answer, Private)
         return output
 
-    def counted(self: DuckDB, sql: str, given: Any, rows: Any) -> Any:
-        trace.statements.append(sql)
-        trace.events.append("statement")
-        return fetch(self, sql, given, rows)
+    def counted(way: Callable[..., Any]) -> Callable[..., Any]:
+        def read(self: DuckDB, sql: str, given: Any = ()) -> Any:
+            trace.statements.append(sql)
+            trace.events.append("statement")
+            return way(self, sql, given)
+
+        return read
 
     def overheard(self: DuckDB, sql: str) -> Any:
         try:
@@ -150,7 +154,8 @@ def run(session: Session, ask: Ask, script: list[Call] | None = None, seed: int 
     level, warned = root.level, warnings.catch_warnings(record=True)
     with (
         _patched(Mechanism, "release", release),
-        _patched(DuckDB, "batches", counted),
+        _patched(Engine, "run", counted(Engine.run)),
+        _patched(Engine, "stream", counted(Engine.stream)),
         _patched(DuckDB, "_execute", overheard),
         _patched(type(session._ledger), "claim", paid),
         standing_clock(),

@@ -64,7 +64,7 @@ def answer(log: Path, text: str) -> None:
     os.close(fd)
 
 
-def answered_without_a_debit(path: Path, log: Path, terms: Terms, witness: Path | None = None) -> set[str]:
+def answered_without_a_debit(path: str | Path, log: Path, terms: Terms, witness: Path | None = None) -> set[str]:
     """The questions that somebody saw an answer to and nobody paid for; the ledger must verify."""
     ledger: Ledger = open_ledger(path, terms, witness)
     ledger.verify()

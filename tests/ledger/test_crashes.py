@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from ledger.racing import answer, answered_without_a_debit, killed
+from ledger.shelves import Files, Shelf
 
 from discreet.errors import LedgerError
 from discreet.ledger.ledger import Ledger, open_ledger
@@ -36,9 +37,9 @@ def answer_first(ledger: Ledger, log: Path, question: str) -> None:
     ledger.spend(Pure(1), question=question)
 
 
-def crash(place: Path, kills: int, work: Work) -> set[str]:
+def crash(shelf: Shelf, kills: int, work: Work) -> set[str]:
     """Kill a working process many times, some while they open the ledger; the questions answered and not paid."""
-    coins, log, path, witness = random.Random(kills), place / "log", place / "a", place / "w"
+    coins, log, path, witness = random.Random(kills), shelf.folder / "log", shelf.at("a"), shelf.folder / "w"
 
     def child(number: int, ready: Ready) -> None:
         if number % 6 == 0:
@@ -54,42 +55,43 @@ def crash(place: Path, kills: int, work: Work) -> set[str]:
     return answered_without_a_debit(path, log, TERMS, witness)
 
 
-def check_pay_first(place: Path, kills: int) -> None:
-    assert crash(place, kills, pay_first) == set()
-    ledger = open_ledger(place / "a", TERMS, place / "w")
-    seen = (place / "log.seen").read_text().splitlines()
+def check_pay_first(shelf: Shelf, kills: int) -> None:
+    assert crash(shelf, kills, pay_first) == set()
+    ledger = open_ledger(shelf.at("a"), TERMS, shelf.folder / "w")
+    seen = (shelf.folder / "log.seen").read_text().splitlines()
     questions = [entry.body["question"] for entry in ledger.entries() if entry.kind == "spend"]
     assert len(seen) >= kills // 2  # the children did come to something
     assert len(set(questions)) == len(questions)  # keys were asked again by the next child, and paid once
     assert len(set(seen)) == len({line.split()[0] for line in seen})  # and everybody saw the same noise
-    connection = sqlite3.connect(place / "a")
-    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    connection.close()
+    if isinstance(shelf, Files):
+        with shelf.hand("a") as hand:
+            assert hand.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
-def test_no_answer_without_a_debit(place: Path) -> None:
-    check_pay_first(place, 30)
+def test_no_answer_without_a_debit(shelf: Shelf) -> None:
+    check_pay_first(shelf, 30)
 
 
 @pytest.mark.slow
-def test_no_answer_without_a_debit_in_many_kills(place: Path) -> None:
-    check_pay_first(place, 300)
+def test_no_answer_without_a_debit_in_many_kills(shelf: Shelf) -> None:
+    check_pay_first(shelf, 300)
 
 
 @pytest.mark.slow
 def test_no_answer_without_a_debit_on_a_disk(tmp_path: Path) -> None:
-    check_pay_first(tmp_path, 100)
+    check_pay_first(Files(tmp_path), 100)
 
 
-def test_answering_first_is_caught_by_the_same_kills(place: Path) -> None:
-    assert any(crash(place, 10, answer_first) for _ in range(20))
+def test_answering_first_is_caught_by_the_same_kills(shelf: Shelf) -> None:
+    assert any(crash(shelf, 10, answer_first) for _ in range(20))
 
 
-def test_kills_while_a_ledger_is_begun(place: Path) -> None:
+def test_kills_while_a_ledger_is_begun(shelf: Shelf) -> None:
     coins = random.Random(11)
-    for number in range(40):
-        path, witness = place / f"a{number}", place / f"w{number}"
-        killed(lambda ready, p=path, w=witness: (ready(), open_ledger(p, TERMS, w)), coins.uniform(0, 0.004))  # type: ignore[misc]
+    for number in range(40 if isinstance(shelf, Files) else 15):
+        path, witness = shelf.at(f"a{number}"), shelf.folder / f"w{number}"
+        after = coins.uniform(0, 0.004 if isinstance(shelf, Files) else 0.03)
+        killed(lambda ready, p=path, w=witness: (ready(), open_ledger(p, TERMS, w)), after)  # type: ignore[misc]
         ledger = open_ledger(path, TERMS, witness)
         ledger.spend(Pure(1), question="q")
         assert ledger.verify().entries == 2
@@ -158,8 +160,8 @@ def test_a_full_disk(place: Path) -> None:
     assert ledger.store(paid, {"long": "y"}).sequence == 2
 
 
-def test_a_witness_that_cannot_write_answers_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = open_ledger(place / "a", TERMS, place / "w")
+def test_a_witness_that_cannot_write_answers_nothing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = open_ledger(shelf.at("a"), TERMS, shelf.folder / "w")
 
     def fail(fd: int) -> None:
         raise OSError(5, "secret")
@@ -173,8 +175,8 @@ def test_a_witness_that_cannot_write_answers_nothing(place: Path, monkeypatch: p
     assert ledger.spent.epsilon == 1
 
 
-def test_what_a_crash_left_unwitnessed_is_witnessed_before_it_is_shown(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = open_ledger(place / "a", TERMS, place / "w")
+def test_what_a_crash_left_unwitnessed_is_witnessed_before_it_is_shown(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = open_ledger(shelf.at("a"), TERMS, shelf.folder / "w")
     paid = ledger.spend(Pure(1), question="q", key="k")
 
     def crash(self: Witness, sequence: int, digest: str) -> None:
@@ -184,7 +186,7 @@ def test_what_a_crash_left_unwitnessed_is_witnessed_before_it_is_shown(place: Pa
         broken.setattr(Witness, "add", crash)
         with pytest.raises(KeyboardInterrupt):
             ledger.store(paid, {"noisy": 1})
-    ledger = open_ledger(place / "a", TERMS, place / "w")
-    assert "\n2 " not in (place / "w").read_text()
+    ledger = open_ledger(shelf.at("a"), TERMS, shelf.folder / "w")
+    assert "\n2 " not in (shelf.folder / "w").read_text()
     assert ledger.find("q") == {"noisy": 1}
-    assert "\n2 " in (place / "w").read_text()
+    assert "\n2 " in (shelf.folder / "w").read_text()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import random
-import stat
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
+from ledger.shelves import Shelf
 
 from discreet.errors import BudgetExceeded, Invalid, LedgerError, PolicyError
 from discreet.ledger.charge import Charge
@@ -30,8 +29,8 @@ def in_memory(terms: Terms = ONE) -> Ledger:
 # ── limits ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_ten_tenths_are_granted_and_an_eleventh_is_not(place: Path) -> None:
-    for ledger in (in_memory(), open_ledger(place / "a", ONE)):
+def test_ten_tenths_are_granted_and_an_eleventh_is_not(shelf: Shelf) -> None:
+    for ledger in (in_memory(), open_ledger(shelf.at("a"), ONE)):
         for i in range(10):
             assert ledger.spend(Pure(0.1), question=f"{i}").sequence == i + 1
         before = ledger.entries()
@@ -57,26 +56,26 @@ def test_ten_thousand_random_splits_do_not_drift() -> None:
     assert ledger.spent.epsilon == 1
 
 
-def test_the_filter_is_that_of_the_losses_in_order(place: Path) -> None:
+def test_the_filter_is_that_of_the_losses_in_order(shelf: Shelf) -> None:
     terms = Terms(1, "1e-6", "id")
     losses: list[Loss] = [Promised(Gaussian("1/1000"), "1/4", "1e-8"), Laplace("1/50"), 3 * Gaussian("1/2000") + Pure("1/100")]
-    ledger, expected = open_ledger(place / "a", terms), Filter(1, "1e-6")
+    ledger, expected = open_ledger(shelf.at("a"), terms), Filter(1, "1e-6")
     for loss in losses:
         ledger.spend(loss, question=repr(loss))
         expected = expected.spend(loss)
         if loss == losses[1]:
             assert ledger.spent == Amount(Fraction("0.27"), Fraction(1, 10**8))  # what was promised, and the rest
-    assert ledger.filter == expected == open_ledger(place / "a", terms).filter
+    assert ledger.filter == expected == open_ledger(shelf.at("a"), terms).filter
     assert ledger.spent.epsilon is None  # by basic composition alone a Gaussian has no ε
 
 
-def test_a_price_with_too_many_digits_is_refused_and_the_ledger_lives(place: Path) -> None:
-    ledger = open_ledger(place / "a", ONE)
+def test_a_price_with_too_many_digits_is_refused_and_the_ledger_lives(shelf: Shelf) -> None:
+    ledger = open_ledger(shelf.at("a"), ONE)
     for loss in (Pure(Fraction(1, 10**4400 + 7)), Pure(Fraction(1, 10**2200 + 7)) + Pure(Fraction(1, 10**2200 + 9))):
         with pytest.raises(Invalid, match="rounder"):
             ledger.spend(loss, question="a")
     ledger.spend(Pure(1), question="b")
-    assert open_ledger(place / "a", ONE).spent.epsilon == 1
+    assert open_ledger(shelf.at("a"), ONE).spent.epsilon == 1
 
 
 @pytest.mark.parametrize("bad", [{"question": ""}, {"question": 3}, {"question": "q", "key": ""}, {"question": "q", "note": 4}])
@@ -90,11 +89,11 @@ def test_odd_arguments_are_named(bad: dict[str, object]) -> None:
 # ── keys and releases ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_key_pays_once(place: Path) -> None:
-    ledger = open_ledger(place / "a", ONE)
+def test_a_key_pays_once(shelf: Shelf) -> None:
+    ledger = open_ledger(shelf.at("a"), ONE)
     first = ledger.spend(Pure(1), question="q", key="k")
     assert ledger.spend(Pure(1), question="q", key="k") == first  # though nothing is left
-    assert open_ledger(place / "a", ONE).spend(Pure(1), question="q", key="k") == first == ledger.spend_of("k")
+    assert open_ledger(shelf.at("a"), ONE).spend(Pure(1), question="q", key="k") == first == ledger.spend_of("k")
     assert ledger.spent.epsilon == 1
     assert ledger.spend_of("other") is None
 
@@ -108,8 +107,8 @@ def test_a_key_stands_for_one_question_at_one_price(loss: Loss, question: str) -
     assert ledger.spent.epsilon == Fraction(1, 10)
 
 
-def test_only_the_first_release_of_a_spend_is_kept(place: Path) -> None:
-    ledger, other = open_ledger(place / "a", ONE), open_ledger(place / "a", ONE)
+def test_only_the_first_release_of_a_spend_is_kept(shelf: Shelf) -> None:
+    ledger, other = open_ledger(shelf.at("a"), ONE), open_ledger(shelf.at("a"), ONE)
     paid = ledger.spend(Pure(0.1), question="q", key="k")
     again = other.spend(Pure(0.1), question="q", key="k")
     assert ledger.pending() == [paid]
@@ -136,14 +135,14 @@ def test_a_question_paid_twice_is_found_with_its_first_release() -> None:
     assert (ledger.find("q"), ledger.release_of(first)) == ({"n": 2}, {"n": 1})
 
 
-def test_a_release_comes_back_as_it_was(place: Path) -> None:
+def test_a_release_comes_back_as_it_was(shelf: Shelf) -> None:
     release = {
         "rows": [{"dept": "ä\ud800\n", "n": 10**40, "mean": 0.1, "low": float("-inf"), "zero": -0.0, "none": None, "yes": True}],
         "$float": {"$float": "x", "$": 1, "$$a": [2.5]},
     }
-    ledger = open_ledger(place / "a", ONE)
+    ledger = open_ledger(shelf.at("a"), ONE)
     ledger.store(ledger.spend(Pure(0.1), question="q"), release)
-    found = open_ledger(place / "a", ONE).find("q")
+    found = open_ledger(shelf.at("a"), ONE).find("q")
     assert found == release
     assert math.copysign(1, found["rows"][0]["zero"]) == -1
     found["rows"].clear()
@@ -180,43 +179,27 @@ def test_a_release_needs_a_spend_of_this_ledger() -> None:
         (Terms(1, "1e-6", "id", "replace-one"), "adjacency = add/remove, not replace-one"),
     ],
 )
-def test_other_terms_are_refused_by_name(place: Path, terms: Terms, named: str) -> None:
-    open_ledger(place / "a", Terms(1, "1e-6", "id")).spend(Pure(0.1), question="q")
+def test_other_terms_are_refused_by_name(shelf: Shelf, terms: Terms, named: str) -> None:
+    open_ledger(shelf.at("a"), Terms(1, "1e-6", "id")).spend(Pure(0.1), question="q")
     with pytest.raises(PolicyError, match=named) as raised:
-        open_ledger(place / "a", terms)
+        open_ledger(shelf.at("a"), terms)
     assert "new ledger" in str(raised.value)
-    assert open_ledger(place / "a", Terms(1, "1e-6", "id")).spent.epsilon == Fraction(1, 10)
+    assert open_ledger(shelf.at("a"), Terms(1, "1e-6", "id")).spent.epsilon == Fraction(1, 10)
 
 
-def test_without_terms_a_ledger_is_opened_as_it_stands(place: Path) -> None:
-    open_ledger(place / "a", ONE).spend(Pure(0.1), question="q")
-    assert open_ledger(place / "a").terms == ONE
+def test_without_terms_a_ledger_is_opened_as_it_stands(shelf: Shelf) -> None:
+    open_ledger(shelf.at("a"), ONE).spend(Pure(0.1), question="q")
+    assert open_ledger(shelf.at("a")).terms == ONE
     with pytest.raises(LedgerError, match="no ledger here"):
-        open_ledger(place / "b")
-    assert not (place / "b").exists()
-
-
-def test_a_new_file_is_its_owners_only(place: Path) -> None:
-    open_ledger(place / "a", ONE, place / "w").spend(Pure(0.1), question="q")
-    assert {stat.S_IMODE((place / name).stat().st_mode) for name in ("a", "w")} == {0o600}
-
-
-def test_the_folder_must_exist(place: Path) -> None:
-    with pytest.raises(LedgerError, match="folder does not exist"):
-        open_ledger(place / "no" / "a", ONE)
-
-
-def test_a_path_with_odd_characters(place: Path) -> None:
-    odd = place / "a?mode=ro#b%20 ä"
-    open_ledger(odd, ONE).spend(Pure(0.1), question="q")
-    assert [found.name for found in place.iterdir()] == [odd.name]
-    assert open_ledger(odd).spent.epsilon == Fraction(1, 10)
+        open_ledger(shelf.at("b"))
+    with pytest.raises(LedgerError, match="no ledger here"):  # nothing was made
+        open_ledger(shelf.at("b"))
 
 
 def test_an_entry_tells_what_was_asked_and_cannot_be_changed() -> None:
     ledger = in_memory()
     entry = ledger.spend(Pure(0.1), question="q", note="by the analyst")
-    said = {"question": "q", "key": None, "note": "by the analyst", "loss": {"kind": "pure", "epsilon": "1/10"}}
+    said = {"question": "q", "key": None, "note": "by the analyst", "analyst": None, "loss": {"kind": "pure", "epsilon": "1/10"}}
     assert entry.body == said | {"charge": Charge.of(Pure(0.1), ONE.budget).to_json()}
     entry.body.clear()
     assert ledger.entries()[1].body["question"] == "q"
@@ -250,10 +233,10 @@ def test_what_is_no_charge_is_refused(bad: dict[str, object]) -> None:
         Charge.from_json(bad)
 
 
-def test_a_spend_that_an_older_version_priced_otherwise_is_counted_and_stands(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = open_ledger(place / "a", ONE)
+def test_a_spend_that_an_older_version_priced_otherwise_is_counted_and_stands(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = open_ledger(shelf.at("a"), ONE)
     with monkeypatch.context() as older:
         older.setattr(Charge, "of", lambda *_: Charge((Fraction(1, 2), Fraction(0)), None, None, Fraction(0)))
         ledger.spend(Pure(0.1), question="q")
-    again = open_ledger(place / "a", ONE)
+    again = open_ledger(shelf.at("a"), ONE)
     assert (again.verify().repriced, again.spent.epsilon) == (1, Fraction(1, 2))

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 from ledger.racing import side_by_side
+from ledger.shelves import Schemas, Shelf
 
 from discreet.errors import BudgetExceeded, LedgerError
-from discreet.ledger import chain, sqlite
+from discreet.ledger import chain, postgres, sqlite
 from discreet.ledger.ledger import Ledger, open_ledger
+from discreet.ledger.postgres import PostgresStorage
 from discreet.ledger.sqlite import SqliteStorage
 from discreet.ledger.terms import Terms
 from discreet.loss.leaves import Pure
@@ -34,16 +36,16 @@ def grants(ledger: Ledger, number: int, attempts: int = ATTEMPTS) -> int:
 
 
 @pytest.mark.parametrize("witnessed", [False, True])
-def test_processes_together_get_the_cap_and_no_more(place: Path, witnessed: bool) -> None:
-    witness = place / "w" if witnessed else None
-    granted = side_by_side(lambda number: grants(open_ledger(place / "a", TERMS, witness), number), PROCESSES)
-    ledger = open_ledger(place / "a", TERMS, witness)
+def test_processes_together_get_the_cap_and_no_more(shelf: Shelf, witnessed: bool) -> None:
+    witness = shelf.folder / "w" if witnessed else None
+    granted = side_by_side(lambda number: grants(open_ledger(shelf.at("a"), TERMS, witness), number), PROCESSES)
+    ledger = open_ledger(shelf.at("a"), TERMS, witness)
     assert sum(granted) == CAP == ledger.spent.epsilon == ledger.verify().spends
     assert ledger.remaining.epsilon == 0
 
 
-def test_a_ledger_opened_before_the_fork_is_safe_after_it(place: Path) -> None:
-    ledger = open_ledger(place / "a", TERMS)
+def test_a_ledger_opened_before_the_fork_is_safe_after_it(shelf: Shelf) -> None:
+    ledger = open_ledger(shelf.at("a"), TERMS)
     ledger.spend(Pure(1), question="before")
     granted = side_by_side(lambda number: grants(ledger, number), PROCESSES)
     assert sum(granted) == CAP - 1
@@ -51,22 +53,24 @@ def test_a_ledger_opened_before_the_fork_is_safe_after_it(place: Path) -> None:
     ledger.verify()
 
 
-def test_no_connection_is_used_across_a_fork(place: Path) -> None:
-    ledger = open_ledger(place / "a", TERMS)
+def test_no_connection_is_used_across_a_fork(shelf: Shelf) -> None:
+    ledger = open_ledger(shelf.at("a"), TERMS)
     storage = ledger._storage
-    assert isinstance(storage, SqliteStorage)
+    assert isinstance(storage, SqliteStorage | PostgresStorage)
     parents = storage._connection
 
     def child(number: int) -> bool:
         grants(ledger, number, 1)
-        return parents is not None and storage._connection is not parents and parents in sqlite._inherited
+        inherited = sqlite._inherited if isinstance(storage, SqliteStorage) else postgres._inherited
+        return parents is not None and storage._connection is not parents and parents in inherited
 
     assert side_by_side(child, 2) == [True, True]
     assert storage._connection is parents
+    assert grants(ledger, 3, 1) == 1  # and the children did not close it when they ended
 
 
-def test_forking_while_another_thread_spends(place: Path) -> None:
-    ledger, done = open_ledger(place / "a", Terms(10**9, 0, "id")), threading.Event()
+def test_forking_while_another_thread_spends(shelf: Shelf) -> None:
+    ledger, done = open_ledger(shelf.at("a"), Terms(10**9, 0, "id")), threading.Event()
     before: list[int] = []
 
     def keep_spending() -> None:
@@ -96,9 +100,9 @@ def test_a_ledger_in_memory_is_not_shared_by_forking() -> None:
     assert grants(ledger, 0, 1) == 1
 
 
-@pytest.mark.parametrize("where", ["file", "memory"])
-def test_threads_together_get_the_cap_and_no_more(place: Path, where: str) -> None:
-    ledger = open_ledger(place / "a" if where == "file" else ":memory:", Terms(100, 0, "id"))
+@pytest.mark.parametrize("where", ["shelf", "memory"])
+def test_threads_together_get_the_cap_and_no_more(shelf: Shelf, where: str) -> None:
+    ledger = open_ledger(shelf.at("a") if where == "shelf" else ":memory:", Terms(100, 0, "id"))
     granted: list[int] = []
     threads = [threading.Thread(target=lambda n=n: granted.append(grants(ledger, n, 25))) for n in range(8)]
     for thread in threads:
@@ -108,9 +112,9 @@ def test_threads_together_get_the_cap_and_no_more(place: Path, where: str) -> No
     assert sum(granted) == 100 == ledger.verify().spends
 
 
-def test_one_key_pays_once_across_processes_and_shows_one_release(place: Path) -> None:
+def test_one_key_pays_once_across_processes_and_shows_one_release(shelf: Shelf) -> None:
     def child(number: int) -> tuple[int, list[str]]:
-        ledger = open_ledger(place / "a", TERMS)
+        ledger = open_ledger(shelf.at("a"), TERMS)
         shown = []
         for i in range(20):
             paid = ledger.spend(Pure(1), question=f"{i}", key=f"key {i}")
@@ -119,13 +123,13 @@ def test_one_key_pays_once_across_processes_and_shows_one_release(place: Path) -
 
     seen = side_by_side(child, PROCESSES)
     assert len({tuple(shown) for _, shown in seen}) == 1
-    ledger = open_ledger(place / "a", TERMS)
+    ledger = open_ledger(shelf.at("a"), TERMS)
     assert ledger.spent.epsilon == 20
     assert len(ledger.entries()) == 41
 
 
-def test_opening_a_new_ledger_together(place: Path) -> None:
-    heads = side_by_side(lambda _: open_ledger(place / "a", TERMS, place / "w").entries()[0].hash, PROCESSES)
+def test_opening_a_new_ledger_together(shelf: Shelf) -> None:
+    heads = side_by_side(lambda _: open_ledger(shelf.at("a"), TERMS, shelf.folder / "w").entries()[0].hash, PROCESSES)
     assert len(set(heads)) == 1
 
 
@@ -142,6 +146,23 @@ def test_a_busy_ledger_says_so_and_spends_nothing(place: Path) -> None:
     with pytest.raises(LedgerError, match="busy"):
         ledger.spend(Pure(1), question="q")
     other.close()
+    assert ledger.spent.epsilon == 0
+    assert grants(ledger, 0, 1) == 1
+
+
+def test_a_busy_database_says_so_and_spends_nothing(schemas: Schemas) -> None:
+    open_ledger(schemas.at("a"), TERMS)
+    ledger = Ledger(schemas.storage("a", patience=0.05), TERMS)
+    with schemas.hand("a") as other:
+        with other.connection.transaction():
+            other.execute("SELECT * FROM about FOR UPDATE")
+            assert ledger.remaining.epsilon == CAP  # readers do not wait
+            with pytest.raises(LedgerError, match="busy"):
+                ledger.spend(Pure(1), question="q")
+        with other.connection.transaction():
+            other.execute("LOCK TABLE entries")
+            with pytest.raises(LedgerError, match="busy"):
+                ledger.find("q")
     assert ledger.spent.epsilon == 0
     assert grants(ledger, 0, 1) == 1
 
@@ -169,18 +190,18 @@ def test_read_check_write_overspends_in_the_same_race(place: Path) -> None:
     assert sum(side_by_side(lambda _: read_check_write(place / "naive"), PROCESSES)) > 40
 
 
-def test_a_writer_with_a_stale_view_is_stopped_by_each_wall(place: Path) -> None:
+def test_a_writer_with_a_stale_view_is_stopped_by_each_wall(shelf: Shelf) -> None:
     """What would happen if a spend read the state outside its transaction: the triggers stop it, the key, the compare-and-swap."""
-    stale, other = open_ledger(place / "a", TERMS), open_ledger(place / "a", TERMS)
+    stale, other = open_ledger(shelf.at("a"), TERMS), open_ledger(shelf.at("a"), TERMS)
     other.spend(Pure(1), question="meanwhile")
-    body = {"question": "q", "key": None, "note": "", "loss": {}, "charge": {}}
+    body = {"question": "q", "key": None, "note": "", "analyst": None, "loss": {}, "charge": {}}
     old, skipping = chain.seal(1, "spend", body, stale._history.head), chain.seal(2, "spend", body, "f" * 64)
-    storage = SqliteStorage(str(place / "a"), create=False)
+    storage = shelf.storage("a")
     with pytest.raises(LedgerError, match="breaks its rules"), storage.writing():
         storage.append(old, "{}")
-    with storage.writing():
-        for trigger in ("entries_follow", "state_follows"):
-            storage._execute(f"DROP TRIGGER {trigger}")
+    with shelf.hand("a") as hand:
+        for trigger, table in (("entries_follow", "entries"), ("state_follows", "state")):
+            hand.execute(f"DROP TRIGGER {trigger}" + (f" ON {table}" if isinstance(shelf, Schemas) else ""))
     with pytest.raises(LedgerError, match="breaks its rules"), storage.writing():
         storage.append(old, "{}")
     with pytest.raises(LedgerError, match="another writer"), storage.writing():

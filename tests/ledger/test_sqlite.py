@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import stat
 import tempfile
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -123,3 +125,20 @@ def test_many_entries_are_read_in_pieces(place: Path) -> None:
     again = open_ledger(place / "a")
     assert [entry.sequence for entry in again.entries()] == list(range(2 * sqlite._AT_ONCE + 4))
     assert again.spent.epsilon == 2 * sqlite._AT_ONCE + 3
+
+
+def test_a_new_file_is_its_owners_only(place: Path) -> None:
+    open_ledger(place / "a", TERMS, place / "w").spend(Pure(0.1), question="q")
+    assert {stat.S_IMODE((place / name).stat().st_mode) for name in ("a", "w")} == {0o600}
+
+
+def test_the_folder_must_exist(place: Path) -> None:
+    with pytest.raises(LedgerError, match="folder does not exist"):
+        open_ledger(place / "no" / "a", TERMS)
+
+
+def test_a_path_with_odd_characters(place: Path) -> None:
+    odd = place / "a?mode=ro#b%20 ä"
+    open_ledger(odd, TERMS).spend(Pure(0.1), question="q")
+    assert [found.name for found in place.iterdir()] == [odd.name]
+    assert open_ledger(odd).spent.epsilon == Fraction(1, 10)

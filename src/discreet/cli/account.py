@@ -1,4 +1,4 @@
-"""`discreet budget` and `discreet verify`: what was spent, and whether it can be trusted."""
+"""`discreet budget`, `discreet grant` and `discreet verify`: what was spent, who may spend, and whether it can be trusted."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from rich.table import Table
 from rich.text import Text
 from typer import Argument, Option
 
+from discreet.address import is_address
 from discreet.cli.screen import as_text, gauge, out
 from discreet.cli.source import find_ledger, is_ledger
 from discreet.errors import Invalid, LedgerError
 from discreet.ledger.asked import asked
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.standing import Amount
 from discreet.plots.table import plainly
+from discreet.project import FILE, find_project, read_project
 from discreet.release import CHANGED, Release, price, stored_release, verify_receipt
 
 Witness = Annotated[str | None, Option("--witness", metavar="FILE", help="The ledger's witness.")]
@@ -45,9 +48,33 @@ def budget(
     out.print(Text("charged    "), f"ε = {_amount(spent['epsilon'])}, δ = {_amount(spent['delta'])}", sep="")
     share = float(Fraction(whole["epsilon"]) - Fraction(left["epsilon"] or 0))
     out.print(Text("remaining  "), gauge(share, float(Fraction(whole["epsilon"]))), f" ε = {_amount(left['epsilon'])}", sep="")
+    if told["analysts"]:
+        out.print()
+        out.print(_analysts(told["analysts"]))
     if told["history"]:
         out.print()
         out.print(_history(told["history"]))
+
+
+def grant(
+    place: Annotated[str, Argument(metavar="DATA|LEDGER", help="A data file, a discreet.toml, or a ledger.")],
+    analyst: Annotated[str, Argument(metavar="NAME", help="Who may spend.")],
+    epsilon: Annotated[str, Option(metavar="ε", help="How much she may spend in all; what she has spent counts.")],
+    delta: Annotated[str, Option(metavar="δ", help="How much δ she may spend in all.")] = "0",
+    witness: Witness = None,
+) -> None:
+    """Let an analyst spend a part of the budget; grant again to change it. From then on, whoever asks says who it is."""
+    if find_project(place) is not None and read_project(place)[1].analysts:
+        raise Invalid(f"this project's {FILE} says who may spend how much: change it there, under [budget.analysts]")
+    ledger = find_ledger(place, witness)
+    try:
+        ledger.grant(analyst, epsilon, delta)
+        allowance = ledger.allowance(analyst)
+    finally:
+        ledger.close()
+    told, left = _exactly(allowance.granted), _exactly(allowance.remaining)
+    out.print(Text(plainly(analyst)), f" may spend ε = {_amount(told['epsilon'])}, δ = {_amount(told['delta'])} in all; ", sep="", end="")
+    out.print(f"remaining ε = {_amount(left['epsilon'])}")
 
 
 def account(ledger: Ledger) -> dict[str, Any]:
@@ -57,15 +84,33 @@ def account(ledger: Ledger) -> dict[str, Any]:
         "protected": terms.unit,
         "adjacency": terms.adjacency,
         "budget": {"epsilon": str(terms.epsilon), "delta": str(terms.delta)},
-        "spent": {"epsilon": None if spent.epsilon is None else str(spent.epsilon), "delta": str(spent.delta)},
-        "remaining": {"epsilon": None if left.epsilon is None else str(left.epsilon), "delta": str(left.delta)},
+        "spent": _exactly(spent),
+        "remaining": _exactly(left),
+        "analysts": {
+            name: {"granted": _exactly(one.granted), "spent": _exactly(one.spent), "remaining": _exactly(one.remaining)}
+            for name, one in ledger.analysts().items()
+        },
         "history": history(ledger),
     }
+
+
+def _exactly(amount: Amount) -> dict[str, str | None]:
+    return {"epsilon": None if amount.epsilon is None else str(amount.epsilon), "delta": str(amount.delta)}
 
 
 def history(ledger: Ledger) -> list[dict[str, Any]]:
     """Every question that was paid for, oldest first."""
     return [asdict(one) | {"epsilon": None if one.epsilon is None else str(one.epsilon), "delta": str(one.delta)} for one in asked(ledger)]
+
+
+def _analysts(told: dict[str, Any]) -> Table:
+    """Who may spend how much; what remains is what the data set's budget admits too."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("analyst", "granted ε", "charged ε", "remaining ε"):
+        table.add_column(name)
+    for name, amounts in told.items():
+        table.add_row(Text(plainly(name)), *(_amount(amounts[which]["epsilon"]) for which in ("granted", "spent", "remaining")))
+    return table
 
 
 def _history(rows: list[dict[str, Any]]) -> Table:
@@ -97,7 +142,7 @@ def verify(
     witness: Witness = None,
 ) -> None:
     """Check that a ledger, or a receipt with its answers, is what was written."""
-    if is_ledger(Path(place)):
+    if is_address(place) or is_ledger(Path(place)):
         _verify_ledger(place, witness)
         return
     opened = None if ledger is None else find_ledger(ledger, witness)

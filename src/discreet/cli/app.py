@@ -10,7 +10,7 @@ from typer import Argument, Exit, Option, Typer
 
 import discreet
 from discreet.cli import screen
-from discreet.cli.account import budget, verify
+from discreet.cli.account import budget, grant, verify
 from discreet.cli.ask import ask, explain
 from discreet.cli.demo import demo
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, Refused
@@ -57,6 +57,7 @@ def init(
 app.command()(ask)
 app.command()(explain)
 app.command()(budget)
+app.command()(grant)
 app.command()(verify)
 app.command()(demo)
 

@@ -16,10 +16,10 @@ from rich.table import Table
 from rich.text import Text
 from typer import Option
 
+from discreet.address import credentials, is_address, without_credentials
 from discreet.cli import textbook as mechanisms
 from discreet.cli.hospital import HOSTILE, PEOPLE, POLICY, QUESTIONS, TABLES, TOO_MUCH, VISITS, Asked
 from discreet.cli.screen import gauge, out, working
-from discreet.engines.choose import credentials, is_address, without_credentials
 from discreet.engines.duckdb.generate import as_csv, exactly, write_tables
 from discreet.errors import Error
 from discreet.plan.forecast import Forecast

@@ -12,7 +12,7 @@ from typing import Any, final
 
 from attrs import fields_dict, frozen
 
-from discreet.engines.choose import is_address
+from discreet.address import is_address
 from discreet.errors import Invalid
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.opening import connect

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
+from discreet.address import is_address
 from discreet.engines.engine import Engine
 from discreet.errors import EngineError, Invalid
 from discreet.tables.kind import Kind
 
-ADDRESSES = ("postgresql://", "postgres://")
 ENGINES = ("duckdb", "postgres", "spark")
 
 
@@ -56,25 +55,6 @@ def belongs_to(source: object) -> str | None:
     if isinstance(of, str | os.PathLike):
         return "postgres" if is_address(of) else None
     return "spark" if type(of).__module__.split(".")[0] == "pyspark" else "duckdb"
-
-
-def is_address(source: object) -> bool:
-    """Whether this is the address of a PostgreSQL database."""
-    return isinstance(source, str) and source.startswith(ADDRESSES)
-
-
-def without_credentials(address: str) -> str:
-    """An address without user and password, to be written down: these come from the environment or from ~/.pgpass."""
-    parts = urlsplit(address)
-    kept = [(name, value) for name, value in parse_qsl(parts.query) if name not in ("user", "password", "passfile", "sslpassword")]
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" + (f"?{urlencode(kept)}" if kept else "")
-
-
-def credentials(address: str) -> dict[str, str]:
-    """The user and password of an address, by the names of the variables in which the database's client looks for them."""
-    parts = urlsplit(address)
-    said = {"PGUSER": parts.username, "PGPASSWORD": parts.password}
-    return {name: unquote(value) for name, value in said.items() if value is not None}
 
 
 def _chosen(engine: Any, found: set[str | None]) -> str:

@@ -22,6 +22,7 @@ class Asked:
     delta: Fraction
     asked: str
     answered: bool
+    analyst: str | None
 
 
 def asked(ledger: Ledger) -> list[Asked]:
@@ -29,4 +30,7 @@ def asked(ledger: Ledger) -> list[Asked]:
     entries = ledger.entries()
     answered = {entry.body["spend"] for entry in entries if entry.kind == "release"}
     spends = [(entry, record.from_json(entry.body["loss"]).basic) for entry in entries if entry.kind == "spend"]
-    return [Asked(entry.sequence, entry.at, *price, entry.body["note"], entry.sequence in answered) for entry, price in spends]
+    said = ((entry, price, entry.body) for entry, price in spends)
+    return [
+        Asked(entry.sequence, entry.at, *price, body["note"], entry.sequence in answered, body["analyst"]) for entry, price, body in said
+    ]

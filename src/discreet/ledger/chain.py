@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias, final
@@ -11,8 +13,8 @@ from attrs import field, frozen
 
 from discreet.errors import Invalid
 
-Kind: TypeAlias = Literal["terms", "spend", "release"]
-KINDS = ("terms", "spend", "release")
+Kind: TypeAlias = Literal["terms", "grant", "spend", "release"]
+KINDS = ("terms", "grant", "spend", "release")
 BEFORE_ALL = "0" * 64  # what the first entry follows
 
 _FLOAT = "$float"  # {"$float": "0.1"} stands for a float: a decimal that every reader understands in the same way
@@ -104,3 +106,21 @@ def seal(sequence: int, kind: Kind, body: dict[str, Any], previous: str) -> Entr
     at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     text = write(body)
     return Entry(sequence, kind, text, previous, at, _seal(sequence, kind, text, previous, at))
+
+
+@contextmanager
+def brief() -> Iterator[None]:
+    """Refuse what Python does not write down: whole numbers of more than 4300 digits, and what is nested too deeply."""
+    try:
+        yield
+    except Invalid:
+        raise
+    except (ValueError, RecursionError):
+        raise Invalid("this is too long to be written down: use rounder numbers") from None
+
+
+def required_text(value: str, name: str, least: int = 1) -> str:
+    """Text of at least some letters, or Invalid."""
+    if not isinstance(value, str) or len(value) < least:
+        raise Invalid(f"{name} must be text")
+    return value

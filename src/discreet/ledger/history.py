@@ -3,69 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from discreet.errors import BudgetExceeded, Error, LedgerError
-from discreet.ledger import chain
 from discreet.ledger.chain import BEFORE_ALL, Entry
 from discreet.ledger.charge import Charge
+from discreet.ledger.standing import Account, Standing, analyst_name
+from discreet.ledger.standing import Amount as Amount
 from discreet.ledger.storage import State
 from discreet.ledger.terms import Terms
 from discreet.loss.filter import Filter
-from discreet.loss.loss import ZERO
 
-_SPEND, _RELEASE = {"question", "key", "note", "loss", "charge"}, {"spend", "release"}
+_SPEND, _RELEASE, _GRANT = {"question", "key", "note", "loss", "charge", "analyst"}, {"spend", "release"}, {"analyst", "epsilon", "delta"}
 
-WHAT_TO_DO = "Nothing was released. Keep the file for inspection and go on with an untouched copy that is no older, or with a new ledger."
+WHAT_TO_DO = "Nothing was released. Keep it for inspection and go on with an untouched copy that is no older, or with a new ledger."
 
 
 def distrust(reason: str) -> LedgerError:
     """The error for a ledger that is not as it was written."""
     return LedgerError(f"the ledger cannot be trusted: {reason}. {WHAT_TO_DO}")
-
-
-def _shortly(digits: int) -> Callable[[Fraction | None], str]:
-    """Write an amount as a short decimal; the exact one stays in its field."""
-    return lambda amount: "∞" if amount is None else f"{float(amount):.{digits}g}"
-
-
-@final
-@frozen
-class Amount:
-    """An ε and a δ, exact; None is an ε that has no bound.
-
-    >>> Amount(Fraction(62227, 125), Fraction(23, 64_000_000)), Amount(None, Fraction(0))
-    (Amount(epsilon=497.816, delta=3.6e-07), Amount(epsilon=∞, delta=0))
-    """
-
-    epsilon: Fraction | None = field(repr=_shortly(6))
-    delta: Fraction = field(repr=_shortly(2))
-
-    def plus(self, epsilon: Fraction | None, delta: Fraction) -> Amount:
-        """Both together."""
-        return Amount(None if self.epsilon is None or epsilon is None else self.epsilon + epsilon, self.delta + delta)
-
-
-@final
-@frozen
-class Standing:
-    """What has been spent after some entry: the live filter, and the sum of the basic prices."""
-
-    filter: Filter
-    spent: Amount
-
-    @property
-    def text(self) -> str:
-        """The filter as the state row keeps it."""
-        return chain.write(self.filter.to_json())
-
-    def after(self, charge: Charge) -> Standing:
-        """The standing after one more charge, or BudgetExceeded."""
-        return Standing(self.filter.spend(charge), self.spent.plus(*charge.basic))
 
 
 @final
@@ -85,8 +43,10 @@ class History:
     def __init__(self) -> None:
         self.terms: Terms | None = None
         self.witnessed = False
-        self.standing = Standing(Filter(0), Amount(ZERO, ZERO))
+        self.standing = Standing(Account(Filter(0)))
         self.spends = 0
+        self.charges: dict[str, list[Charge]] = {}  # analyst → what she was charged, to fit it into another limit
+        self.grants: dict[str, int] = {}  # analyst → her last grant
         self.keys: dict[str, int] = {}  # idempotency key → its spend
         self.unanswered: dict[int, str] = {}  # spend without a release → its question
         self.answered: dict[int, int] = {}  # spend → its release
@@ -128,9 +88,13 @@ class History:
     def _standing(self, entry: Entry, body: dict[str, Any]) -> Standing:
         match entry.kind:
             case "terms" if entry.sequence == 0:
-                return Standing(Terms.from_json(body).budget, Amount(ZERO, ZERO))
+                return Standing(Account(Terms.from_json(body).budget))
+            case "grant" if self.terms is not None and body.keys() == _GRANT:
+                budget = self.terms.part(body["epsilon"], body["delta"])
+                name = analyst_name(body["analyst"])
+                return self.standing.granted(name, budget, self.charges.get(name, ()))
             case "spend" if entry.sequence > 0 and body.keys() == _SPEND and body["key"] not in self.keys:
-                return self.standing.after(Charge.from_json(body["charge"]))
+                return self.standing.after(Charge.from_json(body["charge"]), body["analyst"])
             case "release" if body.keys() == _RELEASE and body["spend"] in self.unanswered:
                 return self.standing
         raise distrust(f"entry {entry.sequence} cannot stand where it stands")
@@ -141,8 +105,12 @@ class History:
         match entry.kind:
             case "terms":
                 self.terms, self.witnessed = Terms.from_json(body), body["witnessed"]
+            case "grant":
+                self.grants[body["analyst"]] = entry.sequence
             case "spend":
                 self.spends += 1
+                if body["analyst"] in self.grants:
+                    self.charges.setdefault(body["analyst"], []).append(Charge.from_json(body["charge"]))
                 self.unanswered[entry.sequence] = body["question"]
                 if body["key"] is not None:
                     self.keys[body["key"]] = entry.sequence
@@ -157,7 +125,7 @@ class History:
         try:
             self.accept(self.judge(entry))
         except BudgetExceeded:
-            raise distrust(f"entry {entry.sequence} spends more than the budget") from None
+            raise distrust(f"entry {entry.sequence} spends more than the budget, or grants less than was spent") from None
 
     def require(self, state: State) -> None:
         """Raise LedgerError unless the state row says what the chain says."""

@@ -7,36 +7,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, final
 
-from attrs import frozen
-
-from discreet.errors import Invalid, LedgerError
-from discreet.ledger.chain import Entry, Kind, seal
+from discreet.address import is_address
+from discreet.errors import BudgetExceeded, Invalid, LedgerError
+from discreet.exact import Number
+from discreet.ledger.chain import Entry, Kind, brief, required_text, seal
 from discreet.ledger.charge import Charge
 from discreet.ledger.fork import fork_safe_lock
-from discreet.ledger.history import Amount, History, distrust
+from discreet.ledger.history import History, distrust
+from discreet.ledger.report import Report
 from discreet.ledger.sqlite import SqliteStorage
+from discreet.ledger.standing import Allowance, Amount, analyst_name
 from discreet.ledger.storage import Storage
 from discreet.ledger.terms import Terms
 from discreet.ledger.witness import Witness
 from discreet.loss import record
 from discreet.loss.filter import Filter
 from discreet.loss.loss import Loss
-
-
-@final
-@frozen
-class Report:
-    """What was verified: how many entries, the last one's hash, and whether somebody outside keeps watch.
-
-    `repriced` counts the spends that this version would charge otherwise: 0, unless an older version wrote them.
-    """
-
-    entries: int
-    spends: int
-    releases: int
-    repriced: int
-    head: str
-    witnessed: bool
 
 
 @final
@@ -69,29 +55,60 @@ class Ledger:
 
     # ── paying and remembering ───────────────────────────────────────────────────────────────────────────────────────
 
-    def spend(self, loss: Loss, *, question: str, key: str | None = None, note: str = "") -> Entry:
+    def spend(self, loss: Loss, *, question: str, key: str | None = None, note: str = "", analyst: str | None = None) -> Entry:
         """Charge a loss, durably, and give the entry that proves it; or raise BudgetExceeded and charge nothing.
 
         If this raises LedgerError the charge may stand, and nothing may be answered. `question` names what is asked (its digest), `key`
-        the request, `note` is for people.
+        the request, `note` is for people. `analyst` is who asks: one who was granted a budget, or "owner"; None if there are no grants.
         """
-        return self.claim(loss, question=question, key=key, note=note)[0]
+        return self.claim(loss, question=question, key=key, note=note, analyst=analyst)[0]
 
-    def claim(self, loss: Loss, *, question: str, key: str | None = None, note: str = "") -> tuple[Entry, bool]:
+    def claim(self, loss: Loss, *, question: str, key: str | None = None, note: str = "", analyst: str | None = None) -> tuple[Entry, bool]:
         """Spend, and say whether this very call paid. Only who paid may draw noise: a second draw on one payment would be a free one, even
         if it is never stored, for it may show in an error."""
-        with _brief():
+        with brief():
             price = {"loss": record.to_json(loss), "charge": Charge.of(loss, self.terms.budget).to_json()}
-        name = None if key is None else _text(key, "key")
-        body = {"question": _text(question, "question"), "key": name, "note": _text(note, "note", least=0)} | price
+        name, who = None if key is None else required_text(key, "key"), None if analyst is None else required_text(analyst, "analyst")
+        body = {
+            "question": required_text(question, "question"),
+            "key": name,
+            "note": required_text(note, "note", least=0),
+            "analyst": who,
+        } | price
         with self._lock:
             with self._writing():
                 known = self._history.keys.get(key) if key is not None else None
+                if known is None:
+                    self._history.standing.require(who)
                 entry = self._append("spend", body) if known is None else self._entry(known)
             self._settle(entry)
         if known is not None and any(entry.body[name] != body[name] for name in ("question", "loss")):
             raise Invalid("this key was used for another question or another price: use a new key")
         return entry, known is None
+
+    def grant(self, analyst: str, epsilon: Number, delta: Number = 0) -> Entry:
+        """Let an analyst spend so much of the data set's budget, in all; what she has spent counts. The same limit again changes nothing.
+
+        From the first grant on, whoever spends says who it is. What is granted may add up to more than there is: the data set's ceiling
+        holds for all together. A limit is a share of what may be asked for, not of what may be seen: stored answers are everybody's.
+        """
+        with brief():
+            part, name = self.terms.part(epsilon, delta), analyst_name(analyst)
+            body = {"analyst": name, "epsilon": str(part.epsilon), "delta": str(part.delta)}
+        with self._lock:
+            with self._writing():
+                known = self._history.grants.get(name)
+                entry = None if known is None else self._entry(known)
+                if entry is None or entry.body != body:
+                    entry = self._regrant(body)
+            self._settle(entry)
+        return entry
+
+    def _regrant(self, body: dict[str, Any]) -> Entry:
+        try:
+            return self._append("grant", body)
+        except BudgetExceeded:
+            raise Invalid(f"{body['analyst']} has spent more than this already: grant at least what was spent") from None
 
     def store(self, spend: Entry, release: dict[str, Any]) -> Entry:
         """Remember the release that a spend paid for, durably; if it has one already, give that: only the first is ever shown."""
@@ -135,20 +152,30 @@ class Ledger:
 
     @property
     def filter(self) -> Filter:
-        """The live filter; other processes may spend from it at any time."""
+        """The data set's live filter; other processes may spend from it at any time."""
         with self._lock, self._reading():
-            return self._history.standing.filter
+            return self._history.standing.whole.filter
 
     @property
     def spent(self) -> Amount:
-        """What was charged: the sum of the prices of all questions, by basic composition."""
-        with self._lock, self._reading():
-            return self._history.standing.spent
+        """What was charged to the data set: the sum of the prices of all questions, by basic composition."""
+        return self.allowance().spent
 
     @property
     def remaining(self) -> Amount:
-        """The largest single further question that is still admitted."""
-        return Amount(*self.filter.remaining)
+        """The largest single further question that the data set's budget still admits."""
+        return self.allowance().remaining
+
+    def allowance(self, analyst: str | None = None) -> Allowance:
+        """What an analyst was granted, has spent and may still spend; of the whole budget, if nobody or "owner" is named."""
+        with self._lock, self._reading():
+            return self._history.standing.allowance(analyst)
+
+    def analysts(self) -> dict[str, Allowance]:
+        """The allowance of everybody who was granted one, in the order of the first grants."""
+        with self._lock, self._reading():
+            standing = self._history.standing
+            return {name: standing.allowance(name) for name in standing.analysts}
 
     def entries(self) -> list[Entry]:
         """Every entry, oldest first."""
@@ -252,7 +279,7 @@ class Ledger:
             self._witness.check(self._history)
 
     def _append(self, kind: Kind, body: dict[str, Any]) -> Entry:
-        with _brief():
+        with brief():
             entry = seal(self._history.length, kind, body, self._history.head)
             filter = self._history.judge(entry).standing.text
         self._storage.append(entry, filter)
@@ -293,28 +320,20 @@ class Ledger:
             raise Invalid("this is not a spend of this ledger: give what `spend` returned")
 
 
-def open_ledger(path: str | os.PathLike[str], terms: Terms | None = None, witness: str | os.PathLike[str] | None = None) -> Ledger:
-    """Open or begin a ledger in a file, or in memory (":memory:"); without terms, one that exists, as it stands.
+def open_ledger(place: str | os.PathLike[str], terms: Terms | None = None, witness: str | os.PathLike[str] | None = None) -> Ledger:
+    """Open or begin a ledger in a file, in memory (":memory:") or in a database; without terms, one that exists, as it stands.
 
-    Everything is verified: seals, order, the replayed budget, the state, the witness. A ledger begun with a witness needs it always.
+    A database is shared by many hosts: postgresql://host/database?ledger=clinic names one of its ledgers. Everything is verified: seals,
+    order, the replayed budgets, the state, the witness. A ledger begun with a witness needs it always.
     """
-    place = os.fspath(path)
-    storage = SqliteStorage(place, create=terms is not None)
-    return Ledger(storage, terms, None if witness is None else Witness(os.fspath(witness)))
+    return Ledger(_storage(os.fspath(place), create=terms is not None), terms, None if witness is None else Witness(os.fspath(witness)))
 
 
-@contextmanager
-def _brief() -> Iterator[None]:
-    """Refuse what Python does not write down: whole numbers of more than 4300 digits, and what is nested too deeply."""
+def _storage(place: str, *, create: bool) -> Storage:
+    if not is_address(place):
+        return SqliteStorage(place, create=create)
     try:
-        yield
-    except Invalid:
-        raise
-    except (ValueError, RecursionError):
-        raise Invalid("this is too long to be written down: use rounder numbers") from None
-
-
-def _text(value: str, name: str, least: int = 1) -> str:
-    if not isinstance(value, str) or len(value) < least:
-        raise Invalid(f"{name} must be text")
-    return value
+        from discreet.ledger.postgres import PostgresStorage
+    except ImportError:
+        raise LedgerError("a ledger in PostgreSQL needs psycopg: pip install 'discreet[postgres]'") from None
+    return PostgresStorage(place, create=create)

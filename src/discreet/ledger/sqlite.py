@@ -15,14 +15,14 @@ from discreet.ledger.history import distrust
 from discreet.ledger.storage import State, Storage
 
 APPLICATION = 0x64697363  # "disc"
-VERSION = 1
+VERSION = 2
 PATIENCE = 30.0  # seconds to wait for other writers
 
 # The triggers and unique indices are a second wall: what is written through this class never meets them.
 SCHEMA = (
     """CREATE TABLE entries (
     sequence INTEGER PRIMARY KEY CHECK (sequence >= 0),
-    kind TEXT NOT NULL CHECK (kind IN ('terms', 'spend', 'release') AND (kind = 'terms') = (sequence = 0)),
+    kind TEXT NOT NULL CHECK (kind IN ('terms', 'grant', 'spend', 'release') AND (kind = 'terms') = (sequence = 0)),
     body TEXT NOT NULL,
     previous TEXT NOT NULL UNIQUE CHECK (length(previous) = 64),
     hash TEXT NOT NULL CHECK (length(hash) = 64),
@@ -255,7 +255,7 @@ def _recognise(connection: sqlite3.Connection) -> None:
     if _asked(connection, "application_id") != APPLICATION:
         raise LedgerError("this file is not a ledger of discreet and was left as it is: choose another place")
     if _asked(connection, "user_version") != VERSION:
-        raise LedgerError("this ledger was made by another version of discreet: use that version")
+        raise LedgerError("this ledger was made by another version of discreet: use that version, for nothing is converted")
     found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     if sorted(str(sql) for (sql,) in found) != sorted(SCHEMA):
         raise distrust("its tables are not those of a ledger")

@@ -9,9 +9,10 @@ from attrs import asdict, field, frozen
 
 from discreet import exact, parameter
 from discreet.errors import Invalid, PolicyError
+from discreet.exact import Number
 from discreet.loss.filter import Filter
 
-FORMAT = 1
+FORMAT = 2
 
 
 def _name(value: str) -> str:
@@ -44,6 +45,14 @@ class Terms:
     def budget(self) -> Filter:
         """The whole budget, nothing spent."""
         return Filter(self.epsilon, self.delta)
+
+    def part(self, epsilon: Number, delta: Number) -> Filter:
+        """The budget of one analyst, nothing spent: no more than the whole, or Invalid."""
+        part = Filter(exact.positive(epsilon, "epsilon"), delta)
+        if part.epsilon > self.epsilon or part.delta > self.delta:
+            whole = f"epsilon = {_shown(self.epsilon)} and delta = {_shown(self.delta)}"
+            raise Invalid(f"an analyst's budget is a part of the data set's, which has {whole}: grant no more")
+        return part
 
     def to_json(self, *, witnessed: bool) -> dict[str, Any]:
         """Write the first entry: the terms, and whether somebody outside keeps watch."""

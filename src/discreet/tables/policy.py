@@ -26,6 +26,16 @@ _ADJACENCIES: tuple[Adjacency, ...] = ("add/remove", "replace-one")
 
 @final
 @frozen
+class Share:
+    """What one analyst may spend of the budget, in all."""
+
+    analyst: str
+    epsilon: Fraction
+    delta: Fraction
+
+
+@final
+@frozen
 class Policy:
     """What the owner of the data has decided; it holds no data and nothing learnt from data.
 
@@ -42,6 +52,7 @@ class Policy:
     ledger: str | None = None  # a path, ":memory:", or None for the place beside the data
     witness: str | None = None
     engine: str | None = None  # where the data itself does not say
+    analysts: tuple[Share, ...] = ()
 
     @classmethod
     def of_arguments(
@@ -145,7 +156,7 @@ def begin_policy(text: str, problems: Problems) -> Policy:
 def _read(given: Mapping[str, Any], problems: Problems) -> Policy:
     """Check everything before complaining."""
     top = problems.known(given, "", _TOP)
-    epsilon, delta = _budget(top.get("budget", {}), problems)
+    epsilon, delta, analysts = _budget(top.get("budget", {}), problems)
     adjacency = next((known for known in _ADJACENCIES if known == top.get("adjacency", "add/remove")), None)
     if adjacency is None:
         problems.add("adjacency", 'must be "add/remove" or "replace-one"')
@@ -158,11 +169,11 @@ def _read(given: Mapping[str, Any], problems: Problems) -> Policy:
         sections = {}
     tables = tuple(TableDeclaration.read(of, str(name), problems) for name, of in sections.items())
     _check_tables(tables, sections, problems)
-    return Policy(epsilon, delta, tables, adjacency or "add/remove", version or "1", path, witness, engine)
+    return Policy(epsilon, delta, tables, adjacency or "add/remove", version or "1", path, witness, engine, analysts)
 
 
-def _budget(given: Any, problems: Problems) -> tuple[Fraction, Fraction]:
-    entries = problems.known(given, "budget", ("epsilon", "delta"))
+def _budget(given: Any, problems: Problems) -> tuple[Fraction, Fraction, tuple[Share, ...]]:
+    entries = problems.known(given, "budget", ("epsilon", "delta", "analysts"))
     epsilon = delta = Fraction(0)
     if "epsilon" not in entries:
         problems.add("budget.epsilon", "is missing; say how much may be learnt about one unit, for example 1.0")
@@ -171,7 +182,30 @@ def _budget(given: Any, problems: Problems) -> tuple[Fraction, Fraction]:
             epsilon = exact.positive(entries["epsilon"], "epsilon")
     with problems.at("budget.delta"):
         delta = parameter.any_delta(entries.get("delta", 0))
-    return epsilon, delta
+    shares = entries.get("analysts", {})
+    if not isinstance(shares, Mapping):
+        problems.add("budget.analysts", "must be a section with one entry for each analyst, such as ada = { epsilon = 0.5 }")
+        shares = {}
+    found = [_share(str(name), share, problems) for name, share in shares.items()]
+    for share in found:
+        if share.epsilon > epsilon > 0 or share.delta > delta:
+            problems.add(join("budget.analysts", share.analyst), "must not be more than the whole budget")
+    return epsilon, delta, tuple(found)
+
+
+def _share(name: str, given: Any, problems: Problems) -> Share:
+    path, epsilon, delta = join("budget.analysts", name), Fraction(0), Fraction(0)
+    if not name.strip() or name != name.strip() or not name.isprintable() or name.casefold() == "owner":
+        problems.add(path, 'must be named by a text without blanks around it, and not "owner", who needs no share')
+    entries = problems.known(given, path, ("epsilon", "delta"))
+    if "epsilon" not in entries:
+        problems.add(join(path, "epsilon"), "is missing; say how much this analyst may spend in all, for example 0.5")
+    else:
+        with problems.at(join(path, "epsilon")):
+            epsilon = exact.positive(entries["epsilon"], "epsilon")
+    with problems.at(join(path, "delta")):
+        delta = parameter.any_delta(entries.get("delta", 0))
+    return Share(name, epsilon, delta)
 
 
 def _check_tables(tables: tuple[TableDeclaration, ...], sections: Mapping[str, Any], problems: Problems) -> None:

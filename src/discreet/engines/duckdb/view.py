@@ -75,7 +75,7 @@ def _read_as(sql_type: str, value: str) -> tuple[Kind | None, str]:
 
 
 def _by_bytes(text: str) -> str:
-    """A text that equals no other: under a collation 'er' and 'ER' may be one group, and whose row comes first decides how it is spelled."""
+    """A text that equals no other: under a collation 'er' and 'ER' may be one group, and whose row comes first decides on its name."""
     return f'({text} COLLATE "binary")'
 
 

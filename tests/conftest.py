@@ -1,0 +1,26 @@
+"""Servers for whoever asks, started once in a run and stopped with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from servers import NoServer, Server, postgres_server
+
+
+@pytest.fixture(scope="session")
+def shared_server() -> Iterator[Server]:
+    """A PostgreSQL for all tests of this process; whoever stops servers starts one for himself."""
+    try:
+        running = postgres_server()
+        server = running.__enter__()
+    except NoServer as reason:
+        pytest.skip(str(reason))
+    yield server
+    running.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def postgres(shared_server: Server) -> str:
+    """The superuser's URI."""
+    return shared_server.uri
