@@ -99,7 +99,7 @@ def test_weights_that_were_not_rounded_down_would_be_seen() -> None:
 @pytest.mark.parametrize("bounding", [b for b in BOUNDINGS if not (isinstance(b, Groups) and b.euclidean)], ids=str)  # choices are pure
 def test_weights_by_value(bounding: Bounding) -> None:
     found = tables.rows(9)
-    out = run(found, write_weights(source(bounding), "CAST(FLOOR(x) AS BIGINT)", bounding, "x IS NOT NULL"))
+    out = run(found, write_weights(source(bounding), X, "CAST(FLOOR(__e0) AS BIGINT)", bounding))
     there = [row for row in found if tables.clamped(row[2]) is not None]
     expected: Counter[Any] = Counter()
     for (_, key, value), weight in tables.weights(there, bounding, set(KEYS)):
@@ -158,8 +158,8 @@ def test_different_values_are_capped() -> None:
 def test_one_number_for_each_unit() -> None:
     found = [(1, "k0", 1.0), (1, "k0", 7.0), (2, "k1", 3.0), (None, "k1", 9.0)]
     plain = Source(tables.scan(), (), None, DUCKDB)
-    assert run(found, write_per_unit(plain, [("y", "x")], "MAX(y)")) in ({"v": [7.0, 3.0], "w": [1, 1]}, {"v": [3.0, 7.0], "w": [1, 1]})
-    assert run(found, write_per_unit(plain, [], "COUNT(*) > 0")) == {"v": [True], "w": [2]}
+    assert run(found, write_per_unit(plain, "MAX(x)", X, "__e0")) in ({"v": [7.0, 3.0], "w": [1, 1]}, {"v": [3.0, 7.0], "w": [1, 1]})
+    assert run(found, write_per_unit(plain, "COUNT(*) > 0")) == {"v": [True], "w": [2]}
 
 
 def test_shifted_totals_move_no_further_than_is_said() -> None:

@@ -33,7 +33,6 @@ from discreet.plan.steps import Choice, Found, Steps, Total
 from discreet.plan.write import write_capped, write_totals, write_units, write_weights
 from discreet.private import Private
 from discreet.relation.expr import field_of
-from discreet.relation.write import write_expr
 from discreet.tables.kind import Kind, Value
 
 Progress = Callable[[str], None]
@@ -245,14 +244,13 @@ def _chosen(choice: Choice, plan: Steps, engine: Engine, positions: Positions) -
 def choice_statement(choice: Choice, plan: Steps) -> Statement:
     """The statement that counts, for each group and value (or place on a quantile's grid), its weight."""
     schema, dialect = plan.question.relation.schema, plan.dialect
-    text, kind = write_expr(choice.expr, schema, dialect), field_of(choice.expr, schema).kind
-    condition = f"{text} IS NOT NULL"
+    text, kind = "__e0", field_of(choice.expr, schema).kind
     if isinstance(choice.mechanism, Quantile):
         of = choice.mechanism.grid
         text = on_grid(text, StatGrid(of.lower, of.step, of.points), kind, dialect, nudge="")
     elif kind in (Kind.DATE, Kind.TIMESTAMP):
         text = dialect.shown(text)
-    return write_weights(plan.source, text, choice.bounding, condition)
+    return write_weights(plan.source, choice.expr, text, choice.bounding)
 
 
 def _split(columns: Columns, positions: Positions) -> list[Places]:

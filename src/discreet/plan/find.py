@@ -28,7 +28,6 @@ from discreet.plan.statement import Statement
 from discreet.plan.write import write_capped, write_per_unit
 from discreet.relation.expr import Expr
 from discreet.relation.field import Interval
-from discreet.relation.write import write_expr
 from discreet.tables.kind import Kind
 from discreet.tables.table import MOST_CONTRIBUTED
 
@@ -94,7 +93,7 @@ class FindLimit:
             case _:
                 value = "MAX(c)"
         ladder = " ".join(f"WHEN {value} <= {limit} THEN {place}" for place, limit in enumerate(LIMITS[:-1]))
-        return write_per_unit(source, [], f"CASE {ladder} ELSE {len(LIMITS) - 1} END", pairs=self.what == "per_group")
+        return write_per_unit(source, f"CASE {ladder} ELSE {len(LIMITS) - 1} END", pairs=self.what == "per_group")
 
     def beyond(self, columns: Columns) -> list[int]:
         """Minus how many units have more than each limit."""
@@ -132,9 +131,8 @@ class FindBound:
 
     def write(self, source: Source) -> Statement:
         """How many units have their largest (smallest) value at each grid point."""
-        text = write_expr(self.expr, source.relation.schema, source.dialect)
         word = "MAX" if self.end == "high" else "MIN"
-        return write_per_unit(source, [("x", f"{log_place(text, source.dialect)} + {_TOP}")], f"{word}(x)")
+        return write_per_unit(source, f"{word}(x)", self.expr, f"{log_place('__e0', source.dialect)} + {_TOP}")
 
     def beyond(self, columns: Columns) -> list[int]:
         """Minus how many units have a value beyond each grid point, from the other end on."""

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from discreet.engines.dialect import Dialect
 from discreet.engines.engine import Given
-from discreet.relation.expr import field_of
+from discreet.relation.expr import Expr, field_of
 from discreet.relation.node import Named, Relation
 from discreet.relation.write import UNIT, write_expr, write_relation
 from discreet.tables.kind import Kind, Value
@@ -59,19 +59,26 @@ class Source:
                 found.append(Given(f"__given{place}", (("v", kind, values),)))
         return tuple(found)
 
-    def rows(self, values: Sequence[tuple[str, str]], condition: str | None = None) -> str:
-        """SELECT unit, keys, values; `values` are pairs of name and text over the relation's columns."""
+    def rows(self, exprs: Sequence[tuple[str, Expr]] = (), values: Sequence[tuple[str, str]] = (), condition: str | None = None) -> str:
+        """SELECT unit, keys, and the expressions under their names; or values and a condition over these names.
+
+        What is made of an expression repeats it, so it is computed below, once.
+        """
         schema, dialect = self.relation.schema, self.dialect
         keys = [write_expr(expr, schema, dialect) for _, expr in self.keys]
         inside = f"({write_relation(self.relation, dialect)}) AS t"
         if self.other:
             keys, inside = self._places(keys, inside)
-        shown = [UNIT] if self.relation.has_id else []
-        shown += [f"{key} AS {name}" for name, key in zip(self.key_names, keys, strict=True)]
-        shown += [f"{text} AS {name}" for name, text in values]
-        kept = [*self._within_groups(), *([condition] if condition else [])]
+        unit = [UNIT] if self.relation.has_id else []
+        shown = [*unit, *(f"{key} AS {name}" for name, key in zip(self.key_names, keys, strict=True))]
+        shown += [f"{write_expr(expr, schema, dialect)} AS {name}" for name, expr in exprs]
+        kept = self._within_groups()
         where = f" WHERE {' AND '.join(kept)}" if kept else ""
-        return f"SELECT {', '.join(shown)} FROM {inside}{where}"
+        below = f"SELECT {', '.join(shown) or '1 AS __nothing'} FROM {inside}{where}"
+        if not values and condition is None:
+            return below
+        above = ", ".join([*unit, *self.key_names, *(f"{text} AS {name}" for name, text in values)])
+        return f"SELECT {above} FROM ({below}) AS e" + (f" WHERE {condition}" if condition else "")
 
     def transported(self, prefix: str = "") -> list[str]:
         """The keys as they leave the engine: dates and times as text, for not every engine's calendar fits ours."""

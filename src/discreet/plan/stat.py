@@ -12,9 +12,8 @@ from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
 from discreet.mechanisms.sensitivity import Adjacency
 from discreet.plan.bound import Bounding, Reach, Single, moved
-from discreet.relation.expr import Expr, Schema, field_of
+from discreet.relation.expr import Expr
 from discreet.relation.field import Field, Interval
-from discreet.relation.write import write_expr
 from discreet.tables.kind import Kind
 
 Form: TypeAlias = Literal["rows", "present", "units", "distinct", "total", "plain", "squares"]
@@ -94,14 +93,13 @@ class Stat:
         """Whether rows may add less than nothing."""
         return self.form in ("total", "plain")
 
-    def write(self, schema: Schema, dialect: Dialect) -> str:
-        """The whole number that a row adds, never NULL, clamped whatever is believed of the expression."""
+    def write(self, text: str, kind: Kind | None, dialect: Dialect) -> str:
+        """The whole number that a row adds, from its expression's column, never NULL, clamped whatever is believed of it."""
         if self.expr is None:
             return "1"
-        text = write_expr(self.expr, schema, dialect)
         if self.grid is None:
             return f"CASE WHEN {text} IS NOT NULL THEN 1 ELSE 0 END"
-        value = on_grid(text, self.grid, field_of(self.expr, schema).kind, dialect)
+        value = on_grid(text, self.grid, kind, dialect)
         clamped = f"LEAST(GREATEST(COALESCE({value}, 0), {-self.grid.most}), {self.grid.most})"
         return f"({clamped} * {clamped})" if self.form == "squares" else clamped
 

@@ -14,7 +14,7 @@ from discreet.plan.source import Source, numbered_groups
 from discreet.plan.stat import Scaled, Stat
 from discreet.plan.statement import Statement
 from discreet.relation.expr import Expr, field_of
-from discreet.relation.write import UNIT, write_expr
+from discreet.relation.write import UNIT
 
 _GROUPS_OF = f"(SELECT {UNIT}, COUNT(*) AS m FROM __p GROUP BY {UNIT}) AS u"  # p: each unit once in each of its groups
 MASKED = 62  # so many groups fit the bits of a mask
@@ -32,7 +32,12 @@ def write_totals(source: Source, stats: Sequence[tuple[Stat, Scaled]], bounding:
     """One row for each group that occurs: its keys, and each stat's total."""
     dialect, schema, keys = source.dialect, source.relation.schema, source.key_names
     names = [f"s{i}" for i in range(len(stats))]
-    rows = source.rows([(name, stat.write(schema, dialect)) for name, (stat, _) in zip(names, stats, strict=True)])
+    exprs = {expr: f"__e{i}" for i, expr in enumerate(dict.fromkeys(stat.expr for stat, _ in stats if stat.expr is not None))}
+    values = []
+    for name, (stat, _) in zip(names, stats, strict=True):
+        text, kind = ("", None) if stat.expr is None else (exprs[stat.expr], field_of(stat.expr, schema).kind)
+        values.append((name, stat.write(text, kind, dialect)))
+    rows = source.rows([(name, expr) for expr, name in exprs.items()], values)
     few = source.cells is not None and 0 < len(source.cells) <= MASKED and bool(keys)
     match bounding:
         case Single():
@@ -97,9 +102,7 @@ def _few_groups(source: Source, rows: str, bounding: Groups, names: Sequence[str
     assert source.cells is not None
     masks = numbered_groups(source.cells, keys, "b", [2**i for i in range(len(source.cells))], dialect)
     same = " AND ".join(dialect.same(f"r.{key}", f"g.{key}", kind) for key, kind in zip(keys, source.key_kinds, strict=True))
-    units = (
-        f"SELECT {UNIT}, COUNT(*) AS n, {dialect.bits_set('b')} AS m FROM ({source.rows([])}) AS r JOIN {masks} ON {same} GROUP BY {UNIT}"
-    )
+    units = f"SELECT {UNIT}, COUNT(*) AS n, {dialect.bits_set('b')} AS m FROM ({source.rows()}) AS r JOIN {masks} ON {same} GROUP BY {UNIT}"
     columns = [f"r.{name} AS {name}" for name in keys]
     weight = _pair_weight(bounding, str(bounding.per_group), "m", dialect)
     light = (
@@ -126,10 +129,10 @@ def _pair_weight(bounding: Groups, rows: str, groups: str, dialect: Dialect) -> 
     return dialect.floor_divide(f"(({spread}) * {bounding.per_group})", f"({c})")
 
 
-def write_weights(source: Source, value: str, bounding: Bounding, condition: str) -> Statement:
-    """For each group and value: the weight of its rows; rows on which the condition fails are left out before they are bounded."""
+def write_weights(source: Source, expr: Expr, value: str, bounding: Bounding) -> Statement:
+    """For each group and value, a text over the expression's column __e0: the weight of its rows; those with NULL are left out before."""
     dialect, keys = source.dialect, source.key_names
-    rows = source.rows([("v", value)], condition)
+    rows = source.rows([("__e0", expr)], [("v", value)], "__e0 IS NOT NULL")
     weight = dialect.total("w", bounding.one)
     match bounding:
         case Single():
@@ -155,7 +158,7 @@ def _groups_weighted(rows: str, bounding: Groups, columns: Sequence[str], keys: 
 def write_units(source: Source, bounding: Groups, bits: int) -> Statement:
     """How many units are in each group, each weighing groups/m."""
     keys, dialect = source.key_names, source.dialect
-    pairs = f"SELECT {_listed([UNIT], keys)} FROM ({source.rows([])}) AS r GROUP BY {_listed([UNIT], keys)}"
+    pairs = f"SELECT {_listed([UNIT], keys)} FROM ({source.rows()}) AS r GROUP BY {_listed([UNIT], keys)}"
     if not keys:
         text = f"WITH __p AS ({pairs}) SELECT {dialect.shifted(f'COUNT(*) * {bounding.one}', 0)} AS s0 FROM __p"
         return Statement.of(source, text, 1)
@@ -178,10 +181,9 @@ def write_capped(source: Source, value: Expr | None, most: int, salt: str, root:
     With `root`, each unit spreads ⌊root/√t⌋ over its t groups instead of 1.
     """
     keys, dialect, schema = source.key_names, source.dialect, source.relation.schema
-    values = [("v", write_expr(value, schema, dialect))] if value is not None else []
-    condition = None if value is None else f"{write_expr(value, schema, dialect)} IS NOT NULL"
-    parts = [*keys, *(name for name, _ in values)]
-    rows = source.rows(values, condition)
+    values = [] if value is None else ["v"]
+    parts = [*keys, *values]
+    rows = source.rows() if value is None else source.rows([("v", value)], [("v", "v")], "v IS NOT NULL")
     if not source.relation.has_id:  # each row is a unit, in one group
         weight = "COUNT(DISTINCT v)" if values else "COUNT(*)" if root is None else f"COUNT(*) * {root}"
         text = f"SELECT {_listed(source.transported(), [f'{dialect.shifted(weight, 0)} AS s0'])} FROM ({rows}) AS r{_group_by(keys)}"
@@ -201,17 +203,15 @@ def write_capped(source: Source, value: Expr | None, most: int, salt: str, root:
     return Statement.of(source, text, 3)
 
 
-def write_per_unit(source: Source, values: Sequence[tuple[str, str]], aggregate: str, pairs: bool = False) -> Statement:
-    """How many units have each value, where each unit has one: an aggregate of its own rows (with `pairs`, of its c rows in each group)."""
-    rows = source.rows(values)
-    if not source.relation.has_id:
-        return Statement.of(source, _each_row(rows, values), 1)  # a row's largest value is its value
+def write_per_unit(source: Source, aggregate: str, expr: Expr | None = None, value: str = "", pairs: bool = False) -> Statement:
+    """How many units have each value, where each unit has one: an aggregate of its own rows (with `pairs`, of its c rows in each group).
+
+    With an expression, x is a value over its column __e0.
+    """
+    rows = source.rows() if expr is None else source.rows([("__e0", expr)], [("x", value)])
+    if not source.relation.has_id:  # a row's largest value is its value
+        return Statement.of(source, f"SELECT x AS v, COUNT(*) AS w FROM ({rows}) AS r WHERE x IS NOT NULL GROUP BY x", 1)
     if pairs:
         rows = f"SELECT {UNIT}, COUNT(*) AS c FROM ({rows}) AS r GROUP BY {_listed([UNIT], source.key_names)}"
     text = f"SELECT v, COUNT(*) AS w FROM (SELECT {aggregate} AS v FROM ({rows}) AS r GROUP BY {UNIT}) AS q WHERE v IS NOT NULL GROUP BY v"
     return Statement.of(source, text, 3 if pairs else 2)
-
-
-def _each_row(rows: str, values: Sequence[tuple[str, str]]) -> str:
-    name = values[0][0]
-    return f"SELECT {name} AS v, COUNT(*) AS w FROM ({rows}) AS r WHERE {name} IS NOT NULL GROUP BY {name}"

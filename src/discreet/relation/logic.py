@@ -143,7 +143,10 @@ def _values(dialect: Dialect, texts: Texts, out: Field) -> list[str]:
 
 def write_case(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
     values = _values(dialect, [*texts[1:-1:2], texts[-1]], out)
-    branches = " ".join(f"WHEN {condition} THEN {value}" for condition, value in zip(texts[:-1:2], values[:-1], strict=True))
+    tests = [
+        as_kind(dialect, text, Kind.BOOLEAN) if of.kind is None else text for text, of in zip(texts[:-1:2], fields[:-1:2], strict=True)
+    ]
+    branches = " ".join(f"WHEN {condition} THEN {value}" for condition, value in zip(tests, values[:-1], strict=True))
     return f"(CASE {branches} ELSE {values[-1]} END)"
 
 
