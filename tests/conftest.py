@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from servers import NoServer, Server, postgres_server
+from spark_server import NoJava, spark_session
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +26,12 @@ def shared_server() -> Iterator[Server]:
 def postgres(shared_server: Server) -> str:
     """The superuser's URI."""
     return shared_server.uri
+
+
+@pytest.fixture(scope="session")
+def spark() -> Any:
+    """The Spark of this process."""
+    try:
+        return spark_session()
+    except NoJava as reason:
+        pytest.skip(str(reason))

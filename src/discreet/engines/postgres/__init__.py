@@ -1,0 +1,1 @@
+"""PostgreSQL, where the tables are already."""

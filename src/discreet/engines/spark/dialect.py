@@ -1,0 +1,103 @@
+"""Spark's spelling.
+
+Every form here is total with ANSI mode on, where Spark raises on overflow, on division by 0 and on casts, and gives the same values with it
+off, where Spark wraps around. `div` on decimals wraps around in both.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import final
+
+from attrs import frozen
+
+from discreet.engines.dialect import Dialect
+
+_LIMB = 22  # bits of a number that is summed in 64 bits: 2^40 rows of it fit
+_MASK = 2**_LIMB - 1
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+.,:;/|%()=<>#@!?&*~")
+_FARTHEST = 2**62
+_WHOLE = 2**52  # floats from here on are whole
+
+
+@final
+@frozen
+class SparkDialect(Dialect):
+    """Spark 4."""
+
+    name: str = "spark"
+    inline: str = ""
+    once: str = ""
+    pairs_first: bool = True
+    types: tuple[str, str, str, str, str, str] = ("BOOLEAN", "BIGINT", "DOUBLE", "STRING", "DATE", "TIMESTAMP_NTZ")
+
+    def identifier(self, name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
+
+    def text(self, value: str) -> str:
+        """A text literal; what is not plain in bytes, for how quotes, backslashes and ${names} are read depends on settings."""
+        if _PLAIN.issuperset(value):
+            return f"'{value}'"
+        return f"CAST(X'{value.encode('utf-8', 'surrogatepass').hex()}' AS STRING)"
+
+    def real(self, value: Fraction) -> str:
+        number = float(value)
+        return f"{number!r}D" if math.copysign(1, number) > 0 else f"({number!r}D)"
+
+    def is_number(self, real: str) -> str:
+        return f"({real} IS NOT NULL AND NOT isnan({real}))"  # isnan(NULL) is false
+
+    def floor(self, real: str) -> str:
+        return self._to_whole("FLOOR", real)
+
+    def ceil(self, real: str) -> str:
+        return self._to_whole("CEIL", real)
+
+    def _to_whole(self, word: str, real: str) -> str:
+        # it gives a 64-bit number and raises beyond
+        return f"(CASE WHEN {real} BETWEEN {-_FARTHEST}D AND {_FARTHEST}D THEN {word}({real}) END)"
+
+    def floor_real(self, real: str) -> str:
+        return f"(CASE WHEN {real} BETWEEN {-_WHOLE}D AND {_WHOLE}D THEN CAST(FLOOR({real}) AS DOUBLE) ELSE {real} END)"
+
+    def total(self, summand: str, most: int) -> str:
+        """Cut into parts so short that their sums fit 64 bits: a longer sum raises or wraps around, and one of decimals is slow."""
+        whole = f"CAST({summand} AS BIGINT)"
+        if most <= 2**_LIMB:
+            return f"SUM({whole})"
+        parts = -(-most.bit_length() // _LIMB)
+        sums = [self._part(whole, place, place == parts - 1) for place in range(parts)]
+        return f"({' + '.join(sums)})"
+
+    def _part(self, whole: str, place: int, last: bool) -> str:
+        """The sum of the bits of one part; the last one has the sign."""
+        moved = f"shiftright({whole}, {place * _LIMB})" if place else whole
+        total = f"CAST(SUM({moved if last else f'{moved} & {_MASK}L'}) AS DECIMAL(38,0))"
+        return f"{total} * {2 ** (place * _LIMB)}" if place else total
+
+    def shifted(self, total: str, bits: int) -> str:
+        most = 2 ** (62 + bits)
+        inside = f"LEAST(GREATEST(COALESCE(CAST({total} AS DECIMAL(38,0)), 0), {-most}), {most})"
+        return f"({inside} div {2**bits})"
+
+    def floor_divide(self, whole: str, by: str) -> str:
+        return f"({whole} div {by})"
+
+    def bits_set(self, masks: str) -> str:
+        return f"CAST(BIT_COUNT(BIT_OR(CAST({masks} AS BIGINT))) AS BIGINT)"
+
+    def like(self, text: str, pattern: str) -> str:
+        whole = pattern.replace("\\", "\\\\")  # a lone backslash raises
+        return f"({text} LIKE {self.text(whole)})"
+
+    def part(self, name: str, moment: str) -> str:
+        return self.whole(f"EXTRACT({'DAYOFWEEK_ISO' if name == 'weekday' else name.upper()} FROM {moment})")
+
+    def start(self, name: str, moment: str) -> str:
+        """Not by DATE_TRUNC, which goes by the session's zone."""
+        day = f"CAST({moment} AS DATE)"
+        return day if name == "day" else f"TRUNC({day}, '{name}')"
+
+
+SPARK = SparkDialect()

@@ -1,0 +1,241 @@
+"""Spark: tables of a session, DataFrames and files, read in a session of our own."""
+
+from __future__ import annotations
+
+import os
+import uuid
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, final
+
+import pyspark
+
+from discreet.engines.duckdb.sources import check_names
+from discreet.engines.engine import REOPEN, Columns, Engine, Given
+from discreet.engines.spark.columns import columns, in_batches
+from discreet.engines.spark.connection import frame_of, leave, look_again, named, own_session, pieces, schema_of, silent, watched
+from discreet.engines.spark.dialect import SPARK
+from discreet.engines.spark.sources import Frame, Named, Source, is_remote, read_files, read_source, tables_of
+from discreet.engines.spark.view import view
+from discreet.errors import EngineError
+from discreet.tables.kind import Kind
+
+__all__ = ["Spark", "read_files", "tables_of"]
+
+_TESTED = ((4, 0), (5, 0))  # from, and before
+
+
+@final
+class Spark(Engine):
+    """Run queries in Spark.
+
+    They run in a session of our own that shares the user's context, but neither its settings nor its views; the user's session is left as
+    it was. Each table is put before a statement as a WITH whose columns have one of our kinds. A table that is given by its name is looked
+    up by every statement, and a DataFrame is what it was when it was given. It is handed over as a view with a random name: in this process
+    a global one, until the engine is closed; through Spark Connect one of the user's session, for a moment.
+
+    Values that a kind cannot hold are missing (NULL): dates and timestamps outside the years 1 to 9999. Bytes in texts that are no UTF-8
+    are replaced.
+
+    Assumes. The owner's own views and DataFrames do not raise on any of their rows.
+    """
+
+    name = "spark"
+    version = pyspark.__version__
+    dialect = SPARK
+
+    def __init__(self, session: Any, own: Any, handed: list[str], progress: Callable[[float], None] | None) -> None:
+        self._own, self._progress, self._process = own, progress, os.getpid()
+        self.version = str(own.version)
+        self._views: dict[str, str] = {}
+        self._named: dict[str, str] = {}  # places of tables that are looked up by their name
+        self._schemas: dict[str, dict[str, Kind | None]] = {}
+        self._forget = weakref.finalize(self, _forget, session, own, handed, self._process)
+
+    @classmethod
+    def open(
+        cls,
+        sources: Mapping[str, Any],
+        declared: Mapping[str, Mapping[str, Kind]] | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Spark:
+        """Open sources as tables. Progress varies with the data: for its owner only."""
+        _check_version(pyspark.__version__)
+        read = {name: read_source(name, given) for name, given in sources.items()}
+        session = _one_session([source.session for source in read.values()])
+        handed: list[str] = []
+        with silent():
+            own, places = _connected(session, read, handed)
+            engine = cls(session, own, handed, progress)
+            try:
+                _check_version(engine.version)
+                for name, source in read.items():
+                    loose = isinstance(source, Frame) and source.loose
+                    engine._add(name, places[name], (declared or {}).get(name, {}), loose)
+                engine._named = {name: places[name] for name, source in read.items() if isinstance(source, Named)}
+            except BaseException:
+                engine.close()
+                raise
+        return engine
+
+    def schema(self, table: str) -> dict[str, Kind | None]:
+        if table not in self._schemas:
+            raise EngineError(f"there is no table {table}")
+        return dict(self._schemas[table])
+
+    def close(self) -> None:
+        if self._process == os.getpid():  # a child must not touch the parent's connection
+            self._views.clear()
+            self._forget()
+
+    def batches(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
+        if self._process != os.getpid():
+            raise EngineError(REOPEN)
+        if not self._forget.alive:
+            raise EngineError("this engine is closed")
+        with self._with(given) as views, watched(self._own, self._progress):
+            with silent():
+                look_again(self._own, (self._named[name] for name in self._named if name in sql))
+                frame = self._own.sql(_statement(sql, self._views | views))
+                empty = schema_of(frame).empty_table()
+            if rows is None:
+                with silent():
+                    table = frame.toArrow()
+                yield columns(table)
+                return
+            for batch in in_batches(_silently(pieces(frame)), empty, rows):
+                yield columns(batch)
+
+    @contextmanager
+    def _with(self, given: Sequence[Given]) -> Iterator[dict[str, str]]:
+        """Have tables of public values there for one statement."""
+        made = {table.name: _random() for table in given}
+        try:
+            with silent():
+                for table in given:
+                    frame_of(self._own, table).createOrReplaceTempView(made[table.name])
+            yield {name: f"SELECT * FROM {SPARK.identifier(place)}" for name, place in made.items()}
+        finally:
+            for place in made.values():
+                self._own.catalog.dropTempView(place)
+
+    def _add(self, name: str, place: str, declared: Mapping[str, Kind], loose: bool) -> None:
+        """Make the view of one table; only its schema is looked at."""
+        try:
+            stored = self._own.sql(f"SELECT * FROM {place}").dtypes
+        except Exception:
+            stored = None
+        if stored is None:
+            raise EngineError(f"{name}: it cannot be opened; check that it exists, and that it can be read")
+        check_names(name, tuple(column for column, _ in stored))
+        seen = view(dict(stored), declared, loose)
+        if not seen.columns:
+            raise EngineError(f"{name}: no column has a type that can be used")
+        self._views[name] = f"SELECT {', '.join(seen.columns)} FROM {place}"
+        self._schemas[name] = seen.kinds
+
+
+def _statement(sql: str, views: Mapping[str, str]) -> str:
+    """One SELECT, with the tables that it may name before it."""
+    needed = [f"{SPARK.identifier(name)} AS ({select})" for name, select in views.items() if name in sql]
+    return f"{'WITH ' if needed else ''}{', '.join(needed)} SELECT * FROM ({sql}) AS __q"
+
+
+def _silently(found: Iterator[Any]) -> Iterator[Any]:
+    while True:
+        with silent():
+            piece = next(found, None)
+        if piece is None:
+            return
+        yield piece
+
+
+# ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _check_version(version: str) -> None:
+    parts = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if not _TESTED[0] <= parts < _TESTED[1]:
+        raise EngineError(f"engine version outside the tested range: Spark {version}; use Spark 4, and install pyspark>=4,<5")
+
+
+def _one_session(sessions: list[Any]) -> Any:
+    if not sessions:
+        raise EngineError("give at least one table")
+    first = sessions[0]
+    same = all(session is first or (not is_remote(first) and _context(session) is _context(first)) for session in sessions)
+    if not same:
+        raise EngineError("these tables belong to different Spark sessions: read them all in one")
+    return first
+
+
+def _context(session: Any) -> Any:
+    return None if is_remote(session) else session.sparkContext
+
+
+def _connected(session: Any, read: Mapping[str, Source], handed: list[str]) -> tuple[Any, dict[str, str]]:
+    """A session of our own, and where it finds each table; through Spark Connect it begins as a copy of the user's."""
+    try:
+        own = None if is_remote(session) else _own(session)
+        places = {name: _place(name, source, own, handed) for name, source in read.items()}
+        own = _own(session, handed) if own is None else own
+    except BaseException:
+        _take_back(session, handed)
+        raise
+    if is_remote(session):
+        _take_back(session, handed)
+    return own, places
+
+
+def _own(session: Any, handed: Sequence[str] = ()) -> Any:
+    try:
+        own = own_session(session)
+        for name in handed:
+            own.table(name).schema  # noqa: B018 - what is copied is there only once it was looked at
+        return own
+    except Exception:
+        pass
+    raise EngineError("Spark does not open a second session: it must be running, and through Spark Connect it must be 4.1 or later")
+
+
+def _random() -> str:
+    return f"discreet_{uuid.uuid4().hex}"
+
+
+def _place(name: str, source: Source, own: Any, handed: list[str]) -> str:
+    """Where our session finds a table: by its full name, or a DataFrame by the name under which it was handed over."""
+    try:
+        if isinstance(source, Named):
+            found = source.session.catalog.getTable(source.table)
+            place = named([part for part in (found.catalog, *(found.namespace or ()), found.name) if part])
+            if not found.isTemporary and (own is None or own.catalog.tableExists(place)):
+                return place
+        frame = source.session.table(source.table) if isinstance(source, Named) else source.frame
+        return _hand_over(frame, handed)
+    except Exception:
+        pass
+    raise EngineError(f"{name}: it cannot be opened; check that it exists, and that it can be read")
+
+
+def _hand_over(frame: Any, handed: list[str]) -> str:
+    handed.append(_random())
+    if is_remote(frame.sparkSession):
+        frame.createTempView(handed[-1])
+        return named(handed[-1:])
+    frame.createGlobalTempView(handed[-1])
+    return named([frame.sparkSession.conf.get("spark.sql.globalTempDatabase"), handed[-1]])
+
+
+def _take_back(session: Any, handed: Sequence[str]) -> None:
+    """Leave no view behind; if Spark has stopped there is none."""
+    with suppress(Exception), silent():
+        for name in handed:
+            (session.catalog.dropTempView if is_remote(session) else session.catalog.dropGlobalTempView)(name)
+
+
+def _forget(session: Any, own: Any, handed: Sequence[str], process: int) -> None:
+    if process == os.getpid():
+        _take_back(session, () if is_remote(session) else handed)
+        with suppress(Exception), silent():
+            leave(own)

@@ -1,0 +1,100 @@
+"""A table as we see it in Spark: every column one of our kinds, and no value on which a query could fail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import final
+
+from attrs import frozen
+
+from discreet.engines.spark.dialect import SPARK
+from discreet.tables.kind import Kind
+
+_INTEGERS = {"tinyint", "smallint", "int", "bigint"}
+_FIRST, _LAST = "0001-01-01 00:00:00", "9999-12-31 23:59:59.999999"
+
+
+@final
+@frozen
+class View:
+    """The columns to select, in SQL, and the kinds of all columns of the source; None is a type that we do not use."""
+
+    columns: tuple[str, ...]
+    kinds: dict[str, Kind | None]
+
+
+def view(stored: Mapping[str, str], declared: Mapping[str, Kind], loose: bool = False) -> View:
+    """Decide how each stored column is seen, by its type as Spark writes it; if they are loose, texts are read as the kinds declared.
+
+    >>> view({"id": "int", "tags": "array<string>"}, {})
+    View(columns=('CAST(`id` AS BIGINT) AS `id`',), kinds={'id': <Kind.INTEGER: 'integer'>, 'tags': None})
+    """
+    columns: list[str] = []
+    kinds: dict[str, Kind | None] = {}
+    for name, sql_type in stored.items():
+        here = SPARK.identifier(name)
+        wanted = declared.get(name)
+        kind, value = _read_as(sql_type, here)
+        if loose and kind is Kind.TEXT and wanted is not None:
+            kind, value = _text_as(wanted, value)
+        elif kind is Kind.INTEGER and wanted is Kind.REAL:
+            kind, value = Kind.REAL, f"CAST({here} AS DOUBLE)"
+        kinds[name] = kind
+        if kind is not None:
+            columns.append(f"{value} AS {here}")
+    return View(tuple(columns), kinds)
+
+
+def _read_as(sql_type: str, value: str) -> tuple[Kind | None, str]:
+    """The kind of a stored type and how to get there without ever failing; whole numbers are 64 bits wide, for sums of narrow ones wrap."""
+    match sql_type.replace("(", " ").split(" ")[0]:
+        case "boolean":
+            return Kind.BOOLEAN, value
+        case name if name in _INTEGERS:
+            return Kind.INTEGER, value if name == "bigint" else f"CAST({value} AS BIGINT)"
+        case "double":
+            return Kind.REAL, _number(value)
+        case "float":
+            return Kind.REAL, _number(f"CAST({value} AS DOUBLE)")
+        case "decimal":
+            return Kind.REAL, f"CAST({value} AS DOUBLE)"
+        case "string" | "char" | "varchar":
+            return Kind.TEXT, _text(value, collated="collate" in sql_type)
+        case "date":
+            return Kind.DATE, _between(value, "DATE", "0001-01-01", "9999-12-31")
+        case "timestamp_ntz":
+            return Kind.TIMESTAMP, _between(value, "TIMESTAMP_NTZ", _FIRST, _LAST)
+        case "timestamp":
+            moment = _between(value, "TIMESTAMP_LTZ", f"{_FIRST}Z", f"{_LAST}Z")
+            return Kind.TIMESTAMP, f"CAST({moment} AS TIMESTAMP_NTZ)"  # our sessions are in UTC
+    return None, value
+
+
+def _number(value: str) -> str:
+    """A float, or NULL where it is NaN."""
+    return f"nanvl({value}, CAST(NULL AS DOUBLE))"
+
+
+def _text(value: str, collated: bool = False) -> str:
+    """A text that is one: bytes that are no UTF-8 are replaced, for the way to Python fails on them; compared by its bytes."""
+    return f"make_valid_utf8({f'{value} COLLATE UTF8_BINARY' if collated else value})"
+
+
+def _between(value: str, sql_type: str, first: str, last: str) -> str:
+    """Only the years 1 to 9999: Spark's calendar is longer than Python's."""
+    return f"CASE WHEN {value} BETWEEN {sql_type} '{first}' AND {sql_type} '{last}' THEN {value} END"
+
+
+def _text_as(kind: Kind, text: str) -> tuple[Kind, str]:
+    """Read a text as a declared kind; what cannot be read is missing."""
+    match kind:
+        case Kind.TEXT:
+            return kind, text
+        case Kind.TIMESTAMP:
+            return kind, _read_as("timestamp", f"try_cast({text} AS TIMESTAMP_LTZ)")[1]  # read as the other, an offset would be dropped
+        case Kind.DATE:
+            return kind, _read_as("date", f"try_cast({text} AS DATE)")[1]
+        case Kind.REAL:
+            return kind, _number(f"try_cast({text} AS DOUBLE)")
+        case _:
+            return kind, f"try_cast({text} AS {SPARK.type_name(kind)})"

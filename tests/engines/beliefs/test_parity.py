@@ -1,0 +1,221 @@
+"""A thousand questions give the same whole numbers before noise on every engine, whatever the rows hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+from attrs import frozen
+from engines.beliefs import awkward, crowd
+from engines.beliefs.awkward import sorts
+from engines.beliefs.believed import Asked, check, same, stored
+from engines.beliefs.expressions import calls, expressions, spelled
+from engines.beliefs.parity import Waiting, differences, record, spelled_for
+from engines.beliefs.questions import at_random, in_sql
+from engines.beliefs.sharp import SHARP
+from engines.beliefs.stores import Stores
+from gauntlet.world import POLICY
+
+from discreet.engines.duckdb.dialect import DUCKDB, DuckDBDialect
+from discreet.engines.engine import Engine
+from discreet.ledger.ledger import open_ledger
+from discreet.ledger.terms import Terms
+from discreet.plan.steps import Steps
+from discreet.relation.expr import Expr, Literal, columns_of, field_of
+from discreet.relation.node import Scan
+from discreet.session import Session
+from discreet.tables.policy import read_policy
+
+OTHERS = ["postgres", "spark"]
+THREADS = {"postgres": 1, "spark": 2}  # that ask at the same time
+IN_SQL, AT_RANDOM = 600, 400
+QUICK = (range(0, 420, 10), range(0, 300, 10))  # every tenth of the first, so that all sorts are there
+LIGHT = 9_000  # characters of a statement; questions with longer ones are for the long suite
+
+
+@frozen(eq=False)
+class Clinic:
+    """The tables in the first engine, and sessions on it."""
+
+    engine: Engine
+    sessions: dict[str, Session]
+
+    def plans(self, numbers: Iterable[int], random: Iterable[int]) -> Iterable[tuple[int, Steps]]:
+        for number in numbers:
+            if (plan := in_sql(number, self.sessions.__getitem__)) is not None:
+                yield number, plan
+        for number in random:
+            session = self.sessions["replace-one" if number % 4 == 0 else "add/remove"]
+            yield IN_SQL + number, at_random(number, session._catalog, session._values_of, DUCKDB)
+
+
+@pytest.fixture(scope="module")
+def clinic(stores: Stores) -> Clinic:
+    engine, sessions = stores.open("duckdb", crowd.tables()), {}
+    for adjacency in ("add/remove", "replace-one"):
+        catalog = read_policy(POLICY.format(adjacency=adjacency, delta="0.05")).catalog(
+            {name: engine.schema(name) for name in crowd.tables()}
+        )
+        sessions[adjacency] = Session(engine, catalog, open_ledger(":memory:", Terms("1000", "0.05", catalog.protected, adjacency)))
+    return Clinic(engine, sessions)
+
+
+@pytest.fixture(scope="module", params=OTHERS)
+def other(request: pytest.FixtureRequest, stores: Stores) -> Engine:
+    return stores.open(request.param, crowd.tables(), pieces=2)
+
+
+def waiting(plans: Iterable[tuple[int, Steps]], first: Engine, other: Engine, longest: int | None = None) -> list[Waiting]:
+    """Every statement that the other engine would run, and what the first gave; questions with longer statements are left out."""
+    found: list[Waiting] = []
+    for number, plan in plans:
+        recorded = record(plan, first, seed=number)
+        if longest is not None and max(len(statement.sql) for statement in recorded.statements) > longest:
+            continue
+        there = spelled_for(plan, other, recorded)
+        assert len(there) == len(recorded.results)
+        found += [Waiting(number, place, *pair) for place, pair in enumerate(zip(there, recorded.results, strict=True))]
+    return found
+
+
+def held(other: Engine, statements: Sequence[Waiting], least: int) -> None:
+    wrong = differences(other, statements, THREADS[other.name])
+    asked = len({one.question for one in statements})
+    print(f"\n{other.name}: {asked} questions, {len(statements)} statements, {len(wrong)} differences")
+    assert not wrong, "\n".join(wrong[:10])
+    assert asked >= least
+
+
+def test_the_same_integers(clinic: Clinic, other: Engine) -> None:
+    Stores.interpret(other)
+    held(other, waiting(clinic.plans(*QUICK), clinic.engine, other, longest=LIGHT), least=60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_the_same_integers_a_thousand_times(part: int, clinic: Clinic, other: Engine) -> None:
+    """The last part as Spark runs it for its users, compiled and replanned; the others as it is quick."""
+    Stores.interpret(other, on=part < 9)
+    numbers = range(part * IN_SQL // 10, (part + 1) * IN_SQL // 10), range(part * AT_RANDOM // 10, (part + 1) * AT_RANDOM // 10)
+    held(other, waiting(clinic.plans(*numbers), clinic.engine, other), least=99)
+
+
+def test_the_same_schema_and_public_values(clinic: Clinic, other: Engine) -> None:
+    for name in crowd.tables():
+        assert other.schema(name) == clinic.engine.schema(name)
+    for table, column in (("sites", "region"), ("sites", "id"), ("tags", "tag"), ("sites", "beds")):
+        asked = [engine.dialect.identifier(name) for engine in (other,) for name in (column, table)]
+        found = other.read_public(f"SELECT DISTINCT {asked[0]} AS v FROM {asked[1]} WHERE {asked[0]} IS NOT NULL ORDER BY v")
+        assert tuple(found["v"].tolist()) == clinic.sessions["add/remove"]._values_of(table, column)
+
+
+# ── row by row ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def comparable(expr: Expr, rows: dict[str, list[Any]]) -> list[bool]:
+    """Where values must be the same: the cases of letters beyond ASCII are each engine's own."""
+    count = len(rows["rid"])
+    if not any(call.function in ("lower", "upper") for call in calls(expr)):
+        return [True] * count
+    if any(isinstance(one, Literal) and not str(one.value).isascii() for call in calls(expr) for one in call.arguments):
+        return [False] * count
+    return [all(str(rows[name][row]).isascii() for name in columns_of(expr)) for row in range(count)]
+
+
+def compared(first: Engine, other: Engine, made: Sequence[Expr], rows: dict[str, list[Any]]) -> list[str]:
+    scan = Scan(awkward.TABLE)
+    one, two = (check(Asked(scan, made, rows, engine)).values for engine in (first, other))
+    wrong = []
+    for expr in made:
+        where = comparable(expr, rows)
+        pairs = zip(one[expr], two[expr], where, strict=True)
+        if offending := [value for a, b, counts in pairs if counts and not same(a, b) for value in (a, b)]:
+            wrong.append(f"{other.name}: {spelled(expr)}\n    {field_of(expr, scan.schema)}\n    {sorts(offending)[:600]}")
+    return wrong
+
+
+@pytest.fixture(scope="module")
+def rowwise(stores: Stores) -> dict[str, Engine]:
+    """Each engine over the awkward table."""
+    opened = {name: stores.open(name, {"t": awkward.rows(240)}) for name in ("duckdb", *OTHERS)}
+    stores.interpret(opened["spark"])
+    return opened
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("group", SHARP)
+def test_the_same_values(name: str, group: str, rowwise: dict[str, Engine]) -> None:
+    wrong = compared(rowwise["duckdb"], rowwise[name], SHARP[group], stored(awkward.rows(240)))
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("seed", [500, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(501, 521))])
+def test_the_same_values_of_random_expressions(name: str, seed: int, rowwise: dict[str, Engine]) -> None:
+    made = expressions(Scan(awkward.TABLE).schema, seed, 40)
+    wrong = compared(rowwise["duckdb"], rowwise[name], made, stored(awkward.rows(240)))
+    assert not wrong, "\n".join(wrong)
+
+
+# ── the test itself ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_rows_are_awkward() -> None:
+    visits = crowd.tables()["visits"]
+    assert 2_000 <= visits.num_rows <= 5_000
+    assert crowd.awkwardness(visits) == {"NULL", "NaN", "infinite", "-0.0"}
+    heaviest = visits["pid"].value_counts().to_pylist()
+    assert max(one["counts"] for one in heaviest) > 10 * visits.num_rows / len(heaviest)
+
+
+def test_the_questions_are_of_all_sorts(clinic: Clinic) -> None:
+    """Every kind of statement is there, and most of them find something."""
+    sorts_seen: set[str] = set()
+    filled = statements = 0
+    for _, plan in clinic.plans(*QUICK):
+        recorded = record(plan, clinic.engine, seed=1)
+        sorts_seen |= {type(find).__name__ for find in plan.finds} | {plan.budget.noise, type(plan.question.relation).__name__}
+        sorts_seen |= {measure.function for _, measure in plan.question.measures} | ({"other"} if plan.question.other else set())
+        statements += len(recorded.results)
+        filled += sum(any(abs(value) > 0 for value in _wholes(result)) for result in recorded.results)
+    assert {
+        "FindKeys",
+        "FindBound",
+        "FindLimit",
+        "laplace",
+        "gaussian",
+        "other",
+        "Join",
+        "PerUnit",
+        "Stack",
+        "Select",
+        "Where",
+        "Scan",
+    } <= sorts_seen
+    assert {"count", "count_units", "count_distinct", "sum", "mean", "variance", "quantile", "mode"} <= sorts_seen
+    assert filled > 0.7 * statements
+
+
+def _wholes(columns: Any) -> list[int]:
+    return [value for name, values in columns.items() if name[0] in "sw" for value in values.tolist()]
+
+
+@pytest.mark.parametrize("broken", ["floor_divide", "floor", "hash_order", "shifted"])
+def test_a_broken_primitive_is_found(broken: str, clinic: Clinic, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that spells one primitive a little differently gives other integers, which is seen."""
+    right = getattr(DuckDBDialect, broken)
+    wrong = {
+        "floor_divide": lambda self, whole, by: f"({right(self, whole, by)} + 1)",
+        "floor": lambda self, real: f"ROUND({real})",
+        "hash_order": lambda self, columns, salt: right(self, columns, salt + "!"),
+        "shifted": lambda self, total, bits: f"({right(self, total, bits)} + 1)",
+    }
+    plans = [(number, plan, record(plan, clinic.engine, seed=number)) for number, plan in clinic.plans(range(30, 60), ())]
+    monkeypatch.setattr(DuckDBDialect, broken, wrong[broken])
+    statements = [
+        Waiting(number, place, *pair)
+        for number, plan, recorded in plans
+        for place, pair in enumerate(zip(spelled_for(plan, clinic.engine, recorded), recorded.results, strict=True))
+    ]
+    assert differences(clinic.engine, statements, 1)
