@@ -74,7 +74,7 @@ def sources_of(policy: Policy, place: Path, problems: Problems) -> dict[str, Any
             problems.add(path, 'is missing; say which file holds this table, for example "visits.parquet"')
             continue
         if "://" in table.source:  # an address is not a place beside the project
-            address, _, elsewhere = table.source.partition("#")
+            address, _, elsewhere = table.source.rpartition("#")
             found[table.name] = (address, elsewhere) if elsewhere and is_address(address) else table.source
             continue
         file = place.parent / Path(table.source).expanduser()

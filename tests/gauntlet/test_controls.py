@@ -78,8 +78,8 @@ def drop_clamps(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(stat, "_clamp", lambda text, low, high, kind: f"CAST({text} AS {kind})")
     sound = Stat.write
 
-    def unclamped(self: Stat, schema: Any, dialect: Any) -> str:
-        return sound(evolve(self, grid=evolve(self.grid, most=2**40)) if self.grid else self, schema, dialect)
+    def unclamped(self: Stat, text: str, kind: Any, dialect: Any) -> str:
+        return sound(evolve(self, grid=evolve(self.grid, most=2**40)) if self.grid else self, text, kind, dialect)
 
     patch.setattr(Stat, "write", unclamped)
 
@@ -203,9 +203,9 @@ def look_again_if_a_group_is_empty(patch: pytest.MonkeyPatch) -> None:
 def fail_on_null(patch: pytest.MonkeyPatch) -> None:
     sound = Stat.write
 
-    def unfilled(self: Stat, schema: Any, dialect: Any) -> str:
-        text = sound(self, schema, dialect)
-        return text if self.grid is None else f"CASE WHEN cost IS NULL THEN error('NULL') ELSE {text} END"
+    def unfilled(self: Stat, text: str, kind: Any, dialect: Any) -> str:
+        value = sound(self, text, kind, dialect)
+        return value if self.grid is None else f"CASE WHEN {text} IS NULL THEN error('NULL') ELSE {value} END"
 
     patch.setattr(Stat, "write", unfilled)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from plan import samples as tables
 
-from discreet.engines.duckdb.dialect import DUCKDB
+from discreet.engines.duckdb.dialect import DUCKDB, DuckDBDialect
 from discreet.plan.bound import Bounding, Groups, Rows, Single
 from discreet.plan.share import make
 from discreet.plan.source import Source
@@ -188,3 +188,16 @@ def test_what_the_shift_adds_is_needed() -> None:
     moved = sum((step - 1 + part) // step for part in parts)  # from totals of step − 1, which are 0 when shifted
     assert -(-reach // step) < moved <= scaled.l1
     assert scaled.l2**2 >= sum(Fraction((step - 1 + part) // step) ** 2 for part in parts)
+
+
+@pytest.mark.parametrize("bounding", BOUNDINGS, ids=str)
+def test_engines_are_told_how_large_a_summand_may_be(bounding: Bounding, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark sums in parts by it: were it too small, a sum would wrap around."""
+    said: list[int] = []
+    monkeypatch.setattr(DuckDBDialect, "total", lambda self, summand, most: (said.append(most), f"MAX(ABS({summand}))")[1])
+    every = stats(weighted=bounding.one > 1)
+    for seed in range(4):
+        said.clear()
+        statement = write_totals(source(bounding), [(stat, Scaled(0, 1, Fraction(1))) for stat in every], bounding)
+        largest = run(tables.rows(seed), statement)
+        assert all(max(largest[f"s{i}"]) <= said[i] for i in range(len(every)))

@@ -80,3 +80,14 @@ def test_a_shared_ledger_of_two_sessions(project: Path, postgres: str) -> None:
     assert len(password) > 5
     assert password not in shown
     assert "127.0.0.1" not in shown
+
+
+def test_her_own_delta_counts(project: Path) -> None:
+    """bo was granted no δ: his question is planned without one, and all that remains of his share can be asked for."""
+    with discreet.connect(project, analyst="bo") as bo:
+        assert bo.remaining.delta == 0
+        assert bo.sql(asked(1)).plan(0.1).delta == 0
+        bo.sql(asked(1)).release(epsilon=bo.remaining.epsilon)
+        assert bo.remaining.epsilon == 0
+    with discreet.connect(project, analyst="owner") as owner:
+        assert owner.remaining.epsilon == Fraction(1, 5)

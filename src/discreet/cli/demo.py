@@ -73,7 +73,7 @@ def _policy(engine: str | None, files: Files) -> str:
 
     load_tables(engine, SCHEMA, as_csv(files))
     for variable, value in credentials(engine).items():  # they are not written down
-        os.environ.setdefault(variable, value)
+        os.environ[variable] = value
     policy = POLICY
     for name in files:
         policy = policy.replace(f'"{name}.parquet"', f'"{without_credentials(engine)}#{SCHEMA}.{name}"')

@@ -55,7 +55,7 @@ def call(function: str, *arguments: Expr) -> Call:
 
 
 def literal_field(value: Value | None) -> Field:
-    """What is believed of a literal: exactly itself."""
+    """What is believed of a literal: exactly itself, or the float as which it is written."""
     match value:
         case None:
             return Field(None, nullable=True)
@@ -64,7 +64,7 @@ def literal_field(value: Value | None) -> Field:
         case int():
             return Field(Kind.INTEGER, exactly(value), keys=(value,))
         case Fraction():
-            return Field(Kind.REAL, exactly(value))
+            return Field(Kind.REAL, exactly(value).floats())
         case str():
             return Field(Kind.TEXT, keys=(value,))
         case datetime.datetime():

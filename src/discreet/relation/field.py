@@ -40,6 +40,10 @@ class Interval:
         """The largest absolute value."""
         return max(abs(self.low), abs(self.high))
 
+    def floats(self) -> Interval:
+        """The same for the nearest floats. Rounding keeps order, so if the ends are rounded as values are, it stays true of every value."""
+        return Interval(Fraction(float(self.low)), Fraction(float(self.high)), self.low_known, self.high_known)
+
     def contains(self, value: Fraction | int) -> bool:
         """Whether a value may occur."""
         return self.low <= value <= self.high
@@ -96,7 +100,7 @@ def exactly(value: Fraction | int) -> Interval:
 
 _NATIVE = {
     Kind.INTEGER: Interval(-WHOLE - 1, WHOLE, False, False),
-    Kind.REAL: Interval(-FURTHEST, FURTHEST, False, False),
+    Kind.REAL: Interval(-FURTHEST, FURTHEST, False, False).floats(),
     Kind.DATE: Interval(Fraction(FIRST.toordinal()), Fraction(LAST.toordinal()), False, False),
     Kind.TIMESTAMP: None,
     Kind.TEXT: None,
@@ -121,6 +125,8 @@ class Field:
         if column.unique and column.kind in AS_THEY_ARE:  # read as it is, so that it stays unique: nothing more is believed of it
             return cls(column.kind, native(column.kind), True, column.keys, unit)
         bounds = None if column.bounds is None else Interval(*column.bounds)
+        if bounds is not None and column.kind is Kind.REAL:
+            bounds = bounds.floats()
         return cls(column.kind, bounds or native(column.kind), column.nullable or not column.kind.numeric, column.keys, unit)
 
     @property

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
 from discreet.relation import calendar, logic, number, text
 from discreet.relation.field import Field
+from discreet.tables.kind import Kind
 
 Rule = Callable[[Sequence[Field]], Field]
 Writer = Callable[[Dialect, Sequence[str], Sequence[Field], Field], str]
@@ -37,7 +38,8 @@ class Function:
         most = self.least if self.most is None else self.most
         if not self.least <= len(arguments) <= most:
             raise Refused(f"{self.name} takes {self.least}{'' if most == self.least else f' to {most}'} arguments, not {len(arguments)}")
-        return self.rule(arguments)
+        found = self.rule(arguments)
+        return found if found.kind is not Kind.REAL or found.range is None else evolve(found, range=found.range.floats())
 
 
 MANY = 10_000

@@ -256,10 +256,10 @@ def within_field(aggregate: Within, schema: Schema) -> Field:
             return Field(below.kind, below.range, True, below.keys)
         case "sum" | "mean" if below is not None and below.kind is not None and below.kind.numeric and below.range is not None:
             if aggregate.function == "mean":
-                return Field(Kind.REAL, below.range, True)
+                return Field(Kind.REAL, below.range.floats(), True)
             low = below.range.low >= 0 and below.range.low_known
             high = below.range.high <= 0 and below.range.high_known
-            return Field(Kind.REAL, Interval(FURTHEST * (0 if low else -1), FURTHEST * (0 if high else 1), low, high), True)
+            return Field(Kind.REAL, Interval(FURTHEST * (0 if low else -1), FURTHEST * (0 if high else 1), low, high).floats(), True)
     raise Refused(f"{aggregate.function.upper()} within a unit needs another kind of column")
 
 

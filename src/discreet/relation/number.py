@@ -1,7 +1,9 @@
 """Numbers: ranges through arithmetic, and spelling that cannot overflow.
 
-Whole numbers are computed as 64-bit integers where the range of the result allows it, else as floats. Floats round, so a result may pass
-the end of its range by a rounding error; what privacy rests on is clamped once more, as an integer, where it is summed.
+Whole numbers are computed as 64-bit integers where the range of the result allows it, else as floats. Floats round, but +, −, ·, / and √
+round correctly, and rounding keeps order: so if the ends of a range are rounded just as values are, what is believed is a fact, however
+numbers cancel, and nothing overflows. What is not correctly rounded (logarithms, sums on a grid) is clamped or has a margin. What privacy
+rests on is clamped once more, as an integer, where it is summed.
 """
 
 from __future__ import annotations
@@ -10,8 +12,6 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
-
-from attrs import evolve
 
 from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
@@ -29,31 +29,35 @@ def numbers(fields: Sequence[Field]) -> list[Interval]:
     return [field.range for field in fields if field.range is not None]
 
 
-def result(kinds: Sequence[Field], interval: Interval, nullable: bool = False) -> Field:
-    """A number of this range: whole if all arguments are and it fits."""
+def result(kinds: Sequence[Field], interval: Interval, nullable: bool = False, real: bool = False) -> Field:
+    """A number of this range: whole if all arguments are and it fits, unless it is to be real."""
     if interval.magnitude > WIDEST:
         raise Refused("this expression may be too large for a number: declare bounds for its columns, or clip them with LEAST and GREATEST")
-    whole = all(field.kind is Kind.INTEGER for field in kinds) and interval.magnitude <= WHOLE
+    whole = not real and all(field.kind is Kind.INTEGER for field in kinds) and interval.magnitude <= WHOLE
     return Field(Kind.INTEGER if whole else Kind.REAL, interval, nullable or any(field.nullable for field in kinds))
 
 
-def add(fields: Sequence[Field]) -> Field:
+def _combined(fields: Sequence[Field], operation: Callable[[Interval, Interval], Interval]) -> Field:
+    """A whole number, or a float made of floats: then what is whole is rounded to a float first."""
     a, b = numbers(fields)
-    return result(fields, a + b)
+    exact = result(fields, operation(a, b))
+    return exact if exact.kind is Kind.INTEGER else result(fields, operation(a.floats(), b.floats()), nullable=exact.nullable, real=True)
+
+
+def add(fields: Sequence[Field]) -> Field:
+    return _combined(fields, lambda a, b: a + b)
 
 
 def subtract(fields: Sequence[Field]) -> Field:
-    a, b = numbers(fields)
-    return result(fields, a + -b)
+    return _combined(fields, lambda a, b: a + -b)
 
 
 def multiply(fields: Sequence[Field]) -> Field:
-    a, b = numbers(fields)
-    return result(fields, a * b)
+    return _combined(fields, lambda a, b: a * b)
 
 
 def divide(fields: Sequence[Field]) -> Field:
-    a, b = numbers(fields)
+    a, b = (interval.floats() for interval in numbers(fields))
     if b.contains(0):
         raise Refused(
             "the divisor may be 0: declare bounds that exclude it, clip it with GREATEST(x, 1), or divide after aggregating, as in "
@@ -61,7 +65,7 @@ def divide(fields: Sequence[Field]) -> Field:
         )
     if b.reciprocal().magnitude > WIDEST:
         raise Refused("the divisor may be too close to 0: declare bounds that keep it away, or clip it with GREATEST(x, 1)")
-    return evolve(result(fields, a * b.reciprocal()), kind=Kind.REAL)
+    return result(fields, a * b.reciprocal(), real=True)
 
 
 def modulo(fields: Sequence[Field]) -> Field:
@@ -131,7 +135,7 @@ def exp(fields: Sequence[Field]) -> Field:
         raise Refused("the exponential of a number that may exceed 200: declare bounds for it")
     return Field(
         Kind.REAL,
-        Interval(Fraction(0), Fraction(math.exp(inside.high)) * Fraction(1001, 1000), True, inside.high_known),
+        Interval(Fraction(0), _exp_end(inside), True, inside.high_known),
         fields[0].nullable,
     )
 
@@ -182,20 +186,9 @@ def write_operator(symbol: str) -> Callable[[Dialect, Texts, Fields, Field], str
         a, b = (as_kind(dialect, text, out.kind) for text in texts)
         if out.kind is not Kind.REAL:
             return f"({a} {symbol} {b})"
-        if symbol == "*":
-            return dialect.times(a, b)
-        return clamped(f"({a} {symbol} {b})", out.range, dialect) if _cancels(fields, out) else f"({a} {symbol} {b})"
+        return dialect.times(a, b) if symbol == "*" else f"({a} {symbol} {b})"
 
     return write
-
-
-def _cancels(fields: Fields, out: Field) -> bool:
-    """Whether a sum or difference may be so much smaller than its parts that their rounding errors carry it far beyond its range.
-
-    Clamped where it may, every number stays within its range but for a few parts in 10⁴, so no later product overflows.
-    """
-    parts = [field.range.magnitude for field in fields if field.range is not None]
-    return out.range is not None and max(parts) > out.range.magnitude * 2**40
 
 
 def clamped(real: str, interval: Interval | None, dialect: Dialect) -> str:
@@ -213,10 +206,20 @@ def write_call(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
     return lambda dialect, texts, fields, out: f"{name}({as_kind(dialect, texts[0], out.kind)})"
 
 
+def _exp_end(inside: Interval) -> Fraction:
+    """Above e^x for all of the range, also when it is rounded to its grid."""
+    end = Fraction(math.exp(inside.high)) * Fraction(1001, 1000)
+    return end + Fraction(2) ** -_exp_bits(end)
+
+
+def _exp_bits(end: Fraction) -> int:
+    return _EXP_BITS - int(end).bit_length()
+
+
 def write_exp(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
     """On a grid, for engines differ in the last digit."""
     assert out.range is not None
-    bits = _EXP_BITS - int(out.range.high).bit_length()
+    bits = _exp_bits(out.range.high)
     return _on_fine_grid(dialect, dialect.exp(clamped(as_kind(dialect, texts[0], Kind.REAL), fields[0].range, dialect)), bits)
 
 
@@ -244,7 +247,7 @@ def _on_fine_grid(dialect: Dialect, real: str, bits: int) -> str:
 
 
 def write_divide(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    """A divisor may round to 0 or past it: then it counts as the end of its range, which does not contain 0."""
+    """The range of the divisor does not contain 0, and is made sure of once more."""
     a, b = (as_kind(dialect, text, Kind.REAL) for text in texts)
     return dialect.over(a, clamped(b, fields[1].range, dialect))
 
@@ -278,7 +281,7 @@ def write_round(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> s
         return _whole(dialect, dialect.floor(f"{real} + 0.5"), out)
     assert fields[1].range is not None
     factor = dialect.real(Fraction(10 ** int(fields[1].range.low)))
-    return dialect.over(dialect.floor_real(f"({real} * {factor} + 0.5)"), factor)
+    return clamped(dialect.over(dialect.floor_real(f"({real} * {factor} + 0.5)"), factor), out.range, dialect)
 
 
 def write_to_real(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:

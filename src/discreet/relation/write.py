@@ -16,7 +16,8 @@ from discreet.errors import Refused
 from discreet.relation.expr import Call, Column, Expr, Literal, Schema, field_of
 from discreet.relation.field import AS_THEY_ARE, FIRST, FURTHEST, LAST, Field
 from discreet.relation.functions import FUNCTIONS
-from discreet.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, Within
+from discreet.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, Within, within_field
+from discreet.relation.number import clamped
 from discreet.tables import column as columns
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
@@ -123,13 +124,13 @@ def read_column(column: columns.Column, text: str, dialect: Dialect) -> str:
     if column.kind is Kind.REAL:
         low, high = (dialect.real(end) for end in bounds or (-FURTHEST, FURTHEST))
         beyond = f"WHEN {text} <= {low} THEN {low} WHEN {dialect.is_number(text)} THEN {high}"
-        clamped = f"CASE WHEN {text} > {low} AND {text} < {high} THEN {text} {beyond} END"
+        inside = f"CASE WHEN {text} > {low} AND {text} < {high} THEN {text} {beyond} END"
     elif bounds is not None:
         low, high = (dialect.literal(int(end)) for end in _whole(bounds))
-        clamped = _clamp(text, low, high)
+        inside = _clamp(text, low, high)
     else:
-        clamped, low = text, "0"
-    return clamped if column.nullable else f"COALESCE({clamped}, {low if bounds else '0'})"
+        inside, low = text, "0"
+    return inside if column.nullable else f"COALESCE({inside}, {low if bounds else '0'})"
 
 
 def _whole(bounds: tuple[Fraction, Fraction]) -> tuple[int, int]:
@@ -181,7 +182,8 @@ def _within(aggregate: Within, schema: Schema, dialect: Dialect) -> str:
             return dialect.extreme(aggregate.function.upper(), text, field.kind)
     total, bits = exact_sum(text, field, dialect)
     real = f"(CAST({total} AS {dialect.type_name(Kind.REAL)}) / {dialect.real(Fraction(2) ** bits)})"
-    return real if aggregate.function == "sum" else f"({real} / NULLIF(COUNT({text}), 0))"
+    found = real if aggregate.function == "sum" else f"({real} / NULLIF(COUNT({text}), 0))"
+    return clamped(found, within_field(aggregate, schema).range, dialect)  # values were rounded to a grid
 
 
 def exact_sum(text: str, field: Field, dialect: Dialect) -> tuple[str, int]:
@@ -199,6 +201,6 @@ def exact_sum(text: str, field: Field, dialect: Dialect) -> tuple[str, int]:
     bits = min(39 - (size.numerator.bit_length() - size.denominator.bit_length()), 900) if field.range.known else 22
     ends = (field.range.low, field.range.high) if field.range.known else (-(Fraction(2) ** 40), Fraction(2) ** 40)
     low, high = (dialect.real(end) for end in ends)
-    clamped = f"(CASE WHEN {text} > {high} THEN {high} WHEN {text} < {low} THEN {low} ELSE {text} END)"  # whatever is believed of it
-    placed = dialect.floor(f"{dialect.scaled(clamped, Fraction(2) ** bits)} + 0.5")
+    inside = f"(CASE WHEN {text} > {high} THEN {high} WHEN {text} < {low} THEN {low} ELSE {text} END)"  # whatever is believed of it
+    placed = dialect.floor(f"{dialect.scaled(inside, Fraction(2) ** bits)} + 0.5")
     return dialect.total(dialect.whole(placed), 2**41 if field.range.known else 2**63), bits

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 from attrs import evolve, field, frozen, mutable
 from engines.beliefs.awkward import KEYED, sorts
-from engines.beliefs.expressions import spelled
+from engines.beliefs.expressions import calls, spelled
 from engines.beliefs.reach import allowed
 
 from discreet.engines.engine import Columns, Engine
 from discreet.plan.find import _TOP, log_place, settled
 from discreet.plan.stat import ALONE, Stat, grid
-from discreet.relation.expr import Expr, columns_of, field_of
+from discreet.relation.expr import Expr, Literal, columns_of, field_of
 from discreet.relation.field import Field
 from discreet.relation.node import Relation
 from discreet.relation.write import write_expr, write_relation
@@ -235,3 +235,26 @@ def _check_passing(asked: Asked, found: Found) -> None:
 def stored(table: pa.Table) -> dict[str, list[Any]]:
     """The rows as they are stored, in the order of their numbers."""
     return {name: table[name].to_pylist() for name in table.column_names}
+
+
+# ── on another engine ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def differing(name: str, first: Mapping[Expr, list[Any]], found: Mapping[Expr, list[Any]], rows: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Where another engine gave other values than the first."""
+    wrong = []
+    for expr, values in found.items():
+        pairs = zip(first[expr], values, _comparable(expr, rows), strict=True)
+        if offending := [value for a, b, counts in pairs if counts and not same(a, b) for value in (a, b)]:
+            wrong.append(f"{name}: other values than DuckDB\n    expression {spelled(expr)}\n    offending {sorts(offending)[:600]}")
+    return wrong
+
+
+def _comparable(expr: Expr, rows: Mapping[str, Sequence[Any]]) -> list[bool]:
+    """Where values must be the same: the cases of letters beyond ASCII are each engine's own."""
+    count = len(rows["rid"])
+    if not any(call.function in ("lower", "upper") for call in calls(expr)):
+        return [True] * count
+    if any(isinstance(one, Literal) and not str(one.value).isascii() for call in calls(expr) for one in call.arguments):
+        return [False] * count
+    return [all(str(rows[name][row]).isascii() for name in columns_of(expr)) for row in range(count)]

@@ -35,3 +35,9 @@ def twice(request: pytest.FixtureRequest, stores: Stores) -> tuple[Engine, Engin
 @pytest.fixture(scope="session")
 def rows() -> dict[str, list[object]]:
     return stored(awkward.rows(ROWS))
+
+
+@pytest.fixture(scope="session")
+def first(stores: Stores) -> Engine:
+    """The engine that the others must agree with, over the same rows."""
+    return stores.open("duckdb", {"t": awkward.rows(ROWS)})

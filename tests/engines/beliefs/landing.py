@@ -19,40 +19,41 @@ _numbers = itertools.count()
 
 
 class Landing:
-    """A place for such tables: rows with a number `rid` and a value `x`, the last of them missing."""
+    """A place for such tables: rows with a number `rid`, and one value in several columns x0, x1, …; the last row's is missing."""
 
     def __init__(self, name: str, stores: Stores) -> None:
         self._name, self._stores = name, stores
         self._done: set[str] = set()
 
-    def open(self, of: Type, backwards: bool = False) -> Engine:
+    def open(self, of: Type, copies: int, backwards: bool = False) -> Engine:
         values = list(enumerate([*of.values, None]))
-        found: Engine = getattr(self, f"_{self._name}")(of, values[::-1] if backwards else values)
+        found: Engine = getattr(self, f"_{self._name}")(of, copies, values[::-1] if backwards else values)
+        Stores.interpret(found)
         return found
 
-    def _duckdb(self, of: Type, values: list[tuple[int, str | None]]) -> Engine:
+    def _duckdb(self, of: Type, copies: int, values: list[tuple[int, str | None]]) -> Engine:
         connection = duckdb.connect()
         if of.setup:
             connection.execute(of.setup)
-        connection.execute(f"CREATE TABLE t (rid BIGINT, x {of.name})")
+        connection.execute(f"CREATE TABLE t (rid BIGINT, {', '.join(f'x{i} {of.name}' for i in range(copies))})")
         for number, value in values:
-            connection.execute(f"INSERT INTO t VALUES (?, CAST(? AS {of.name.split(' COLLATE')[0]}))", [number, value])
+            marks = ", ".join([f"CAST(? AS {of.bare})"] * copies)
+            connection.execute(f"INSERT INTO t VALUES (?, {marks})", [number, *[value] * copies])
         return DuckDB.open({"t": (connection, "t")})
 
-    def _postgres(self, of: Type, values: list[tuple[int, str | None]]) -> Engine:
+    def _postgres(self, of: Type, copies: int, values: list[tuple[int, str | None]]) -> Engine:
         address, table = self._stores.database(), f"stored{next(_numbers)}"
         with psycopg.connect(address, autocommit=True) as connection:
             if of.setup and of.setup not in self._done:
                 self._done.add(of.setup)
                 connection.execute(of.setup)
-            connection.execute(f"CREATE TABLE {table} (rid bigint, x {of.name})")
+            connection.execute(f"CREATE TABLE {table} (rid bigint, {', '.join(f'x{i} {of.name}' for i in range(copies))})")
+            marks = ", ".join([f"CAST(%s::text AS {of.bare})"] * copies)
             for number, value in values:
-                connection.execute(f"INSERT INTO {table} VALUES (%s, CAST(%s::text AS {of.name.split(' COLLATE')[0]}))", [number, value])
+                connection.execute(f"INSERT INTO {table} VALUES (%s, {marks})", [number, *[value] * copies])
         return Postgres.open({"t": (address, f"public.{table}")})
 
-    def _spark(self, of: Type, values: list[tuple[int, str | None]]) -> Engine:
-        session = spark_session()
-        bare = of.name.split(" COLLATE")[0]
-        frame = session.createDataFrame(values, "rid BIGINT, x STRING")
-        collated = f" COLLATE {of.name.split('COLLATE ')[1]}" if "COLLATE" in of.name else ""
-        return Spark.open({"t": frame.selectExpr("rid", f"CAST(x AS {bare}){collated} AS x")})
+    def _spark(self, of: Type, copies: int, values: list[tuple[int, str | None]]) -> Engine:
+        frame = spark_session().createDataFrame(values, "rid BIGINT, x STRING")
+        collated = of.name.removeprefix(of.bare)
+        return Spark.open({"t": frame.selectExpr("rid", *(f"CAST(x AS {of.bare}){collated} AS x{i}" for i in range(copies)))})

@@ -7,13 +7,9 @@ from typing import Any
 
 import pytest
 from attrs import frozen
-from engines.beliefs import awkward, crowd
-from engines.beliefs.awkward import sorts
-from engines.beliefs.believed import Asked, check, same, stored
-from engines.beliefs.expressions import calls, expressions, spelled
+from engines.beliefs import crowd
 from engines.beliefs.parity import Waiting, differences, record, spelled_for
 from engines.beliefs.questions import at_random, in_sql
-from engines.beliefs.sharp import SHARP
 from engines.beliefs.stores import Stores
 from gauntlet.world import POLICY
 
@@ -22,8 +18,6 @@ from discreet.engines.engine import Engine
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
 from discreet.plan.steps import Steps
-from discreet.relation.expr import Expr, Literal, columns_of, field_of
-from discreet.relation.node import Scan
 from discreet.session import Session
 from discreet.tables.policy import read_policy
 
@@ -31,7 +25,7 @@ OTHERS = ["postgres", "spark"]
 THREADS = {"postgres": 1, "spark": 2}  # that ask at the same time
 IN_SQL, AT_RANDOM = 600, 400
 QUICK = (range(0, 420, 10), range(0, 300, 10))  # every tenth of the first, so that all sorts are there
-LIGHT = 9_000  # characters of a statement; questions with longer ones are for the long suite
+LIGHT = 12_000  # characters of a statement; questions with longer ones are for the long suite
 
 
 @frozen(eq=False)
@@ -110,54 +104,6 @@ def test_the_same_schema_and_public_values(clinic: Clinic, other: Engine) -> Non
         assert tuple(found["v"].tolist()) == clinic.sessions["add/remove"]._values_of(table, column)
 
 
-# ── row by row ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def comparable(expr: Expr, rows: dict[str, list[Any]]) -> list[bool]:
-    """Where values must be the same: the cases of letters beyond ASCII are each engine's own."""
-    count = len(rows["rid"])
-    if not any(call.function in ("lower", "upper") for call in calls(expr)):
-        return [True] * count
-    if any(isinstance(one, Literal) and not str(one.value).isascii() for call in calls(expr) for one in call.arguments):
-        return [False] * count
-    return [all(str(rows[name][row]).isascii() for name in columns_of(expr)) for row in range(count)]
-
-
-def compared(first: Engine, other: Engine, made: Sequence[Expr], rows: dict[str, list[Any]]) -> list[str]:
-    scan = Scan(awkward.TABLE)
-    one, two = (check(Asked(scan, made, rows, engine)).values for engine in (first, other))
-    wrong = []
-    for expr in made:
-        where = comparable(expr, rows)
-        pairs = zip(one[expr], two[expr], where, strict=True)
-        if offending := [value for a, b, counts in pairs if counts and not same(a, b) for value in (a, b)]:
-            wrong.append(f"{other.name}: {spelled(expr)}\n    {field_of(expr, scan.schema)}\n    {sorts(offending)[:600]}")
-    return wrong
-
-
-@pytest.fixture(scope="module")
-def rowwise(stores: Stores) -> dict[str, Engine]:
-    """Each engine over the awkward table."""
-    opened = {name: stores.open(name, {"t": awkward.rows(240)}) for name in ("duckdb", *OTHERS)}
-    stores.interpret(opened["spark"])
-    return opened
-
-
-@pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.parametrize("group", SHARP)
-def test_the_same_values(name: str, group: str, rowwise: dict[str, Engine]) -> None:
-    wrong = compared(rowwise["duckdb"], rowwise[name], SHARP[group], stored(awkward.rows(240)))
-    assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.parametrize("seed", [500, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(501, 521))])
-def test_the_same_values_of_random_expressions(name: str, seed: int, rowwise: dict[str, Engine]) -> None:
-    made = expressions(Scan(awkward.TABLE).schema, seed, 40)
-    wrong = compared(rowwise["duckdb"], rowwise[name], made, stored(awkward.rows(240)))
-    assert not wrong, "\n".join(wrong)
-
-
 # ── the test itself ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -211,7 +157,7 @@ def test_a_broken_primitive_is_found(broken: str, clinic: Clinic, monkeypatch: p
         "hash_order": lambda self, columns, salt: right(self, columns, salt + "!"),
         "shifted": lambda self, total, bits: f"({right(self, total, bits)} + 1)",
     }
-    plans = [(number, plan, record(plan, clinic.engine, seed=number)) for number, plan in clinic.plans(range(30, 60), ())]
+    plans = [(number, plan, record(plan, clinic.engine, seed=number)) for number, plan in clinic.plans(range(30, 42), ())]
     monkeypatch.setattr(DuckDBDialect, broken, wrong[broken])
     statements = [
         Waiting(number, place, *pair)

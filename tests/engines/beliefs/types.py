@@ -18,6 +18,11 @@ class Type:
     values: Sequence[str]
     setup: str = ""
 
+    @property
+    def bare(self) -> str:
+        """The type without a collation, as one casts to it."""
+        return self.name.split(" COLLATE")[0]
+
 
 _WORDS = ["", " ", "er", "ER", "Er", "it's", "a\\b", "%_", "é", "e\u0301", "漢字", "\U0001f600", "\n", "\x01", "NaN", "x" * 3000]
 _NUMBERS = ["0", "-0", "1", "-1", "0.1", "1e-300", "5e-324", "1e300", "NaN", "Infinity", "-Infinity", "1.7976931348623157e308"]

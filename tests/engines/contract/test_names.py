@@ -37,6 +37,13 @@ def test_tables(engine_of: EngineOf) -> None:
         assert rows(engine, write_relation(scan_of(name, ["k"]), engine.dialect)) == [(n,)]
 
 
+def test_names_that_differ_late(engine_of: EngineOf) -> None:
+    first, second = "T" * 200, "T" * 199 + "U"
+    engine = engine_of({first: {"k": (Kind.INTEGER, [1])}, second: {"k": (Kind.INTEGER, [2])}})
+    both = " UNION ALL ".join(f"SELECT k FROM {engine.dialect.identifier(name)}" for name in (first, second))
+    assert rows(engine, both) == [(1,), (2,)]
+
+
 def written(dialect: Dialect) -> str:
     table = Table("Visits", (Column.of("Who", Kind.INTEGER), Column.of("X", Kind.REAL, bounds=(0, 10))), Person("Who"))
     return write_relation(Scan(table), dialect)

@@ -65,14 +65,20 @@ def pairs(fits: Any) -> tuple[list[Any], list[Any]]:
     return [a for a, _ in found], [b for _, b in found]
 
 
+NEAREST = [(2.0**-537, 2.0**-537), (2.0**-538, 2.0**-537), (1.5 * 2.0**-538, -(2.0**-537)), (0.75 * 2.0**-538, 2.0**-537)]
+
+
 def test_products_underflow_to_nothing(engine_of: EngineOf) -> None:
     a, b = pairs(lambda a, b: abs(a * b) < 1e300)
+    a, b = a + [x for x, _ in NEAREST], b + [y for _, y in NEAREST]
     found = each(engine_of, listed(Kind.REAL, a, (Kind.REAL, b)), lambda d: d.times("x", "y"))
     same(found, [None if x is None or y is None else x * y for x, y in zip(a, b, strict=True)])
 
 
 def test_quotients_underflow_to_nothing(engine_of: EngineOf) -> None:
     a, b = pairs(lambda a, b: b and abs(b) <= 1e290 and abs(a) < 1e290 * abs(b))
+    a = [*a, TINY, TINY, TINY, 2.0**-112, 1.5 * 2.0**-112, 0.75 * 2.0**-112]
+    b = [*b, 2.0, 1.5, -3.0, 2.0**963, 2.0**963, -(2.0**963)]
     found = each(engine_of, listed(Kind.REAL, a, (Kind.REAL, b)), lambda d: d.over("x", "y"))
     same(found, [None if x is None or y is None else x / y for x, y in zip(a, b, strict=True)])
 

@@ -196,3 +196,4 @@ def test_what_is_missing_is_the_same_as_what_is_missing(engine_of: EngineOf, kin
     engine = engine_of(listed(kind, values))
     joined = f"SELECT l.i, r.i AS j FROM t AS l JOIN t AS r ON {engine.dialect.same('l.x', 'r.x', kind)}"
     assert rows(engine, joined) == [(n, n) for n in range(len(values))]
+    assert rows(engine, "SELECT i FROM t WHERE x = NULL") == []  # but not for =, whatever the session says

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import gc
 import os
 import traceback
 from urllib.parse import urlsplit
@@ -115,19 +116,22 @@ def test_nothing_stays_behind(owner: psycopg.Connection, named: str) -> None:
 
 
 def test_a_forked_child_leaves_it_alone(clinic: str) -> None:
-    with Postgres.open({"visits": clinic}) as engine:
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                engine.run("SELECT COUNT(*) AS n FROM visits")
-            except EngineError as error:
-                code = 0 if str(error) == REOPEN else 2
-            engine.close()
-            del engine
-            os._exit(code)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert answer(engine, "SELECT COUNT(*) AS n FROM visits") == [(9,)]
+    engine = Postgres.open({"visits": clinic})
+    session = answer(engine, "SELECT pg_backend_pid() AS v")
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            engine.run("SELECT COUNT(*) AS n FROM visits")
+        except EngineError as error:
+            code = 0 if str(error) == REOPEN else 2
+        engine.close()
+        del engine
+        gc.collect()
+        os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert answer(engine, "SELECT pg_backend_pid() AS v") == session
+    engine.close()
 
 
 def test_settings_are_ours(run: Run, clinic: str) -> None:

@@ -117,3 +117,8 @@ def test_products_as_keys(clinic: str) -> None:
         found = answer(engine, f"SELECT {product} AS v, COUNT(*) AS n, SUM({d.times('cost', product)}) AS s FROM visits GROUP BY {product}")
         assert [(v, n) for v, n, _ in found] == [(i / 2, 1) for i in range(1, 10)]
         assert found[3] == (2.0, 1, 4.0)
+
+
+def test_the_lowest_whole_number_is_a_whole_number(clinic: str) -> None:
+    with Postgres.open({"visits": clinic}) as engine:
+        assert answer(engine, f"SELECT {engine.dialect.literal(-(2**63))} AS v") == [(-(2**63),)]

@@ -15,7 +15,7 @@ from attrs import frozen
 
 from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
-from discreet.tables.kind import Kind, Value
+from discreet.tables.kind import Kind
 
 _LONGEST_NAME = 63  # bytes; PostgreSQL cuts the rest off, which would make two names one
 _LEAST = Fraction(1, 2**1075)  # what is no further from 0 than this rounds to it
@@ -45,11 +45,6 @@ class PostgresDialect(Dialect):
             raise Refused("PostgreSQL has no texts with the character NUL or half a character: leave it out")
         quoted = value.replace("'", "''")
         return f"(CAST('{quoted}' AS TEXT) COLLATE \"C\")"
-
-    def literal(self, value: Value | None) -> str:
-        if isinstance(value, int) and value == -(2**63):  # read as minus 2^63, which is no BIGINT
-            return f"CAST('{value}' AS BIGINT)"
-        return super().literal(value)
 
     def real(self, value: Fraction) -> str:
         return f"CAST('{float(value)!r}' AS DOUBLE PRECISION)"
