@@ -19,8 +19,8 @@ from discreet.errors import BudgetExceeded, Invalid, Refused
 from discreet.exact import Number
 from discreet.ledger.asked import asked
 from discreet.ledger.chain import Entry
-from discreet.ledger.history import Amount
 from discreet.ledger.ledger import Ledger, open_ledger
+from discreet.ledger.standing import NOTHING, Amount
 from discreet.ledger.terms import Terms
 from discreet.plan.bias import bias_question
 from discreet.plan.compile import compile_plan
@@ -69,8 +69,11 @@ class Session:
             catalog = policy.catalog({name: engine.schema(name) for name in names})
             terms = Terms(policy.epsilon, policy.delta, catalog.protected, catalog.adjacency)
             opened = open_ledger(ledger, terms, witness)
+            known = opened.analysts() if policy.analysts else {}
             for share in policy.analysts:
-                opened.grant(share.analyst, share.epsilon, share.delta)
+                spent = known[share.analyst].spent if share.analyst in known else NOTHING
+                # less than was spent cannot be granted: then nothing more
+                opened.grant(share.analyst, max(share.epsilon, spent.epsilon or share.epsilon), max(share.delta, spent.delta))
             opened.allowance(analyst)  # or whoever asks has none
             return cls(engine, catalog, opened, analyst)
         except BaseException:

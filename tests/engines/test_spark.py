@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 from engines.visits import AT, DAY, KINDS, ROWS, TABLE
 from pyspark.logger import PySparkLogger
-from spark_server import spark_session
 
 import discreet
 from discreet.engines.duckdb.engine import DuckDB
@@ -30,11 +29,6 @@ from discreet.engines.spark.engine import Spark, read_files, tables_of
 from discreet.errors import EngineError
 from discreet.private import Private
 from discreet.tables.kind import Kind
-
-
-@pytest.fixture(scope="module")
-def spark() -> Any:
-    return spark_session()
 
 
 @pytest.fixture(scope="module")
@@ -408,6 +402,18 @@ def test_a_long_result_comes_in_batches(spark: Any, partitions: int) -> None:
     assert sorted(ids.tolist()) == [i for i in range(200_003) if i % 2 == 0 or i > 100_000]
     assert all(str(i) == k for batch in batches for i, k in zip(batch["id"].tolist(), batch["k"].tolist(), strict=True))
     assert batches[0]["id"].flags.writeable
+
+
+def test_a_table_that_is_too_long_to_be_sent_around_is_not(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long it is depends on the data, so it must not show."""
+    monkeypatch.setitem(connection.SETTINGS, "spark.sql.maxBroadcastTableSize", "1MB")
+    sql = "SELECT /*+ BROADCAST(u) */ COUNT(u.id) AS n FROM t AS r LEFT JOIN (SELECT id FROM t WHERE id > 5) AS u ON r.id = u.id"
+    with Spark.open({"t": spark.range(0, 100_000, 1, 3)}) as engine:
+        with pytest.raises(Exception, match="Cannot broadcast"):
+            list(engine._fetched(module._statement(sql, engine._views), None))
+        assert engine.read_public(sql)["n"].tolist() == [99_994]
+        assert [batch["n"].tolist() for batch in engine.batches(sql, (), 10)] == [[99_994]]
+        assert engine._own.conf.get("spark.sql.maxBroadcastTableSize") == "1MB"  # only that statement went the slow way
 
 
 # ── totality ─────────────────────────────────────────────────────────────────────────────────────────────────────────

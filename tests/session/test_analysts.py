@@ -91,3 +91,14 @@ def test_her_own_delta_counts(project: Path) -> None:
         assert bo.remaining.epsilon == 0
     with discreet.connect(project, analyst="owner") as owner:
         assert owner.remaining.epsilon == Fraction(1, 5)
+
+
+def test_a_limit_below_what_was_spent_admits_nothing_more(project: Path) -> None:
+    with discreet.connect(project, analyst="ana") as ana:
+        ana.sql(asked(1)).release(epsilon=0.4, delta=0)
+    text = (project / "discreet.toml").read_text()
+    (project / "discreet.toml").write_text(text.replace("epsilon = 0.5", "epsilon = 0.1"))
+    with discreet.connect(project, analyst="ana") as ana, pytest.raises(BudgetExceeded):
+        ana.sql(asked(2)).release(epsilon=0.01, delta=0)
+    with discreet.connect(project, analyst="owner") as owner:
+        assert owner.remaining.epsilon == Fraction(6, 10)

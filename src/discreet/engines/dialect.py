@@ -10,7 +10,7 @@ import datetime
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import assert_never
+from typing import Literal, assert_never
 
 from discreet.tables.kind import Kind, Value
 
@@ -25,7 +25,7 @@ class Dialect(ABC):
     name: str
     inline: str  # what keeps a WITH that is read twice from being written out in between
     once: str  # what makes the engine compute a WITH once
-    pairs_first: bool  # whether it is quicker to sum each unit's rows in each group before they are weighted
+    rows_by: Literal["join", "join beyond", "window"]  # how a unit's rows are counted beside them, see plan/write.py
     types: tuple[str, str, str, str, str, str]  # boolean, integer, real, text, date, timestamp
 
     def type_name(self, kind: Kind) -> str:

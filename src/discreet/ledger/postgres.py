@@ -19,7 +19,7 @@ from discreet.ledger.chain import Entry, digest
 from discreet.ledger.history import distrust
 from discreet.ledger.storage import State, Storage
 
-TESTED = range(13, 19)  # major versions of PostgreSQL
+TESTED = range(14, 19)  # major versions of PostgreSQL
 PATIENCE = 30.0  # seconds to wait for other writers
 
 # Without these a server may lose what it has confirmed. A failed fsync must stop it (data_sync_retry), for a second one may lie.

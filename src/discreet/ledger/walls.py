@@ -140,7 +140,7 @@ def expected(schema: str) -> list[str]:
 def begin_reading(patience: float) -> str:
     """One moment of the ledger, whatever others write meanwhile."""
     return (
-        "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL search_path = pg_catalog; "
+        "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL search_path = pg_catalog, pg_temp; "
         f"SET LOCAL statement_timeout = {round(2000 * patience)}"
     )
 
@@ -148,7 +148,7 @@ def begin_reading(patience: float) -> str:
 def begin_writing(patience: float) -> str:
     """What a write asks of the server, whatever the role's own settings are; stronger durability than asked for is left as it is."""
     return (
-        "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; SET LOCAL search_path = pg_catalog; "
+        "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; SET LOCAL search_path = pg_catalog, pg_temp; "
         f"SET LOCAL lock_timeout = {round(1000 * patience)}; SET LOCAL statement_timeout = {round(2000 * patience)}; "
         f"SET LOCAL idle_in_transaction_session_timeout = {round(1000 * IDLE)}; "
         "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') "

@@ -66,7 +66,7 @@ class Rows:
 
     @property
     def heaviest(self) -> int:
-        return self.rows * self.one
+        return self.one
 
     @property
     def groups(self) -> int:

@@ -134,7 +134,7 @@ class Source:
             typed = [f"{self._typed(name, kind)} AS {name}" for name, kind, _ in table.columns]
             numbered = f"(SELECT {', '.join(typed)} FROM {table.name}) AS g"
         else:
-            numbered = numbered_groups(self.groups, names, "__place", range(len(self.groups)), self.dialect)
+            numbered = numbered_groups(self.groups, names, self._kinds, "__place", range(len(self.groups)), self.dialect)
         return [f"COALESCE(g.__place, {len(self.groups)})"], f"{inside} LEFT JOIN {numbered} ON {same}"
 
     def _numbered(self) -> Given:
@@ -146,7 +146,14 @@ class Source:
         return f"CAST({name} AS {self.dialect.type_name(kind)})"
 
 
-def numbered_groups(groups: KeyValues, names: Sequence[str], extra: str, numbers: Sequence[int], dialect: Dialect) -> str:
+def numbered_groups(
+    groups: KeyValues, names: Sequence[str], kinds: Sequence[Kind | None], extra: str, numbers: Sequence[int], dialect: Dialect
+) -> str:
     """The groups as a table g, each with a number of its own."""
-    rows = (", ".join([*(dialect.literal(key) for key in group), str(n)]) for group, n in zip(groups, numbers, strict=True))
+
+    def literal(key: Value | None, kind: Kind | None) -> str:
+        # a column of bare NULLs would be text
+        return dialect.literal(key) if key is not None or kind is None else f"CAST(NULL AS {dialect.type_name(kind)})"
+
+    rows = (", ".join([*map(literal, group, kinds), str(n)]) for group, n in zip(groups, numbers, strict=True))
     return f"(VALUES {', '.join(f'({row})' for row in rows)}) AS g({', '.join([*names, extra])})"

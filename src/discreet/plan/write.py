@@ -42,10 +42,9 @@ def write_totals(source: Source, stats: Sequence[tuple[Stat, Scaled]], bounding:
     match bounding:
         case Single():
             inside, shuffles, times = f"({rows}) AS r", 0, 1
-        case Rows() if dialect.pairs_first:
-            inside, shuffles, times = _rows_by_pairs(rows, bounding, keys, names, dialect), 3, 1
         case Rows():
-            inside, shuffles, times = _rows_weighted(rows, bounding, keys, [(name, f"r.{name} * ") for name in names], dialect), 2, 2
+            inside = _rows_weighted(rows, bounding, keys, [(name, f"{name} * ") for name in names], dialect)
+            shuffles, times = _cost_of_rows(dialect)
         case Groups() if few:
             inside, shuffles, times = _few_groups(source, rows, bounding, names), 4, 3
         case Groups():
@@ -60,27 +59,34 @@ def write_totals(source: Source, stats: Sequence[tuple[Stat, Scaled]], bounding:
     return Statement.of(source, text, shuffles + 1, times)
 
 
+def _cost_of_rows(dialect: Dialect) -> tuple[int, int]:
+    """Shuffles, and how often rows are read."""
+    return (1, 1) if dialect.rows_by == "window" else (2, 2)
+
+
 def _row_weight(bounding: Rows, dialect: Dialect) -> str:
     """⌊one·rows/n⌋, and one if that is more."""
     return f"CASE WHEN u.n <= {bounding.rows} THEN {bounding.one} ELSE {dialect.floor_divide(str(bounding.one * bounding.rows), 'u.n')} END"
 
 
 def _rows_weighted(rows: str, bounding: Rows, kept: Sequence[str], weighed: Sequence[tuple[str, str]], dialect: Dialect) -> str:
-    """Every row beside how many its unit has; `weighed` columns begin with what the weight is multiplied with."""
-    weight = _row_weight(bounding, dialect)
-    shown = _listed([f"r.{name} AS {name}" for name in kept], [f"{times}({weight}) AS {name}" for name, times in weighed])
-    units = f"(SELECT {UNIT}, COUNT(*) AS n FROM __r GROUP BY {UNIT}) AS u"
-    return f"(WITH __r AS {dialect.inline}({rows}) SELECT {shown} FROM __r AS r JOIN {units} ON r.{UNIT} = u.{UNIT}) AS q"
+    """Every row with its weight, by how many its unit has; `weighed` columns begin with what the weight is multiplied with.
 
-
-def _rows_by_pairs(rows: str, bounding: Rows, keys: Sequence[str], names: Sequence[str], dialect: Dialect) -> str:
-    """The same totals from each unit's sums in each of its groups, for all its rows have the same weight: one scan, and fewer rows move."""
-    sums = [f"{dialect.whole(f'SUM({name})')} AS {name}" for name in names]
-    pairs = f"SELECT {_listed([UNIT], keys, ['COUNT(*) AS c'], sums)} FROM ({rows}) AS r GROUP BY {_listed([UNIT], keys)}"
-    units = f"(SELECT {UNIT}, {dialect.whole('SUM(c)')} AS n FROM __p GROUP BY {UNIT}) AS u"
-    weight = _row_weight(bounding, dialect)
-    shown = _listed([f"p.{key} AS {key}" for key in keys], [f"p.{name} * ({weight}) AS {name}" for name in names])
-    return f"(WITH __p AS {dialect.once}({pairs}) SELECT {shown} FROM __p AS p JOIN {units} ON p.{UNIT} = u.{UNIT}) AS q"
+    Three forms with the same integers, each the quickest on some engine: join rows with the counts of all units, or of those beyond the
+    limit, from sorted units; or count in a window, which reads the rows once.
+    """
+    weight = f"COALESCE(u.w, {bounding.one})" if dialect.rows_by == "join beyond" else f"({_row_weight(bounding, dialect)})"
+    of = "u" if dialect.rows_by == "window" else "r"
+    shown = _listed([f"{of}.{name} AS {name}" for name in kept], [f"{times}{weight} AS {name}" for name, times in weighed])
+    if dialect.rows_by == "window":
+        return f"(SELECT {shown} FROM (SELECT r.*, COUNT(*) OVER (PARTITION BY {UNIT}) AS n FROM ({rows}) AS r) AS u) AS q"
+    if dialect.rows_by == "join":
+        word, units = "JOIN", f"SELECT {UNIT}, COUNT(*) AS n FROM __r GROUP BY {UNIT}"
+    else:
+        each = dialect.floor_divide(str(bounding.one * bounding.rows), "COUNT(*)")
+        beyond = f"GROUP BY {UNIT} HAVING COUNT(*) > {bounding.rows}"
+        word, units = "LEFT JOIN", f"SELECT {UNIT}, {each} AS w FROM (SELECT {UNIT} FROM __r ORDER BY {UNIT}) AS o {beyond}"
+    return f"(WITH __r AS {dialect.inline}({rows}) SELECT {shown} FROM __r AS r {word} ({units}) AS u ON r.{UNIT} = u.{UNIT}) AS q"
 
 
 def _pairs_weighted(rows: str, bounding: Groups, keys: Sequence[str], names: Sequence[str], dialect: Dialect) -> str:
@@ -100,7 +106,7 @@ def _few_groups(source: Source, rows: str, bounding: Groups, names: Sequence[str
     """
     dialect, keys = source.dialect, source.key_names
     assert source.cells is not None
-    masks = numbered_groups(source.cells, keys, "b", [2**i for i in range(len(source.cells))], dialect)
+    masks = numbered_groups(source.cells, keys, source.key_kinds, "b", [2**i for i in range(len(source.cells))], dialect)
     same = " AND ".join(dialect.same(f"r.{key}", f"g.{key}", kind) for key, kind in zip(keys, source.key_kinds, strict=True))
     units = f"SELECT {UNIT}, COUNT(*) AS n, {dialect.bits_set('b')} AS m FROM ({source.rows()}) AS r JOIN {masks} ON {same} GROUP BY {UNIT}"
     columns = [f"r.{name} AS {name}" for name in keys]
@@ -138,7 +144,8 @@ def write_weights(source: Source, expr: Expr, value: str, bounding: Bounding) ->
         case Single():
             inside, weight, shuffles, times = f"({rows}) AS r", "COUNT(*)", 0, 1
         case Rows():
-            inside, shuffles, times = _rows_weighted(rows, bounding, [*keys, "v"], [("w", "")], dialect), 2, 2
+            inside = _rows_weighted(rows, bounding, [*keys, "v"], [("w", "")], dialect)
+            shuffles, times = _cost_of_rows(dialect)
         case Groups():
             inside, shuffles, times = _groups_weighted(rows, bounding, [*keys, "v"], keys, dialect), 4, 2
         case _:

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
-from discreet.relation import calendar, logic, number, text
+from discreet.relation import calendar, logic, number, text, values
 from discreet.relation.field import Field
 from discreet.tables.kind import Kind
 
@@ -47,26 +47,26 @@ MANY = 10_000
 FUNCTIONS: dict[str, Function] = {
     function.name: function
     for function in [
-        Function("add", number.add, number.write_operator("+"), number.null_safe(lambda a, b: a + b), 2),
-        Function("subtract", number.subtract, number.write_operator("-"), number.null_safe(lambda a, b: a - b), 2),
-        Function("multiply", number.multiply, number.write_operator("*"), number.null_safe(lambda a, b: a * b), 2),
-        Function("divide", number.divide, number.write_divide, number.null_safe(number.quotient), 2),
-        Function("modulo", number.modulo, number.write_modulo, number.null_safe(number.remainder), 2),
-        Function("negate", number.negate, number.write_prefix("-"), number.null_safe(lambda a: -a)),
-        Function("abs", number.absolute, number.write_call("ABS"), number.null_safe(abs)),
-        Function("floor", number.to_whole, number.write_floor, number.null_safe(number.floor)),
-        Function("ceil", number.to_whole, number.write_ceil, number.null_safe(number.ceil)),
-        Function("truncate", number.to_whole, number.write_truncate, number.null_safe(int)),
-        Function("round", number.rounded, number.write_round, number.null_safe(number.round_half_up), 1, 2),
-        Function("to_real", number.to_real, number.write_to_real, number.null_safe(float)),
-        Function("sqrt", number.sqrt, number.write_sqrt, number.null_safe(number.safe_sqrt)),
-        Function("ln", number.ln, number.write_ln, number.null_safe(number.safe_ln)),
-        Function("exp", number.exp, number.write_exp, number.null_safe(number.safe_exp)),
-        Function("least", number.least, number.write_choice("LEAST"), number.null_safe(min), 2, MANY),
-        Function("greatest", number.greatest, number.write_choice("GREATEST"), number.null_safe(max), 2, MANY),
+        Function("add", number.add, number.write_operator("+"), values.null_safe(lambda a, b: a + b), 2),
+        Function("subtract", number.subtract, number.write_operator("-"), values.null_safe(lambda a, b: a - b), 2),
+        Function("multiply", number.multiply, number.write_operator("*"), values.null_safe(lambda a, b: a * b), 2),
+        Function("divide", number.divide, number.write_divide, values.null_safe(values.quotient), 2),
+        Function("modulo", number.modulo, number.write_modulo, values.null_safe(values.remainder), 2),
+        Function("negate", number.negate, number.write_prefix("-"), values.null_safe(lambda a: -a)),
+        Function("abs", number.absolute, number.write_call("ABS"), values.null_safe(abs)),
+        Function("floor", number.to_whole, number.write_floor, values.null_safe(values.floor)),
+        Function("ceil", number.to_whole, number.write_ceil, values.null_safe(values.ceil)),
+        Function("truncate", number.to_whole, number.write_truncate, values.null_safe(int)),
+        Function("round", number.rounded, number.write_round, values.null_safe(values.round_half_up), 1, 2),
+        Function("to_real", number.to_real, number.write_to_real, values.null_safe(float)),
+        Function("sqrt", number.sqrt, number.write_sqrt, values.null_safe(values.safe_sqrt)),
+        Function("ln", number.ln, number.write_ln, values.null_safe(values.safe_ln)),
+        Function("exp", number.exp, number.write_exp, values.null_safe(values.safe_exp)),
+        Function("least", number.least, number.write_choice("LEAST"), values.null_safe(min), 2, MANY),
+        Function("greatest", number.greatest, number.write_choice("GREATEST"), values.null_safe(max), 2, MANY),
         Function("width_bucket", number.width_bucket, number.write_width_bucket, None, 4),
         *(
-            Function(name, logic.compare, logic.write_comparison(symbol), number.null_safe(value), 2)
+            Function(name, logic.compare, logic.write_comparison(symbol), values.null_safe(value), 2)
             for name, (symbol, value) in logic.COMPARISONS.items()
         ),
         Function("and", logic.connective, logic.write_connective("AND"), logic.value_and, 2, MANY),
@@ -78,10 +78,10 @@ FUNCTIONS: dict[str, Function] = {
         Function("coalesce", logic.coalesce, logic.write_coalesce, logic.value_coalesce, 1, MANY),
         Function("like", text.like, text.write_like, None, 2),
         Function("starts_with", text.like, text.write_starts_with, None, 2),
-        Function("lower", text.text_to_text, text.write_case("LOWER"), number.null_safe(str.lower)),
-        Function("upper", text.text_to_text, text.write_case("UPPER"), number.null_safe(str.upper)),
-        Function("trim", text.text_to_text, text.write_trim, number.null_safe(lambda a: a.strip(" "))),
-        Function("length", text.length, text.write_length, number.null_safe(len)),
+        Function("lower", text.text_to_text, text.write_case("LOWER"), values.null_safe(str.lower)),
+        Function("upper", text.text_to_text, text.write_case("UPPER"), values.null_safe(str.upper)),
+        Function("trim", text.text_to_text, text.write_trim, values.null_safe(lambda a: a.strip(" "))),
+        Function("length", text.length, text.write_length, values.null_safe(len)),
         Function("substring", text.substring, text.write_substring, None, 3),
         Function("concat", text.concat, text.write_concat, text.value_concat, 2, MANY),
         *(Function(name, calendar.part(name), calendar.write_part(name), None) for name in calendar.PARTS),

@@ -162,11 +162,18 @@ def _join(join: Join, dialect: Dialect) -> str:
 
 def _per_unit(relation: PerUnit, dialect: Dialect) -> str:
     schema = relation.input.schema
-    keys = [write_expr(expr, schema, dialect) for _, expr in relation.keys]
+    keys = [_grouped(expr, schema, dialect) for _, expr in relation.keys]
     shown = [f"{UNIT} AS {column_name(name, dialect)}" for name in relation.units]
     shown += [f"{key} AS {column_name(name, dialect)}" for key, (name, _) in zip(keys, relation.keys, strict=True)]
     shown += [f"{_within(aggregate, schema, dialect)} AS {column_name(name, dialect)}" for name, aggregate in relation.aggregates]
     return f"SELECT {', '.join([UNIT, *shown])} FROM {_inner(relation.input, dialect)} GROUP BY {', '.join([UNIT, *keys])}"
+
+
+def _grouped(expr: Expr, schema: Schema, dialect: Dialect) -> str:
+    """A key; a bare number in GROUP BY would be a place among the columns."""
+    text = write_expr(expr, schema, dialect)
+    kind = field_of(expr, schema).kind
+    return f"CAST({text} AS {dialect.type_name(kind)})" if isinstance(expr, Literal) and kind is not None else text
 
 
 def _within(aggregate: Within, schema: Schema, dialect: Dialect) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from engines.contract.in_spark import InSpark
 from engines.contract.places import InDuckDB, InPostgres, Place, Stored
-from spark_server import spark_session
 
 from discreet.engines.engine import Engine
 
@@ -24,7 +23,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[Place]:
         case "postgres":
             found = InPostgres(request.getfixturevalue("postgres"))
         case _:
-            found = InSpark(spark_session())
+            found = InSpark(request.getfixturevalue("spark"))
     yield found
     found.close()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Literal, final
 
 from attrs import frozen
 
@@ -17,7 +17,7 @@ class DuckDBDialect(Dialect):
     name: str = "duckdb"
     inline: str = "NOT MATERIALIZED "
     once: str = "MATERIALIZED "
-    pairs_first: bool = False
+    rows_by: Literal["join", "join beyond", "window"] = "join"
     types: tuple[str, str, str, str, str, str] = ("BOOLEAN", "BIGINT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP")
 
     def is_number(self, real: str) -> str:

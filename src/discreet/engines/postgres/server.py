@@ -28,8 +28,8 @@ _SETTINGS = {
     "transform_null_equals": "off",
     "array_nulls": "on",
     "extra_float_digits": "3",
-    "jit": "off",  # compiling takes longer than it saves
-    "work_mem": "128MB",  # a unit's rows are counted in memory
+    "jit": "off",  # our expressions are long, and each statement's would be compiled anew
+    "work_mem": "64MB",  # units are counted in memory where they are not too many
     "hash_mem_multiplier": "2",
 }
 _SET = f"SELECT {', '.join(f'pg_catalog.set_config({name!r}, {value!r}, true)' for name, value in _SETTINGS.items())}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ import pyspark
 from discreet.engines.duckdb.sources import check_names
 from discreet.engines.engine import REOPEN, Columns, Engine, Given
 from discreet.engines.spark.columns import columns, in_batches
-from discreet.engines.spark.connection import frame_of, leave, look_again, named, own_session, pieces, schema_of, silent, watched
+from discreet.engines.spark.connection import careful, frame_of, leave, look_again, named, own_session, pieces, schema_of, silent, watched
 from discreet.engines.spark.dialect import SPARK
 from discreet.engines.spark.sources import Frame, Named, Source, is_remote, read_files, read_source, tables_of
 from discreet.engines.spark.view import view
@@ -35,6 +36,8 @@ class Spark(Engine):
     up by every statement, and a DataFrame is what it was when it was given. It is handed over as a view with a random name: in this process
     a global one, until the engine is closed; through Spark Connect one of the user's session, for a moment.
 
+    A statement that fails is tried once more in a way that takes less memory.
+
     Values that a kind cannot hold are missing (NULL): dates and timestamps outside the years 1 to 9999. Bytes in texts that are no UTF-8
     are replaced.
 
@@ -47,6 +50,7 @@ class Spark(Engine):
 
     def __init__(self, session: Any, own: Any, handed: list[str], progress: Callable[[float], None] | None) -> None:
         self._own, self._progress, self._process = own, progress, os.getpid()
+        self._lock = threading.Lock()
         self.version = str(own.version)
         self._views: dict[str, str] = {}
         self._named: dict[str, str] = {}  # places of tables that are looked up by their name
@@ -97,15 +101,25 @@ class Spark(Engine):
         with self._with(given) as views, watched(self._own, self._progress):
             with silent():
                 look_again(self._own, (self._named[name] for name in self._named if name in sql))
-                frame = self._own.sql(_statement(sql, self._views | views))
-                empty = schema_of(frame).empty_table()
-            if rows is None:
-                with silent():
-                    table = frame.toArrow()
-                yield columns(table)
+            text, begun = _statement(sql, self._views | views), False
+            try:
+                for batch in self._fetched(text, rows):
+                    begun = True
+                    yield batch
                 return
-            for batch in in_batches(_silently(pieces(frame)), empty, rows):
-                yield columns(batch)
+            except Exception:
+                if begun:
+                    raise
+            with self._lock, careful(self._own):
+                yield from self._fetched(text, rows)
+
+    def _fetched(self, text: str, rows: int | None) -> Iterator[Columns]:
+        with silent():
+            frame = self._own.sql(text)
+            empty = schema_of(frame).empty_table()
+            tables = iter([frame.toArrow()]) if rows is None else in_batches(_silently(pieces(frame)), empty, rows)
+        for table in tables:
+            yield columns(table)
 
     @contextmanager
     def _with(self, given: Sequence[Given]) -> Iterator[dict[str, str]]:
