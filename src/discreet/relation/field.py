@@ -11,8 +11,8 @@ from attrs import frozen
 from discreet.tables.column import Column
 from discreet.tables.kind import Kind, Value
 
-FURTHEST = Fraction(10**100)  # a real number further out counts as this
-WIDEST = Fraction(10**290)  # no expression may reach further: floats end at 10^308
+FURTHEST = Fraction(1e100)  # a real number further out counts as this
+WIDEST = Fraction(1e290)  # no expression may reach further: floats end at 10^308
 WHOLE = Fraction(2**63 - 1)
 FIRST, LAST = datetime.date.min, datetime.date.max  # a date or time further out counts as this: beyond, engines raise errors
 

@@ -97,7 +97,7 @@ def rounded(fields: Sequence[Field]) -> Field:
     inside, digits = numbers(fields)
     if digits.low != digits.high or not 0 <= digits.low <= 15 or fields[1].kind is not Kind.INTEGER:
         raise Refused("ROUND takes a literal number of digits from 0 to 15")
-    if inside.magnitude > 10**30:
+    if inside.magnitude > Fraction(1e30):
         raise Refused("only a number with bounds can be rounded: declare bounds for its columns")
     edge = Fraction(1, 10 ** int(digits.low))
     return Field(Kind.REAL, Interval(inside.low - edge, inside.high + edge, inside.low_known, inside.high_known), fields[0].nullable)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -12,17 +13,31 @@ from attrs import evolve
 from engines.beliefs import awkward
 from engines.beliefs.believed import Asked, check, differing
 from engines.beliefs.expressions import SHAPES, Maker, calls, expressions
-from engines.beliefs.sharp import SHARP
+from engines.beliefs.sharp import SHARP as CHOSEN
 from engines.beliefs.stores import Stores
 
 from discreet.engines.engine import Engine
 from discreet.errors import Refused
-from discreet.relation.expr import Column, Expr, call
+from discreet.relation.expr import Column, Expr, call, field_of
 from discreet.relation.functions import FUNCTIONS
 from discreet.relation.node import PerUnit, Scan, Within
 from discreet.tables.kind import Kind
 
 SCAN, OWNED = Scan(awkward.TABLE), Scan(awkward.OWNED)
+
+
+def admitted(made: Sequence[Expr]) -> list[Expr]:
+    """Those that are not refused: of numbers that cancel, the true range may be too wide for what is asked."""
+    found = []
+    for expr in made:
+        with suppress(Refused):
+            field_of(expr, SCAN.schema)
+            found.append(expr)
+    assert len(found) > len(made) / 2
+    return found
+
+
+SHARP = {name: admitted(made) for name, made in CHOSEN.items()}
 TOGETHER = 40  # expressions in one statement
 QUICK = {"duckdb": range(2), "postgres": range(2), "spark": range(1)}
 SLOW = {"duckdb": range(100, 140), "postgres": range(100, 140), "spark": range(100, 112)}
