@@ -39,7 +39,8 @@ AUTODP = Peer("autodp", "autodp==0.2.3.1", "autodp.mechanism_zoo")
 OPENDP_POLARS = Peer("OpenDP-Polars", "opendp[polars]==0.16.0 numpy", "polars, opendp.prelude")
 QRLEW = Peer("Qrlew", "pyqrlew==0.9.27 duckdb==2.0.0 pandas pyarrow", "pyqrlew")
 SMARTNOISE = Peer("SmartNoise", "smartnoise-sql==1.0.10 pyarrow", "snsql")
-ALL = (OPENDP, DP_ACCOUNTING, PRV, AUTODP, OPENDP_POLARS, QRLEW, SMARTNOISE)
+TUMULT = Peer("Tumult", "tmlt.analytics==0.21.0", "tmlt.analytics")
+ALL = (OPENDP, DP_ACCOUNTING, PRV, AUTODP, OPENDP_POLARS, QRLEW, SMARTNOISE, TUMULT)
 
 
 def install(peer: Peer) -> str | None:

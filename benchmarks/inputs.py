@@ -19,6 +19,7 @@ SEED = 7
 ROWS = 10_000_000
 PEOPLE = 1_000_000
 DEPARTMENTS = 50
+POPULAR, PRIME = 1000, 7919  # one page in so many has many readers; what scatters the others
 MOST = 1000  # of the values whose median is asked
 
 
@@ -50,6 +51,20 @@ class Inputs:
     def values(self) -> Path:
         """W4: ROWS positive values with a long tail."""
         return self._make("w4", lambda rng: {"v": np.clip(rng.lognormal(3.2, 0.9, ROWS), 0, MOST)}, array="v")
+
+    def pages(self, groups: int) -> Path:
+        """Who read what, two rows for each page: half of them about one popular page in a thousand, the others each about another."""
+        path = self.folder / f"pages_{groups}.parquet"
+        if not path.exists():
+            _say(path)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            beside = path.with_suffix(".part")
+            popular = groups // POPULAR
+            page = f"CASE WHEN i % 2 = 0 THEN hash(i + 1) % {popular} ELSE {popular} + (i // 2 * {PRIME}) % {groups} END"
+            columns = f"CAST(hash(i) % {groups // 4} AS BIGINT) AS person, CAST({page} AS BIGINT) AS page"
+            duckdb.connect().execute(f"COPY (SELECT {columns} FROM range({2 * groups}) AS r(i)) TO '{beside}' (FORMAT parquet)")
+            beside.rename(path)
+        return path
 
     def _make(self, name: str, columns: Callable[[np.random.Generator], dict[str, NDArray[Any]]], array: str | None = None) -> Path:
         path = self.folder / f"{name}.parquet"

@@ -13,14 +13,18 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]  # the sources beside this folder, installed or not
+sys.path.append(str(HERE.parent / "tests"))  # they start servers
 
 import accounting  # noqa: E402
 import accuracy  # noqa: E402
+import debits  # noqa: E402
 import first_answer  # noqa: E402
 import histogram  # noqa: E402
+import many_groups  # noqa: E402
 import median  # noqa: E402
 import noise  # noqa: E402
 import people  # noqa: E402
+import scale  # noqa: E402
 import selection  # noqa: E402
 import startup  # noqa: E402
 from environments import ALL, Company  # noqa: E402
@@ -32,6 +36,7 @@ GROUND: dict[str, Callable[[Company, int], Report]] = {
     "selection": selection.run,
     "accounting": accounting.run,
     "startup": startup.run,
+    "debits": debits.run,
 }
 ROAD: dict[str, Callable[[Company, int, Inputs], Report]] = {  # these read tables
     "histogram": histogram.run,
@@ -39,6 +44,8 @@ ROAD: dict[str, Callable[[Company, int, Inputs], Report]] = {  # these read tabl
     "accuracy": accuracy.run,
     "median": median.run,
     "first_answer": first_answer.run,
+    "scale": scale.run,
+    "many_groups": many_groups.run,
 }
 WORKLOADS = (*GROUND, *ROAD)
 RESULTS = HERE / "RESULTS.md"

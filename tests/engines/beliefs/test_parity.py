@@ -22,7 +22,7 @@ from discreet.session import Session
 from discreet.tables.policy import read_policy
 
 OTHERS = ["postgres", "spark"]
-THREADS = {"postgres": 1, "spark": 2}  # that ask at the same time
+THREADS = {"postgres": 1, "spark": 4}  # that ask at the same time
 IN_SQL, AT_RANDOM = 600, 400
 QUICK = (range(0, 420, 10), range(0, 300, 10))  # every tenth of the first, so that all sorts are there
 LIGHT = 12_000  # characters of a statement; questions with longer ones are for the long suite
@@ -157,7 +157,8 @@ def test_a_broken_primitive_is_found(broken: str, clinic: Clinic, monkeypatch: p
         "hash_order": lambda self, columns, salt: right(self, columns, salt + "!"),
         "shifted": lambda self, total, bits: f"({right(self, total, bits)} + 1)",
     }
-    plans = [(number, plan, record(plan, clinic.engine, seed=number)) for number, plan in clinic.plans(range(30, 42), ())]
+    asked = [found for found in clinic.plans(range(30, 90), ()) if broken != "hash_order" or found[1].key_finder is not None]
+    plans = [(number, plan, record(plan, clinic.engine, seed=number)) for number, plan in asked[:12]]
     monkeypatch.setattr(DuckDBDialect, broken, wrong[broken])
     statements = [
         Waiting(number, place, *pair)
