@@ -48,7 +48,13 @@ def settings(folder: Path) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "OFF",
-        "spark.driver.memory": "1g",
+        "spark.driver.memory": "2g",
+        # what is remembered of statements that ran: their plans are long
+        "spark.sql.maxPlanStringLength": "1000",
+        "spark.sql.ui.retainedExecutions": "1",
+        "spark.ui.retainedJobs": "1",
+        "spark.ui.retainedStages": "1",
+        "spark.ui.retainedTasks": "1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.shuffle.partitions": "4",  # of two cores

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from attrs import evolve
 from plan import samples as tables
 
 from discreet.engines.duckdb.dialect import DUCKDB, DuckDBDialect
@@ -201,3 +202,19 @@ def test_engines_are_told_how_large_a_summand_may_be(bounding: Bounding, monkeyp
         statement = write_totals(source(bounding), [(stat, Scaled(0, 1, Fraction(1))) for stat in every], bounding)
         largest = run(tables.rows(seed), statement)
         assert all(max(largest[f"s{i}"]) <= said[i] for i in range(len(every)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("rows", [1, 3, 50])
+def test_both_forms_of_counting_rows_give_the_same_integers(rows: int, seed: int) -> None:
+    bounding, found = Rows(rows), tables.rows(seed)
+    pairs = [(stat, Scaled.of(stat, bounding, "add/remove", len(KEYS))) for stat in stats(weighted=True)]
+    plain = source(bounding)
+    ways = [evolve(plain, dialect=evolve(DUCKDB, joins_all=all_units)) for all_units in (True, False)]
+    texts = [write_totals(way, pairs, bounding) for way in ways]
+    assert texts[0].text != texts[1].text
+    one, other = (sorted(zip(*run(found, text).values(), strict=True), key=repr) for text in texts)
+    assert one == other
+    values = [write_weights(way, X, "CAST(FLOOR(__e0) AS BIGINT)", bounding) for way in ways]
+    one, other = (sorted(zip(*run(found, text).values(), strict=True), key=repr) for text in values)
+    assert one == other

@@ -10,7 +10,7 @@ import datetime
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Literal, assert_never
+from typing import assert_never
 
 from discreet.tables.kind import Kind, Value
 
@@ -25,7 +25,8 @@ class Dialect(ABC):
     name: str
     inline: str  # what keeps a WITH that is read twice from being written out in between
     once: str  # what makes the engine compute a WITH once
-    rows_by: Literal["join", "join beyond", "window"]  # how a unit's rows are counted beside them, see plan/write.py
+    joins_all: bool  # whether rows are joined with the counts of all units, or only of those beyond a limit
+    small: str  # what says that the table u is likely to be small, after SELECT
     types: tuple[str, str, str, str, str, str]  # boolean, integer, real, text, date, timestamp
 
     def type_name(self, kind: Kind) -> str:

@@ -43,8 +43,7 @@ def write_totals(source: Source, stats: Sequence[tuple[Stat, Scaled]], bounding:
         case Single():
             inside, shuffles, times = f"({rows}) AS r", 0, 1
         case Rows():
-            inside = _rows_weighted(rows, bounding, keys, [(name, f"{name} * ") for name in names], dialect)
-            shuffles, times = _cost_of_rows(dialect)
+            inside, shuffles, times = _rows_weighted(rows, bounding, keys, [(name, f"r.{name} * ") for name in names], dialect), 2, 2
         case Groups() if few:
             inside, shuffles, times = _few_groups(source, rows, bounding, names), 4, 3
         case Groups():
@@ -59,11 +58,6 @@ def write_totals(source: Source, stats: Sequence[tuple[Stat, Scaled]], bounding:
     return Statement.of(source, text, shuffles + 1, times)
 
 
-def _cost_of_rows(dialect: Dialect) -> tuple[int, int]:
-    """Shuffles, and how often rows are read."""
-    return (1, 1) if dialect.rows_by == "window" else (2, 2)
-
-
 def _row_weight(bounding: Rows, dialect: Dialect) -> str:
     """⌊one·rows/n⌋, and one if that is more."""
     return f"CASE WHEN u.n <= {bounding.rows} THEN {bounding.one} ELSE {dialect.floor_divide(str(bounding.one * bounding.rows), 'u.n')} END"
@@ -72,21 +66,19 @@ def _row_weight(bounding: Rows, dialect: Dialect) -> str:
 def _rows_weighted(rows: str, bounding: Rows, kept: Sequence[str], weighed: Sequence[tuple[str, str]], dialect: Dialect) -> str:
     """Every row with its weight, by how many its unit has; `weighed` columns begin with what the weight is multiplied with.
 
-    Three forms with the same integers, each the quickest on some engine: join rows with the counts of all units, or of those beyond the
-    limit, from sorted units; or count in a window, which reads the rows once.
+    Two forms with the same integers: join rows with the counts of all units, or only of those beyond the limit, from sorted units.
     """
-    weight = f"COALESCE(u.w, {bounding.one})" if dialect.rows_by == "join beyond" else f"({_row_weight(bounding, dialect)})"
-    of = "u" if dialect.rows_by == "window" else "r"
-    shown = _listed([f"{of}.{name} AS {name}" for name in kept], [f"{times}{weight} AS {name}" for name, times in weighed])
-    if dialect.rows_by == "window":
-        return f"(SELECT {shown} FROM (SELECT r.*, COUNT(*) OVER (PARTITION BY {UNIT}) AS n FROM ({rows}) AS r) AS u) AS q"
-    if dialect.rows_by == "join":
-        word, units = "JOIN", f"SELECT {UNIT}, COUNT(*) AS n FROM __r GROUP BY {UNIT}"
+    if dialect.joins_all:
+        weight = f"({_row_weight(bounding, dialect)})"
+        word, units, few = "JOIN", f"SELECT {UNIT}, COUNT(*) AS n FROM __r GROUP BY {UNIT}", ""
     else:
+        weight = f"COALESCE(u.w, {bounding.one})"
         each = dialect.floor_divide(str(bounding.one * bounding.rows), "COUNT(*)")
         beyond = f"GROUP BY {UNIT} HAVING COUNT(*) > {bounding.rows}"
         word, units = "LEFT JOIN", f"SELECT {UNIT}, {each} AS w FROM (SELECT {UNIT} FROM __r ORDER BY {UNIT}) AS o {beyond}"
-    return f"(WITH __r AS {dialect.inline}({rows}) SELECT {shown} FROM __r AS r {word} ({units}) AS u ON r.{UNIT} = u.{UNIT}) AS q"
+        few = dialect.small
+    shown = _listed([f"r.{name} AS {name}" for name in kept], [f"{times}{weight} AS {name}" for name, times in weighed])
+    return f"(WITH __r AS {dialect.inline}({rows}) SELECT {few}{shown} FROM __r AS r {word} ({units}) AS u ON r.{UNIT} = u.{UNIT}) AS q"
 
 
 def _pairs_weighted(rows: str, bounding: Groups, keys: Sequence[str], names: Sequence[str], dialect: Dialect) -> str:
@@ -144,8 +136,7 @@ def write_weights(source: Source, expr: Expr, value: str, bounding: Bounding) ->
         case Single():
             inside, weight, shuffles, times = f"({rows}) AS r", "COUNT(*)", 0, 1
         case Rows():
-            inside = _rows_weighted(rows, bounding, [*keys, "v"], [("w", "")], dialect)
-            shuffles, times = _cost_of_rows(dialect)
+            inside, shuffles, times = _rows_weighted(rows, bounding, [*keys, "v"], [("w", "")], dialect), 2, 2
         case Groups():
             inside, shuffles, times = _groups_weighted(rows, bounding, [*keys, "v"], keys, dialect), 4, 2
         case _:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, final
+from typing import final
 
 from attrs import frozen
 
@@ -17,7 +17,8 @@ class DuckDBDialect(Dialect):
     name: str = "duckdb"
     inline: str = "NOT MATERIALIZED "
     once: str = "MATERIALIZED "
-    rows_by: Literal["join", "join beyond", "window"] = "join"
+    joins_all: bool = True
+    small: str = ""
     types: tuple[str, str, str, str, str, str] = ("BOOLEAN", "BIGINT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP")
 
     def is_number(self, real: str) -> str:

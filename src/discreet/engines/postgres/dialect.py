@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from fractions import Fraction
 from math import inf, nextafter
-from typing import Literal, final
+from typing import final
 
 from attrs import frozen
 
@@ -30,7 +30,8 @@ class PostgresDialect(Dialect):
     name: str = "postgres"
     inline: str = "NOT MATERIALIZED "
     once: str = "MATERIALIZED "
-    rows_by: Literal["join", "join beyond", "window"] = "join beyond"
+    joins_all: bool = False
+    small: str = ""
     types: tuple[str, str, str, str, str, str] = ("BOOLEAN", "BIGINT", "DOUBLE PRECISION", "TEXT", "DATE", "TIMESTAMP")
 
     # ── literals ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Literal, final
+from typing import final
 
 from attrs import frozen
 
@@ -29,7 +29,8 @@ class SparkDialect(Dialect):
     name: str = "spark"
     inline: str = ""
     once: str = ""
-    rows_by: Literal["join", "join beyond", "window"] = "window"
+    joins_all: bool = False
+    small: str = "/*+ BROADCAST(u) */ "
     types: tuple[str, str, str, str, str, str] = ("BOOLEAN", "BIGINT", "DOUBLE", "STRING", "DATE", "TIMESTAMP_NTZ")
 
     def identifier(self, name: str) -> str:
