@@ -42,6 +42,7 @@ SETTINGS = {
     "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "20",  # counting 10⁶ units takes two thirds of the time
     "spark.sql.maxBroadcastTableSize": "256MB",  # see CAREFUL
     "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16MB",  # packed; a long result comes to the driver by whole partitions
+    "spark.sql.maxPlanStringLength": "10000",  # Spark remembers the plans of a thousand statements, and ours are long
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.execution.arrow.maxBytesPerBatch": "67108864",
     "spark.sql.execution.arrow.useLargeVarTypes": "true",

@@ -16,7 +16,7 @@ from discreet.errors import EngineError
 
 _PATTERN = re.compile(r"([][{}?*^\\])")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_LOCAL = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}  # of a session that nobody gave
+_LOCAL = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}  # of a session that nobody gave
 
 
 @final
