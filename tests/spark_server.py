@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
+import logging
 import os
 import shutil
 import subprocess
@@ -82,6 +83,9 @@ def spark_session(threads: int = 2) -> Any:
     folder = prepare()
     from pyspark.sql import SparkSession
 
+    logging.getLogger("py4j").setLevel(
+        logging.WARNING
+    )  # other tests listen to every line that is logged; the garbage collector writes some
     builder: Any = SparkSession.builder.master(f"local[{threads}]").appName("tests")
     for name, value in settings(folder).items():
         builder = builder.config(name, value)

@@ -18,7 +18,9 @@ def opened() -> Any:
     from pyspark.sql import SparkSession  # after its environment is set
 
     builder: Any = SparkSession.builder.master("local[2]").appName("benchmark")
-    for name, value in (settings(folder) | {"spark.driver.memory": MEMORY}).items():
+    for name, value in (
+        settings(folder) | {"spark.driver.memory": MEMORY, "spark.ui.retainedStages": "1000", "spark.ui.retainedJobs": "1000"}
+    ).items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

@@ -3,6 +3,8 @@ before it, the bytes that each run so far moved between tasks."""
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 import warnings
 from collections import Counter
@@ -11,6 +13,7 @@ from functools import cache
 from typing import Any
 
 warnings.simplefilter("ignore")
+os.environ["PYSPARK_PYTHON"] = sys.executable  # workers need tmlt too
 begin = time.perf_counter()
 from tmlt.analytics import (  # noqa: E402
     AddRowsWithID,
