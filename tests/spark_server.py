@@ -83,9 +83,7 @@ def spark_session(threads: int = 2) -> Any:
     folder = prepare()
     from pyspark.sql import SparkSession
 
-    logging.getLogger("py4j").setLevel(
-        logging.WARNING
-    )  # other tests listen to every line that is logged; the garbage collector writes some
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # other tests listen to every line that is logged
     builder: Any = SparkSession.builder.master(f"local[{threads}]").appName("tests")
     for name, value in settings(folder).items():
         builder = builder.config(name, value)
