@@ -153,7 +153,7 @@ def test_commits_are_durable_whatever_a_role_s_settings_are(schemas: Schemas, gi
         asked = "SELECT " + ", ".join(
             f"current_setting('{name}')" for name in ("synchronous_commit", "transaction_isolation", "search_path")
         )
-        assert storage._rows(asked) == [(used, "read committed", "pg_catalog")]
+        assert storage._rows(asked) == [(used, "read committed", "pg_catalog, pg_temp")]
     assert ledger.spend(Pure(1), question="q").sequence == 1
 
 

@@ -109,9 +109,13 @@ def to_real(fields: Sequence[Field]) -> Field:
 
 def sqrt(fields: Sequence[Field]) -> Field:
     inside = numbers(fields)[0]
-    if inside.low < 0:
+    if inside.low < -inside.magnitude / 2**40:  # what is negative by rounding alone counts as 0
         raise Refused("the square root of a number that may be negative: declare bounds from 0, or clip it with GREATEST(x, 0)")
-    return Field(Kind.REAL, Interval(_root(inside.low), _root(inside.high) + 1, inside.low_known, inside.high_known), fields[0].nullable)
+    return Field(
+        Kind.REAL,
+        Interval(_root(max(inside.low, Fraction(0))), _root(inside.high) + 1, inside.low_known, inside.high_known),
+        fields[0].nullable,
+    )
 
 
 def _root(value: Fraction) -> Fraction:
