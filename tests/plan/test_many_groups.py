@@ -33,7 +33,7 @@ def session(**said: Any) -> discreet.Session:
 
 
 KEYS = {
-    "page": list(range(200, PAGES + 200)),
+    "page": [*range(200, PAGES + 199), 5 * PAGES],  # a gap
     "name": [f"it's ${p}\\" for p in range(200, PAGES + 200)],
     "day": [None, *(datetime.date(2020, 1, 1) + datetime.timedelta(days=p) for p in range(200, PAGES + 200))],
 }
@@ -58,6 +58,16 @@ def test_groups_go_as_a_table_or_in_the_text(key: str, other: bool, limits: dict
     assert len(sent) < 5000 < len(listed)
     assert rows == same
     assert len(rows) > 1000
+
+
+def test_whole_keys_without_gaps_are_two_ends() -> None:
+    limits = {"rows": 5}
+    with session(keys={"page": range(200, 1600)}, contributions=limits) as db:
+        short, rows = totals(db, "page", False)
+    with session(keys={"page": [*range(200, 1600), 5 * PAGES]}, contributions=limits) as db:
+        _, same = totals(db, "page", False)
+    assert "BETWEEN 200 AND 1599" in short
+    assert rows == same
 
 
 def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from discreet.tables.kind import Kind
 
 Form: TypeAlias = Literal["rows", "present", "units", "distinct", "total", "plain", "squares"]
 ALONE, WEIGHTED, SQUARES = 30, 20, 14  # bits of a value: fewer where it is weighted or squared, so that all products fit 64 bits
+_FAR = Fraction(2) ** 500  # floats are not subnormal, nor near their end, as long as nothing is further or finer
 _KEPT = 31  # bits of a sensitivity that are kept when totals are shifted down
 
 
@@ -34,6 +35,16 @@ class Grid:
     def half(self) -> Fraction:
         """Half the width of the bounds, as the grid has it."""
         return self.most * self.step
+
+    @property
+    def in_floats(self) -> bool:
+        """Whether floats hold its middle and ends exactly.
+
+        Lemma. Then a float x between the ends has |x − mid| ≤ half, however the difference is rounded, for rounding keeps order and ±half
+        are floats. The step is a power of two, so that the position is a product without error, and |⌊(x − mid)/step + ½⌋| ≤ most.
+        """
+        ends = (self.mid - self.half, self.mid, self.mid + self.half)
+        return all(-_FAR < end < _FAR and Fraction(float(end)) == end for end in ends) and 1 / _FAR < self.step < _FAR
 
 
 def grid(field: Field, interval: Interval, fine: int, centred: bool) -> Grid:
@@ -99,8 +110,9 @@ class Stat:
             return "1"
         if self.grid is None:
             return f"CASE WHEN {text} IS NOT NULL THEN 1 ELSE 0 END"
-        value = on_grid(text, self.grid, kind, dialect)
-        clamped = f"LEAST(GREATEST(COALESCE({value}, 0), {-self.grid.most}), {self.grid.most})"
+        value = f"COALESCE({on_grid(text, self.grid, kind, dialect)}, 0)"
+        exact = self.grid.in_floats or (kind is Kind.INTEGER and self.grid.step == 1)
+        clamped = value if exact else f"LEAST(GREATEST({value}, {-self.grid.most}), {self.grid.most})"
         return f"({clamped} * {clamped})" if self.form == "squares" else clamped
 
 
