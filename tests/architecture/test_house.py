@@ -18,6 +18,7 @@ FLOORS: list[list[str]] = [
     ["noise"],
     ["loss"],
     ["mechanisms"],
+    ["classical", "synthetic"],
     ["tables", "ledger"],
     ["engines"],
     ["relation"],
