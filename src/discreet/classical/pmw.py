@@ -1,0 +1,251 @@
+"""Private multiplicative weights: answer queries as they come, and pay only for those the hypothesis gets wrong."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, final
+
+import numpy as np
+from attrs import field, frozen
+
+from discreet.classical import weights as given
+from discreet.classical.weights import Floats, Integers, Share, Weights, check_histogram, histogram, most_updates
+from discreet.errors import Invalid
+from discreet.loss.loss import NOTHING, Loss, compose
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.sparse_vector import Run as Stream
+from discreet.mechanisms.sparse_vector import SparseVector
+from discreet.private import Private
+
+Source = Literal["hypothesis", "paid", "refused"]
+
+
+class Answer(NamedTuple):
+    """A count, where it comes from, and what was charged for it; "refused": the data was not asked, the hypothesis alone answers."""
+
+    value: float
+    source: Source
+    cost: Loss
+
+
+class Verdict(NamedTuple):
+    """On which side of the estimate the data lies (0: near it, or not asked), the noisy count of a hit, and what was charged."""
+
+    side: Literal[-1, 0, 1]
+    noisy: int
+    charged: Loss
+
+
+@final
+@frozen(kw_only=True)
+class Rounds:
+    """Compare private counts with public estimates, in rounds of one threshold stream and one noisy count at its hit.
+
+    Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009; Hardt & Rothblum 2010).
+        A round costs one stream and one count, however many questions it has: misses are free, a hit ends the stream, and its count
+        is a fresh release. Both questions, count − estimate and estimate − count, move by at most 1 with one record. Parameters are fixed
+        in advance, so all rounds together cost at most `rounds` times one; a round is charged when it opens.
+    """
+
+    testing: Share
+    telling: Share
+    rounds: int
+    top: int
+
+    def stream(self, threshold: int) -> SparseVector:
+        """The threshold test of one round, in units of 1/top."""
+        return self.testing.test(threshold, self.top)
+
+    @property
+    def telling_count(self) -> Laplace | Gaussian:
+        """The noisy count of one round, in units of 1/top."""
+        return self.telling.count(self.top)
+
+    @property
+    def each(self) -> Loss:
+        """What one round costs."""
+        return compose((self.stream(0).loss, self.telling_count.loss))
+
+    def open(self, data: Private[Integers], threshold: int, losses: list[Loss]) -> Guard:
+        """Begin; nothing is charged before the first question. Charges are added to `losses` before the data is met."""
+        return Guard(self, data, threshold, losses)
+
+
+@final
+class Guard:
+    """Stand between a hypothesis and the data: the data is met only here, by a stream and by a count."""
+
+    def __init__(self, rules: Rounds, data: Private[Integers], threshold: int, losses: list[Loss]) -> None:
+        self.opened = 0
+        self.rules = rules
+        self.losses = losses
+        self._data = data
+        self._threshold = threshold
+        self._stream: Stream | None = None
+
+    @property
+    def spent(self) -> bool:
+        """Whether no further question can be put to the data."""
+        return self._stream is None and self.opened == self.rules.rounds
+
+    def ask(self, row: Integers, estimate: int) -> Verdict:
+        """Compare a query's count with an estimate, both in units of 1/top."""
+        if self.spent:
+            return Verdict(0, 0, NOTHING)
+        charged = NOTHING
+        if self._stream is None:
+            charged = self.rules.each
+            self.losses.append(charged)
+            self.opened += 1
+            self._stream = self.rules.stream(self._threshold).open()
+        count = self._data.map(lambda counts: int(row @ counts))
+        if self._stream.ask(count.map(lambda c: c - estimate)).above:
+            return self._hit(1, count, charged)
+        if self._stream.ask(count.map(lambda c: estimate - c)).above:
+            return self._hit(-1, count, charged)
+        return Verdict(0, 0, charged)
+
+    def _hit(self, side: Literal[-1, 1], count: Private[int], charged: Loss) -> Verdict:
+        self._stream = None
+        return Verdict(side, int(self.rules.telling_count.release(count)), charged)
+
+
+@final
+@frozen(kw_only=True)
+class PMW:
+    """Answer linear queries one by one, each within accuracy·n, and pay only where the hypothesis is wrong.
+
+    Give epsilon or rho. Without `records` neighbours differ by one record more or less, and their number is measured first. With
+    `records`, the public number of them, neighbours differ by one record replaced. `updates` limits the rounds, if they should be fewer
+    than the theorem asks for: when all are used only the hypothesis answers, and says so.
+
+    Theorem (Hardt & Rothblum 2010; Dwork & Roth 2014, sec. 4.2).
+        All answers together, to any number of queries chosen after seeing earlier answers, cost at most `loss`: the number of
+        records and C rounds (see `Rounds`), which is ε pure or at most ρ of zCDP.
+
+    Accuracy.
+        Let α = accuracy, C = 1 + ⌊2 ln N/α²⌋ and n ≥ `needs`. With probability 1 − β all of k answers are within αn, and no round is
+        missing.
+
+    Proof.
+        With confidence 1 − β every test is right within t, every count within Z ≤ αn, and n within ν, where 4(t + 2ν + 1) ≤ αn. The
+        threshold is ¾αn̂. A miss is within ¾αn̂ + t + 1 ≤ αn. A hit has a gap of at least (¾αn̂ − t − ν − 1)/n ≥ α/2 on the side that
+        was told, so its update of rate 2α lowers the potential of `Weights` by α²/2: there are fewer than C.
+
+    >>> online = PMW(domain=4, epsilon=40, accuracy=0.2, queries_expected=100, beta=0.001)
+    >>> run = online.open(Private([70000, 10000, 10000, 10000]))
+    >>> run.ask([1, 0, 0, 0]).source, round(run.ask([1, 1, 0, 0]).value, -4)
+    ('paid', 80000.0)
+    """
+
+    domain: int = field(converter=given.domain)
+    top: int = field(default=1, converter=given.top)
+    accuracy: Fraction = field(converter=given.accuracy, repr=str)
+    queries_expected: int = field(converter=given.queries_expected)
+    beta: Fraction = field(default=Fraction(1, 20), converter=given.beta, repr=str)
+    epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
+    rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
+    records: int | None = field(default=None, converter=given.records)
+    updates: int | None = field(default=None, converter=given.updates)
+
+    def __attrs_post_init__(self) -> None:
+        Share.of(self.epsilon, self.rho)
+
+    @property
+    def most_updates(self) -> int:
+        """C, the number of rounds."""
+        return 1 + most_updates(self.domain, float(self.accuracy) / 2) if self.updates is None else self.updates
+
+    @property
+    def counting(self) -> Laplace | Gaussian | None:
+        """How the number of records is measured, unless it is public: out of a twentieth of the budget."""
+        return Share.of(self.epsilon, self.rho).part(20).count(1) if self.records is None else None
+
+    @property
+    def rounds(self) -> Rounds:
+        """The rounds share the rest, a tenth of it for the counts: they may be αn off, the tests only αn/4."""
+        return share_rounds(Share.of(self.epsilon, self.rho), self.counting is None, self.most_updates, self.top)
+
+    @property
+    def loss(self) -> Loss:
+        """What the run can cost in all, whatever is asked."""
+        return compose(([] if self.counting is None else [self.counting.loss]) + self.most_updates * [self.rounds.each])
+
+    def slack(self) -> tuple[float, float, float]:
+        """t, Z and ν of the accuracy statement, as counts: each holds for all steps with probability 1 − β/3."""
+        third, rounds, top = self.beta / 3, self.rounds, self.top
+        test = rounds.stream(0).error(1 - third / rounds.rounds, 2 * self.queries_expected) / top
+        told = rounds.telling_count.error(1 - third, rounds.rounds) / top
+        return test, told, 0.0 if self.counting is None else self.counting.error(1 - third)
+
+    def needs(self) -> int:
+        """From how many records on the accuracy statement holds."""
+        test, told, off = self.slack()
+        return math.ceil(max(4 * (test + 2 * off + 1), told) / float(self.accuracy))
+
+    def open(self, data: Private[Any] | Any) -> Run:
+        """Measure the number of records, unless it is public, and wait for queries."""
+        if not isinstance(data, Private):
+            check_histogram(data, self.domain)
+            data = Private(data)
+        return Run(self, data.map(lambda given: histogram(given, self.domain, self.top)))
+
+
+@final
+class Run:
+    """One stream of linear queries."""
+
+    def __init__(self, mechanism: PMW, data: Private[Integers]) -> None:
+        self.mechanism = mechanism
+        self.hits = 0
+        self.total, self.losses = measure_total(mechanism.counting, mechanism.records, data)
+        self._weights = Weights.uniform(mechanism.domain)
+        threshold = math.ceil(mechanism.accuracy * self.total * mechanism.top * 3 / 4)
+        self._guard = mechanism.rounds.open(data, threshold, self.losses)
+
+    @property
+    def hypothesis(self) -> Floats:
+        """The distribution learnt so far."""
+        return self._weights.distribution
+
+    @property
+    def spent(self) -> bool:
+        """Whether all rounds are used up."""
+        return self._guard.spent
+
+    def ask(self, query: Any) -> Answer:
+        """Answer a query, given by its whole values from 0 to top."""
+        mechanism = self.mechanism
+        row = read_query(query, mechanism.domain, mechanism.top)
+        values = row / mechanism.top
+        estimate = round(self.total * mechanism.top * self._weights.mean(values))
+        refused = self.spent
+        verdict = self._guard.ask(row, estimate)
+        if not verdict.side:
+            return Answer(estimate / mechanism.top, "refused" if refused else "hypothesis", verdict.charged)
+        self.hits += 1
+        self._weights = self._weights.update(values, verdict.side, 2 * float(mechanism.accuracy))
+        return Answer(verdict.noisy / mechanism.top, "paid", verdict.charged)
+
+
+def share_rounds(budget: Share, is_known: bool, rounds: int, top: int) -> Rounds:
+    """Rounds of what the number of records left."""
+    rest = budget if is_known else budget.part(20, 19)
+    return Rounds(testing=rest.part(10 * rounds, 9), telling=rest.part(10 * rounds), rounds=rounds, top=top)
+
+
+def measure_total(counting: Laplace | Gaussian | None, records: int | None, data: Private[Integers]) -> tuple[int, list[Loss]]:
+    """The number of records, public or measured (at least 1), and what that cost."""
+    if counting is None:
+        return records or 1, []
+    return max(1, int(counting.release(data.map(lambda counts: int(counts.sum()))))), [counting.loss]
+
+
+def read_query(query: Any, domain: int, top: int) -> Integers:
+    """A query as whole numbers from 0 to top, one for each value of the domain."""
+    row = np.asarray(query)
+    if row.shape != (domain,) or row.dtype.kind not in "biu" or row.min() < 0 or row.max() > top:
+        raise Invalid(f"a query has a whole number from 0 to {top} for each of the domain's {domain} values")
+    return row.astype(np.int64)
