@@ -129,7 +129,7 @@ class Spiteful:
                 wrong.append(i)
                 left -= weights[i]
         answers = np.array(self.truth)
-        answers[wrong] += self.boost["far"]
+        answers[wrong] += self.boost["far"] * (-1) ** np.array(wrong, int)  # some too high, some too low
         sums[wrong] += 2  # a = −1 rather than 1
         self.boost["weights"] = np.exp(self.boost["step"] * sums)
         return answers
