@@ -1,0 +1,98 @@
+"""Fit a log-linear model to noisy measurements: the most plausible distribution near a first guess."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+_MEMORY = 12  # pairs that L-BFGS remembers
+_DECREASE = 1e-4
+
+
+class Features(Protocol):
+    """Numbers whose averages over a distribution are measured; the model's weights are exp(Σ potential × feature)."""
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+
+    def evaluate(self, potentials: Floats) -> tuple[float, Floats]:
+        """The logarithm of the sum of all weights, and each feature's average."""
+
+
+def fit(
+    features: Features,
+    base: Floats,
+    measured: Floats,
+    deviation: Floats,
+    total: float,
+    prior: float,
+    start: Floats,
+    steps: int,
+    close: float,
+) -> Floats:
+    """The potentials beyond `base` of the distribution p that minimises  Σ ((total·p(f) − measured)/deviation)²/2 + prior·total·KL(p ‖ base).
+
+    The second term is that of a guess which weighs as much as `prior`·total records. It is solved in its dual: with potential −u/(prior·
+    deviation) for each feature, minimise  prior·total·ln Σ weights + |u|²/2 + u·measured/deviation,  whose gradient is u − (total·p(f) −
+    measured)/deviation. L-BFGS stops when the gradient's root mean square is below `close`, in units of the noise, or after so many steps.
+    """
+
+    def dual(u: Floats) -> tuple[float, Floats]:
+        log_total, averages = features.evaluate(base - u / (prior * deviation))
+        return prior * total * log_total + float(u @ u) / 2 + float(u @ (measured / deviation)), u - (
+            total * averages - measured
+        ) / deviation
+
+    u = _minimise(dual, -start * prior * deviation, steps, close * float(np.sqrt(max(len(measured), 1))))
+    return -u / (prior * deviation)
+
+
+def _minimise(function: Callable[[Floats], tuple[float, Floats]], at: Floats, steps: int, close: float) -> Floats:
+    """L-BFGS with halving (Nocedal 1980)."""
+    value, slope = function(at)
+    pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
+    for _ in range(steps):
+        length = float(np.sqrt(slope @ slope))
+        if length <= close:
+            break
+        direction = _direction(slope, pairs)
+        fall = float(direction @ slope)
+        if fall <= 0:
+            pairs.clear()
+            direction, fall = slope, length**2
+        rate = 1.0 if pairs else min(1.0, 1.0 / length)
+        while True:
+            there = at - rate * direction
+            value_there, slope_there = function(there)
+            if value_there <= value - _DECREASE * rate * fall:
+                break
+            rate /= 2
+            if rate < 1e-9:
+                return at
+        step, change = there - at, slope_there - slope
+        curvature = float(step @ change)
+        if curvature > 1e-12 * float(change @ change):
+            pairs.append((step, change, curvature))
+        at, value, slope = there, value_there, slope_there
+    return at
+
+
+def _direction(slope: Floats, pairs: deque[tuple[Floats, Floats, float]]) -> Floats:
+    direction = slope.copy()
+    used = []
+    for step, change, curvature in reversed(pairs):
+        share = float(step @ direction) / curvature
+        direction -= share * change
+        used.append(share)
+    if pairs:
+        step, change, curvature = pairs[-1]
+        direction *= curvature / float(change @ change)
+    for (step, change, curvature), share in zip(pairs, reversed(used), strict=True):
+        direction += (share - float(change @ direction) / curvature) * step
+    return direction

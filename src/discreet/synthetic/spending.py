@@ -1,0 +1,97 @@
+"""What a run may spend: an amount of ρ (zero-concentrated) or of μ² (Gaussian differential privacy), paid step by step.
+
+Theorem (Rogers, Roth, Ullman & Vadhan 2016; Whitehouse et al. 2023; Smith & Thakurta 2022; Koskela et al. 2023).
+    Mechanisms chosen one after the other by what earlier ones released, whose ρ add up to at most B whatever happens, are together B-zCDP;
+    if their μ² do, √B-GDP.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Literal, final
+
+from attrs import frozen
+
+from discreet import exact
+from discreet.errors import Invalid
+from discreet.loss import leaves
+from discreet.loss.loss import Loss
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.mechanism import Mechanism
+
+Notion = Literal["zcdp", "gdp"]
+_FINE = 10**12
+
+
+@final
+@frozen
+class Budget:
+    """An amount in one of two currencies."""
+
+    notion: Notion
+    amount: Fraction
+
+    @classmethod
+    def zcdp(cls, rho: exact.Number) -> Budget:
+        """So much ρ."""
+        return cls("zcdp", exact.positive(rho, "rho"))
+
+    @classmethod
+    def gdp(cls, mu_squared: exact.Number) -> Budget:
+        """So much μ²."""
+        return cls("gdp", exact.positive(mu_squared, "mu_squared"))
+
+    @property
+    def loss(self) -> Loss:
+        """What is claimed for the whole run."""
+        return leaves.Zcdp(self.amount) if self.notion == "zcdp" else leaves.Gaussian(self.amount)
+
+    def price(self, loss: Loss) -> Fraction:
+        """What one step costs."""
+        price = loss.rho if self.notion == "zcdp" else loss.mu_squared
+        if price is None:
+            raise Invalid("this mechanism has no price in the run's currency")
+        return price
+
+
+@final
+class Spending:
+    """One run's account: every mechanism is paid for before it is used, and its loss is kept."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.left = budget.amount
+        self.losses: list[tuple[str, Loss]] = []
+
+    @property
+    def used(self) -> float:
+        """The share that is spent."""
+        return 1 - float(self.left / self.budget.amount)
+
+    def gaussian(self, price: Fraction, length: Fraction) -> Gaussian:
+        """Gaussian noise on whole numbers that move by `length` in ℓ₂, for a price."""
+        ratio_squared = 2 * price if self.budget.notion == "zcdp" else price
+        scale = exact.rational_up(lambda: exact.ball(length) / exact.ball(ratio_squared).sqrt())
+        return Gaussian(scale=_coarse(scale), sensitivity=length, whole=True)
+
+    def selection(self, price: Fraction, moved: int) -> Exponential:
+        """An exponential mechanism over scores that move by `moved`, for a price: ε²/8 of ρ, or (ε√(2π)/4)² of μ², at most."""
+        # √8 = 2.82842…, 4/√(2π) = 1.59576…
+        root, factor = exact.ball(price).sqrt(), Fraction("2.8284") if self.budget.notion == "zcdp" else Fraction("1.5957")
+        epsilon = Fraction(int(Fraction(exact.lower(root)) * factor * _FINE), _FINE)
+        return Exponential(epsilon=epsilon, sensitivity=moved)
+
+    def release(self, what: str, mechanism: Mechanism[Any], answer: Any) -> Any:
+        """Pay for a mechanism, then use it once."""
+        price = self.budget.price(mechanism.loss)
+        if price > self.left:
+            raise Invalid("this step costs more than is left for the run")
+        self.left -= price
+        self.losses.append((what, mechanism.loss))
+        return mechanism.release(answer)
+
+
+def _coarse(scale: Fraction) -> Fraction:
+    """Rounded up to twelve digits after the point, so that sums of losses stay short."""
+    return Fraction(-(-scale * _FINE // 1), _FINE)
