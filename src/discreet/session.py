@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import datetime
-import itertools
 import math
 import os
-import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from attrs import asdict, evolve, field, frozen
 
 from discreet import parameter, query
 from discreet.engines.engine import Engine
-from discreet.errors import BudgetExceeded, Invalid, Refused
+from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.ledger.asked import asked
 from discreet.ledger.chain import Entry
@@ -36,11 +33,15 @@ from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Value
 from discreet.tables.policy import Policy
 from discreet.tables.table import Contributions
+from discreet.till import Till
+
+if TYPE_CHECKING:
+    from discreet.synthesize.order import Marginals
+    from discreet.synthesize.synthetic import Synthetic
 
 QUESTIONS_OF_DELTA = 32  # a question's δ is this part of the budget's, unless it is said
 CONFIDENCE = Fraction(95, 100)
 _LONGEST_NOTE = 1000
-_PATIENCE = 20  # seconds to wait for somebody who has just paid for the same question
 
 
 @final
@@ -49,10 +50,9 @@ class Session:
 
     def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None) -> None:
         self._engine, self._catalog, self._ledger, self._dialect = engine, catalog, ledger, engine.dialect
-        self._analyst = analyst
+        self._till = Till(ledger, analyst)
         self._public: dict[tuple[str, str], tuple[Value, ...]] = {}
         self._closed = False
-        self._failed: set[int] = set()  # payments of this process whose run failed
 
     @classmethod
     def open(
@@ -99,6 +99,39 @@ class Session:
         """Ask in SQL and release at once."""
         return self.sql(text).release(**price)
 
+    def synthesize(
+        self,
+        table: str | query.Ask[Query],
+        epsilon: Number,
+        delta: Number | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        workload: Marginals = None,
+        method: str = "auto",
+        bins: int = 32,
+        size: int | None = None,
+        contributions: Mapping[str, int] | None = None,
+        progress: Callable[[str, float], None] | None = None,
+    ) -> Synthetic:
+        """Make a synthetic table of a table, or of what `db.table(...)` makes of one; the whole price is (ε, δ).
+
+        `workload` says what should be right: all marginals of so many columns (usually 3, or 2 where 3 are too many), or a list of
+        marginals. `method` is auto, residuals, aim or mst. With `size`, about how many records there are, it is refused before anything is
+        spent if independent columns would be as good. Categories, bounds and limits that are not declared are found for a tenth of ε.
+        `progress` is called with what was done and the share of the work that is done.
+        """
+        from discreet.synthesize import road
+        from discreet.synthesize.order import Order
+
+        price = parameter.some_epsilon(epsilon), self._usual_delta if delta is None else parameter.any_delta(delta)
+        asked = self.table(table) if isinstance(table, str) else table
+        order = Order.of(asked, self._catalog, price, columns, workload, method, bins, size, contributions)
+
+        def ask(text: str, part: Fraction, chance: Fraction) -> Release:
+            return self.sql(text, contributions=contributions).release(part, chance)
+
+        return road.synthesize(order, self._catalog, self._engine, self._till, ask, progress)
+
     def _query(self, question: Question, text: str, other: bool, contributions: Mapping[str, int] | None) -> Query:
         if other and not question.keys:
             raise Invalid("without GROUP BY there are no other groups")
@@ -106,17 +139,21 @@ class Session:
             question = evolve(question, contributions=Contributions.of(contributions))
         return Query(self, evolve(question, other=True) if other else question, text)
 
+    @property
+    def _usual_delta(self) -> Fraction:
+        return self._till.allowance.granted.delta / QUESTIONS_OF_DELTA
+
     # ── the budget ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def remaining(self) -> Amount:
         """The largest single further question that is still admitted."""
-        return self._ledger.allowance(self._analyst).remaining
+        return self._till.allowance.remaining
 
     @property
     def spent(self) -> Amount:
         """What was charged so far: to this session's analyst, or to all together if it has none."""
-        return self._ledger.allowance(self._analyst).spent
+        return self._till.allowance.spent
 
     def history(self) -> list[dict[str, Any]]:
         """Every question that was paid for, oldest first: when, its price, what was asked, and whether it was answered."""
@@ -153,7 +190,7 @@ class Session:
         if price is None:
             raise Invalid("say how much this question may cost: epsilon=0.1, or in SQL WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1)")
         said = parameter.any_delta(delta) if delta is not None else question.delta
-        live = self._ledger.allowance(self._analyst)
+        live = self._till.allowance
         usual = self._compiled(question, price, live.granted.delta / QUESTIONS_OF_DELTA if said is None else said)
         if said is not None or self._is_known(usual):
             return usual
@@ -181,57 +218,17 @@ class Session:
         return self._public[table, column]
 
     def _is_known(self, plan: Plan) -> bool:
-        return self._ledger.find(question_digest(plan.steps, CONFIDENCE)) is not None
+        return self._till.knows(question_digest(plan.steps, CONFIDENCE))
 
     def _release(self, plan: Plan, confidence: Fraction, note: str, progress: Callable[[str], None]) -> Release:
-        """Look for a stored answer; else pay, then read, then remember, then answer.
-
-        A payment is for one draw. If the run fails after it, the question has to be paid for again: else an error that depends on the noise
-        could be asked for again and again.
-        """
         question = question_digest(plan.steps, confidence)
-        known = self._ledger.find(question)
-        paid = self._pay(plan, question, note) if known is None else None
-        if paid is None:
-            return Release.from_text((known or self._ledger.find(question) or {})["release"], repeated=True)
-        try:
+
+        def run(paid: Entry) -> Release:
             answers = execute(plan.steps, self._engine, progress)
             said = receipt(plan.steps, answers.plan.found, confidence, question, paid.sequence, paid.hash)
-            release = Release(tuple(outcome(answers, float(confidence))), float(confidence), said)
-            text = release.to_text()
-            self._ledger.store(paid, {"release": text})
-        except BaseException:
-            self._failed.add(paid.sequence)
-            raise
-        first = (self._ledger.find(question) or {})["release"]  # somebody slower than our patience may have been first after all
-        return release if first == text else Release.from_text(first, repeated=True)
+            return Release(tuple(outcome(answers, float(confidence))), float(confidence), said)
 
-    def _pay(self, plan: Plan, question: str, note: str) -> Entry | None:
-        """Pay for one draw; or None, if somebody who paid for the same question at the same time has answered it meanwhile."""
-        for attempt in itertools.count():
-            paid, fresh = self._claim(plan, question, f"{question}#{attempt}", note)
-            if fresh:
-                return paid
-            began = time.monotonic()
-            while self._ledger.find(question) is None:
-                if paid.sequence in self._failed or max(abs(_seconds_since(paid.at)), time.monotonic() - began) > _PATIENCE:
-                    break  # whoever paid has failed: pay again
-                time.sleep(0.05)
-            else:
-                return None
-        raise AssertionError("unreachable")
-
-    def _claim(self, plan: Plan, question: str, key: str, note: str) -> tuple[Entry, bool]:
-        try:
-            return self._ledger.claim(plan.loss, question=question, key=key, note=note, analyst=self._analyst)
-        except BudgetExceeded:
-            left = self.remaining
-            if plan.delta > left.delta and plan.epsilon <= (left.epsilon or 0):
-                raise BudgetExceeded(
-                    f"of the budget's δ only {float(left.delta):.3g} is left for one question, and this one needs {float(plan.delta):.3g} "
-                    "to find its groups or for Gaussian noise: declare its keys and pass delta=0. Nothing was charged."
-                ) from None
-            raise
+        return self._till.once(plan, question, note, run, Release.from_text)
 
 
 @final
@@ -304,7 +301,3 @@ class Query:
             answers = execute(evolve(plan.steps, dialect=engine.dialect), engine)
         said = receipt(plan.steps, answers.plan.found, CONFIDENCE, "dry run on made-up data", 0, "")
         return Release(tuple(outcome(answers, float(CONFIDENCE))), float(CONFIDENCE), said | {"dry_run": True})
-
-
-def _seconds_since(at: str) -> float:
-    return (datetime.datetime.now(datetime.UTC) - datetime.datetime.fromisoformat(at)).total_seconds()

@@ -20,11 +20,13 @@ FLOORS: list[list[str]] = [
     ["mechanisms"],
     ["classical", "synthetic"],
     ["tables", "ledger"],
+    ["till"],
     ["engines"],
     ["relation"],
     ["plan"],
     ["sql", "plots"],
     ["query", "release"],
+    ["synthesize"],
     ["session"],
     ["project"],
     ["opening"],
@@ -49,7 +51,14 @@ ROOMS = {
 }
 # Imports inside functions: heavy things that load on first use, so that `import discreet` stays quick. Each is a declared door.
 DOORS = {
-    "session.py": {"discreet.sql.read", "discreet.engines.duckdb.engine"},
+    "session.py": {
+        "discreet.sql.read",
+        "discreet.engines.duckdb.engine",
+        "discreet.synthesize.road",
+        "discreet.synthesize.order",
+        "discreet.synthesize.synthetic",
+    },
+    "synthesize/synthetic.py": {"polars", "pyarrow", "pyarrow.parquet", "discreet.plots.synthetic"},
     "opening.py": {"discreet.project"},
     "engines/choose.py": {"discreet.engines.duckdb.engine", "discreet.engines.postgres.engine", "discreet.engines.spark.engine"},
     "cli/demo.py": {"discreet.engines.postgres.load"},

@@ -26,6 +26,10 @@ def _matrix(entries: Any) -> NDArray[np.int64]:
     return out
 
 
+def _top(top: int) -> int:
+    return whole(top, "top")
+
+
 @final
 @frozen(eq=False)
 class Queries:
@@ -41,7 +45,7 @@ class Queries:
     """
 
     matrix: NDArray[np.int64] = field(converter=_matrix, repr=False)
-    top: int = field(default=1, converter=lambda top: whole(top, "top"))
+    top: int = field(default=1, converter=_top)
 
     def __attrs_post_init__(self) -> None:
         if self.matrix.min() < 0 or self.matrix.max() > self.top:
@@ -55,7 +59,7 @@ class Queries:
     @property
     def domain(self) -> int:
         """How many values a record may have, |D|."""
-        return self.matrix.shape[1]
+        return int(self.matrix.shape[1])
 
     def answers(self, histogram: Any) -> NDArray[np.int64]:
         """Each query's count, times `top`."""

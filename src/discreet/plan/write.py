@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from discreet.engines.dialect import Dialect
+from discreet.errors import Refused
 from discreet.plan.bound import Bounding, Groups, Rows, Single
 from discreet.plan.source import Source, numbered_groups
 from discreet.plan.stat import Scaled, Stat
@@ -151,6 +152,26 @@ def _groups_weighted(rows: str, bounding: Groups, columns: Sequence[str], keys: 
     shown = _listed([f"r.{name} AS {name}" for name in columns], [f"{_pair_weight(bounding, 'p.c', 'u.m', dialect)} AS w"])
     joined = f"__r AS r JOIN __p AS p ON {same} JOIN {_GROUPS_OF} ON p.{UNIT} = u.{UNIT}"
     return f"(WITH __r AS ({rows}), __p AS ({pairs}) SELECT {shown} FROM {joined}) AS q"
+
+
+def write_marginals(source: Source, cliques: Sequence[tuple[int, ...]], bounding: Bounding) -> Statement:
+    """How many rows, weighted, each cell of several marginals has: a code for each key of the marginal, and −1 for the others.
+
+    Keys are whole numbers from 0 and never NULL. All marginals are counted in one scan.
+    """
+    dialect, keys = source.dialect, source.key_names
+    rows = source.rows()
+    match bounding:
+        case Single():
+            inside, weight, shuffles, times = f"({rows}) AS r", "COUNT(*)", 0, 1
+        case Rows():
+            inside, shuffles, times = _rows_weighted(rows, bounding, keys, [("w", "")], dialect), 2, 2
+            weight = dialect.total("w", bounding.one)
+        case _:
+            raise Refused("a synthetic table bounds a unit by its rows: contributions={'rows': …}")
+    sets = ", ".join(f"({', '.join(keys[i] for i in clique)})" for clique in cliques)
+    shown = _listed([f"COALESCE({key}, -1) AS {key}" for key in keys], [f"{dialect.shifted(weight, 0)} AS s0"])
+    return Statement.of(source, f"SELECT {shown} FROM {inside} GROUP BY GROUPING SETS ({sets})", shuffles + 1, times)
 
 
 def write_units(source: Source, bounding: Groups, bits: int) -> Statement:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from math import pi, sqrt
 from typing import final
 
@@ -16,7 +17,7 @@ from discreet.synthetic.domain import Clique
 from discreet.synthetic.junction_tree import tree_cells
 from discreet.synthetic.measured import Measured, measure
 from discreet.synthetic.model import fit_tree
-from discreet.synthetic.result import Progress, Result, quiet
+from discreet.synthetic.result import FINAL_STEPS, Progress, Result, quiet
 from discreet.synthetic.spending import Budget, Spending
 from discreet.synthetic.workload import Workload
 
@@ -35,11 +36,11 @@ class AIM:
     model by no more than its noise, the next rounds pay four times as much.
 
     Theorem (adaptive composition in ρ or μ²).
-        Whatever is chosen, all steps together cost no more than the budget: each is priced before it is used, and the last takes what is left.
+        Whatever is chosen, all steps together cost no more than the budget: each is priced before it is used, the last takes what is left.
 
     Proof.
-        Scores are whole numbers: the model's counts are rounded before they meet the data's. One unit moves a marginal by at most Δ in ℓ₁, so
-        it moves each score by weight·Δ at most, some up and some down: the exponential mechanism pays for 2·max weight·Δ (not half of
+        Scores are whole numbers: the model's counts are rounded before they meet the data's. One unit moves a marginal by at most Δ in ℓ₁,
+        so it moves each score by weight·Δ at most, some up and some down: the exponential mechanism pays for 2·max weight·Δ (not half of
         it: the scores are not monotone), ε²/8 in ρ. A marginal moves by the stated ℓ₂ length, which prices Gaussian noise.
 
     Accuracy.
@@ -57,7 +58,7 @@ class AIM:
         """Measure and fit."""
         domain, spending = counts.domain, Spending(self.budget)
         closure = self.workload.closure()
-        exact = counts.marginals(list(closure))
+        exact = counts.marginals(list(dict.fromkeys([*((i,) for i in domain.columns), *closure])))
         price = self.budget.amount / (self.rounds or 16 * len(domain.names))
         measured: list[Measured] = []
         for i in domain.columns:
@@ -70,12 +71,12 @@ class AIM:
             noise = float(spending.gaussian(price * (1 - self.selection), counts.length).scale) / counts.one
             candidates = self._candidates(closure, [one.clique for one in measured], spending.used)
             estimates = {clique: np.rint(model.marginal(clique).ravel() * counts.one).astype(np.int64) for clique in candidates}
-            scores = exact.map(lambda held: _scores(held, estimates, closure, counts.one * noise))
+            scores = exact.map(partial(_scores, estimates=estimates, weights=closure, noise=counts.one * noise))
             chooser = spending.selection(price * self.selection, max(closure[clique] for clique in candidates) * counts.moved)
             chosen = candidates[spending.release("choice", chooser, scores)]
             rest = spending.left if last else price * (1 - self.selection)
             measured.append(measure(exact, chosen, spending, rest, counts))
-            model = fit_tree(domain, measured, model, steps=200 if last else 60)
+            model = fit_tree(domain, measured, steps=FINAL_STEPS) if last else fit_tree(domain, measured, model)
             change = np.abs(model.marginal(chosen).ravel() - estimates[chosen] / counts.one).sum()
             if change <= _HALF_NORMAL * noise * domain.cells(chosen):
                 price *= 4

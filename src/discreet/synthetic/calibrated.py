@@ -20,8 +20,8 @@ _TINY = 1e-290  # probabilities below this are nothing
 class Calibrated:
     """The cliques' marginals, and a memory of what was asked on the way.
 
-    A marginal is gathered at the clique nearest to its columns: each column that is not there lies beyond one link, and what is needed of it
-    is its distribution given the link's separator, which is computed once and kept.
+    A marginal is gathered at the clique nearest to its columns: each column that is not there lies beyond one link, and what is needed of
+    it is its distribution given the link's separator, which is computed once and kept.
     """
 
     def __init__(self, tree: JunctionTree, beliefs: Sequence[Floats]) -> None:
@@ -40,7 +40,7 @@ class Calibrated:
         homes = range(len(self.tree.cliques))
         root = min(homes, key=lambda c: (sum(self._far[i][c] for i in clique), self.beliefs[c].size))
         found, order = self._gathered(root, clique, None, ())
-        return np.ascontiguousarray(np.einsum(found, list(range(len(order))), [order.index(i) for i in clique]))
+        return np.asarray(found.transpose([order.index(i) for i in clique]), order="C")
 
     def _distances(self, column: int) -> list[int]:
         """How many links each clique is away from one that holds a column."""
@@ -96,7 +96,8 @@ class Calibrated:
             joint, order = self._gathered(there, wanted, here, separator)
             given = self._part(there, separator)
             shape = [self.tree.domain.sizes[i] if i in separator else 1 for i in order]
-            spread = np.einsum(given, [order.index(i) for i in separator], sorted(order.index(i) for i in separator)).reshape(shape)
+            axes = sorted(range(len(separator)), key=lambda place: order.index(separator[place]))
+            spread = given.transpose(axes).reshape(shape)
             self._given[key] = np.divide(joint, spread, out=np.zeros_like(joint), where=spread > _TINY), order
         return self._given[key]
 

@@ -36,11 +36,12 @@ def fit(
     steps: int,
     close: float,
 ) -> Floats:
-    """The potentials beyond `base` of the distribution p that minimises  Σ ((total·p(f) − measured)/deviation)²/2 + prior·total·KL(p ‖ base).
+    """The potentials beyond `base` of the p with the least  Σ ((total·p(f) − measured)/deviation)²/2 + prior·total·KL(p ‖ base).
 
-    The second term is that of a guess which weighs as much as `prior`·total records. It is solved in its dual: with potential −u/(prior·
-    deviation) for each feature, minimise  prior·total·ln Σ weights + |u|²/2 + u·measured/deviation,  whose gradient is u − (total·p(f) −
-    measured)/deviation. L-BFGS stops when the gradient's root mean square is below `close`, in units of the noise, or after so many steps.
+    The second term is that of a guess which weighs as much as `prior`·total records. It is solved in its dual: with potential
+    −u/(prior·deviation) for each feature, minimise  prior·total·ln Σ weights + |u|²/2 + u·measured/deviation,  whose gradient is
+    u − (total·p(f) − measured)/deviation. L-BFGS stops when the gradient's root mean square is below `close`, in units of the noise, or
+    after so many steps.
     """
 
     def dual(u: Floats) -> tuple[float, Floats]:

@@ -24,8 +24,8 @@ class Link(NamedTuple):
 class JunctionTree:
     """Maximal cliques, and links from the first downwards, parents before children.
 
-    The columns that two cliques share are in every clique between them (running intersection). Cliques without a common column are linked by
-    an empty separator, so that there is always one tree.
+    The columns that two cliques share are in every clique between them (running intersection). Cliques without a common column are linked
+    by an empty separator, so that there is always one tree.
     """
 
     domain: Domain
@@ -61,7 +61,7 @@ def _maximal(domain: Domain, cliques: Iterable[Clique]) -> list[Clique]:
         mask = sum(1 << i for i in clique)
         for i in clique:
             near[i] |= mask
-    left, found = set(domain.columns), []
+    left, found = set(domain.columns), list[int]()
     while left:
         chosen = min(left, key=lambda i: (domain.cells(_places(near[i])), i))
         mask = near[chosen]

@@ -19,8 +19,8 @@ from discreet.synthetic.measured import Measured, independent, merged, total_of
 
 Floats = NDArray[np.float64]
 _CLOSE = 0.02  # the fit stops at this share of the noise
-# The first guess weighs as this share of all records, times ρ^POWER, where ρ is what was spent on what was measured. Found by trying on public
-# tables (benchmarks/synthetic.py); it decides about accuracy only.
+# The first guess weighs as this share of all records, times ρ^POWER, where ρ is what was spent on what was measured. Found by trying on
+# public tables (benchmarks/synthetic.py); it decides about accuracy only.
 GUESS, DENSE_GUESS, POWER = 0.06, 0.11, 0.4
 
 
@@ -102,6 +102,8 @@ def fit_dense(domain: Domain, measured: Sequence[Measured], bits: int, alone: Se
     for i, column in enumerate(alone):
         base += np.log(column).reshape([-1 if i == j else 1 for j in domain.columns])
     features = DenseResiduals(domain, [one.clique for one in measured], bits, base)
+    if not measured:
+        return DenseModel(domain, total, features.of(np.zeros(0))[1])
     zeros = np.zeros(features.size)
     potentials = fit(
         features,

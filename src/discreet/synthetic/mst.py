@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import final
 
@@ -14,7 +15,7 @@ from discreet.synthetic.counts import Counts, Integers
 from discreet.synthetic.domain import Clique
 from discreet.synthetic.measured import measure
 from discreet.synthetic.model import fit_tree
-from discreet.synthetic.result import Progress, Result, quiet
+from discreet.synthetic.result import FINAL_STEPS, Progress, Result, quiet
 from discreet.synthetic.spending import Budget, Spending
 from discreet.synthetic.workload import Workload
 
@@ -43,7 +44,7 @@ class MST:
         columns, pairs = [(i,) for i in domain.columns], list(combinations(domain.columns, 2))
         if not pairs:
             measured = [measure(counts.marginals(columns), columns[0], spending, self.budget.amount, counts)]
-            return Result("mst", fit_tree(domain, measured), tuple(measured), tuple(spending.losses), self.budget.loss)
+            return Result("mst", fit_tree(domain, measured, steps=FINAL_STEPS), tuple(measured), tuple(spending.losses), self.budget.loss)
         exact = counts.marginals([*columns, *pairs])
         measured = [measure(exact, column, spending, self.budget.amount * _THIRD / len(columns), counts) for column in columns]
         progress("measured each column", _share(spending))
@@ -55,14 +56,14 @@ class MST:
         for _ in range(len(columns) - 1):
             open_pairs = [pair for pair in pairs if group[pair[0]] != group[pair[1]]]
             chooser = spending.selection(self.budget.amount * _THIRD / (len(columns) - 1), counts.moved)
-            a, b = open_pairs[spending.release("choice", chooser, scores.map(lambda held, now=open_pairs: _listed(held, now)))]
+            a, b = open_pairs[spending.release("choice", chooser, scores.map(partial(_listed, pairs=open_pairs)))]
             group = [group[a] if one == group[b] else one for one in group]
             tree.append((a, b))
             progress(f"chose {domain.shown((a, b))}", _share(spending))
         for left, pair in zip(range(len(tree), 0, -1), tree, strict=True):
             measured.append(measure(exact, pair, spending, spending.left / left, counts))
             progress(f"measured {domain.shown(pair)}", _share(spending))
-        return Result("mst", fit_tree(domain, measured, steps=300), tuple(measured), tuple(spending.losses), self.budget.loss)
+        return Result("mst", fit_tree(domain, measured, steps=FINAL_STEPS), tuple(measured), tuple(spending.losses), self.budget.loss)
 
 
 def _share(spending: Spending) -> float:

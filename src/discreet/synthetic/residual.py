@@ -6,7 +6,9 @@ marginal with each axis replaced by contrasts; a marginal is the sum of the resi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from itertools import combinations
 from math import prod
 from typing import Any, final
 
@@ -17,12 +19,7 @@ from numpy.typing import NDArray
 from discreet.synthetic.domain import Clique, Domain
 
 Floats = NDArray[np.float64]
-_WIDE = 30  # bits of all factors together
-
-
-def bits_for(order: int) -> int:
-    """How fine the contrasts of a clique with so many columns are."""
-    return min(12, _WIDE // max(order, 1))
+BITS = 10  # how fine contrasts are: rounding makes them about a thousandth longer
 
 
 @cache
@@ -84,3 +81,19 @@ class Residual:
         for axis, size in enumerate(self.domain.shape(self.clique)):
             array = np.moveaxis(np.tensordot(contrasts(size, self.bits).astype(array.dtype), array, (1, axis)), 0, axis)
         return array.ravel()
+
+
+def marginal_from(domain: Domain, clique: Clique, residuals: Mapping[Clique, Floats]) -> Floats:
+    """A marginal from its residuals: the sum of each spread evenly over the columns that it says nothing of; what is not there counts 0."""
+    found = np.zeros(domain.shape(clique))
+    for k in range(len(clique) + 1):
+        for part in combinations(clique, k):
+            if part not in residuals:
+                continue
+            array = np.asarray(residuals[part], np.float64).reshape([domain.sizes[i] - 1 if i in part else 1 for i in clique])
+            for axis, i in enumerate(clique):
+                size = domain.sizes[i]
+                matrix = contrasts(size, BITS).T / 2**BITS if i in part else np.full((size, 1), 1 / size)
+                array = np.moveaxis(np.tensordot(matrix, array, (1, axis)), 0, axis)
+            found += array
+    return found

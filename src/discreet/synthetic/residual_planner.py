@@ -12,7 +12,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from discreet.synthetic.domain import Clique, Domain
-from discreet.synthetic.residual import Residual, bits_for
+from discreet.synthetic.residual import BITS, Residual
 from discreet.synthetic.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -74,12 +74,11 @@ def plan_residuals(domain: Domain, workload: Workload, guess: Mapping[int, float
     """
     cliques = tuple(sorted({part for clique in workload.cliques for part in subsets(clique)}, key=lambda c: (len(c), c)))
     place = {clique: i for i, clique in enumerate(cliques)}
-    bits = bits_for(max(map(len, cliques)))
-    share = np.array([max(Residual(domain, clique, bits).share, 1e-300) for clique in cliques])
+    share = np.array([max(Residual(domain, clique, BITS).share, 1e-300) for clique in cliques])
     parts = [(clique, [(place[part], _spread(domain, part, clique)) for part in subsets(clique)]) for clique in workload.cliques]
     cells = np.array([domain.cells(clique) * workload.weights[clique] for clique in workload.cliques], np.float64)
     held = np.array(
-        [np.inf if guess is None else max(guess.get(len(c), np.inf) / max(Residual(domain, c, bits).size, 1), 1e-300) for c in cliques]
+        [np.inf if guess is None else max(guess.get(len(c), np.inf) / max(Residual(domain, c, BITS).size, 1), 1e-300) for c in cliques]
     )
     weight = cells.copy()
     variances = np.ones(len(cliques))
@@ -91,7 +90,7 @@ def plan_residuals(domain: Domain, workload: Workload, guess: Mapping[int, float
         variances, left = _filled(share, value, held)
         roots = np.array([sqrt(sum(left[i] * factor for i, factor in spread)) for _, spread in parts])
         weight = cells / roots
-    return ResidualPlan(domain, workload, bits, cliques, variances)
+    return ResidualPlan(domain, workload, BITS, cliques, variances)
 
 
 def _filled(share: Floats, value: Floats, held: Floats) -> tuple[Floats, Floats]:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from discreet import exact
 from discreet.private import Private
 from discreet.synthetic.counts import Counts, Marginals
-from discreet.synthetic.domain import Clique
+from discreet.synthetic.domain import Clique, Domain
 from discreet.synthetic.measured import Measured
-from discreet.synthetic.model import fit_dense
-from discreet.synthetic.residual import Residual, contrasts
+from discreet.synthetic.model import DenseModel, fit_dense
+from discreet.synthetic.residual import BITS, Residual, contrasts
 from discreet.synthetic.residual_planner import ENERGY, ResidualPlan, plan_residuals
 from discreet.synthetic.result import Progress, Result, quiet
 from discreet.synthetic.spending import Budget, Spending
@@ -36,12 +36,12 @@ class Residuals:
     First the number of records, for a thirtieth of the budget; by it, what is surely below the noise is left out.
 
     Theorem (Gaussian composition).
-        The residuals of one clique, as whole numbers, move by their stated ℓ₂ length for one unit, times what a unit counts; Gaussian noise on
-        all of them costs what is claimed, in ρ and in μ². Fitting is post-processing.
+        The residuals of one clique, as whole numbers, move by their stated ℓ₂ length for one unit, times what a unit counts; Gaussian noise
+        on all of them costs what is claimed, in ρ and in μ². Fitting is post-processing.
 
     Accuracy.
-        `expected_errors` gives the expected ℓ₁ error of each marginal before the fit, in records; distributions are not negative, so the fit
-        comes nearer.
+        `expected_errors` gives the expected ℓ₁ error of each marginal before the fit, in records; distributions are not negative, so the
+        fit comes nearer.
     """
 
     budget: Budget
@@ -63,10 +63,18 @@ class Residuals:
         guess = {order: energy * total**2 * amount for order, energy in enumerate(ENERGY)}
         guess.update(dict.fromkeys(range(len(ENERGY), len(domain.names) + 1), ENERGY[-1] * total**2 * amount / 10))
         plan = plan_residuals(domain, self.workload, guess)
-        measured = _measured(plan, spending, held, counts, progress)
+        first = Measured((), np.array([total]), float(mechanism.scale) / counts.one)
+        measured = [first, *_measured(plan, spending, held, counts, progress)]
         progress("fitting", 0.9)
-        model = fit_dense(domain, measured, plan.bits, _alone(plan, measured, total), total, amount / 2)
-        return Result("residuals", model, tuple(measured), tuple(spending.losses), self.budget.loss)
+        return Result("residuals", fit_residuals(domain, measured), tuple(measured), tuple(spending.losses), self.budget.loss)
+
+
+def fit_residuals(domain: Domain, measured: Sequence[Measured]) -> DenseModel:
+    """The model over the whole domain that fits measured residuals best; the first is the number of records."""
+    total, residuals = float(measured[0].values[0]), measured[1:]
+    # ρ is what a record's own share of each residual costs at this noise
+    rho = sum(Residual(domain, one.clique, BITS).share / one.deviation**2 for one in residuals) / 2
+    return fit_dense(domain, residuals, BITS, _alone(domain, residuals, total), total, rho)
 
 
 def plan_residuals_cliques(workload: Workload) -> list[Clique]:
@@ -91,7 +99,7 @@ def _measured(plan: ResidualPlan, spending: Spending, held: Private[Marginals], 
     priced = [(price, residual) for price, residual in priced if price > 0]
     found: list[Measured] = []
     together = sorted(priced, key=lambda one: (len(one[1].clique), one[0], one[1].length_squared, one[1].clique))
-    for (price, length_squared), group in groupby(together, key=lambda one: (one[0], one[1].length_squared)):
+    for (_, price, length_squared), group in groupby(together, key=lambda one: (len(one[1].clique), one[0], one[1].length_squared)):
         residuals = [residual for _, residual in group]
         found += _released(residuals, price * len(residuals), length_squared * len(residuals), spending, held, counts)
         progress(f"measured {len(found):,} of {len(priced):,} residuals", 0.8 * len(found) / len(priced))
@@ -101,7 +109,7 @@ def _measured(plan: ResidualPlan, spending: Spending, held: Private[Marginals], 
 def _released(
     residuals: Sequence[Residual], price: Fraction, length_squared: int, spending: Spending, held: Private[Marginals], counts: Counts
 ) -> list[Measured]:
-    length = exact.rational_up(lambda: exact.ball(length_squared).sqrt()) * counts.length
+    length = exact.rational_up(lambda: exact.ball(length_squared).sqrt()) * counts.moved  # ℓ₁: two records' residuals may be opposite
     mechanism = spending.gaussian(price, length)
 
     def answers(marginals: Marginals) -> NDArray[Any]:
@@ -116,13 +124,13 @@ def _released(
     ]
 
 
-def _alone(plan: ResidualPlan, measured: Sequence[Measured], total: float) -> list[Floats]:
+def _alone(domain: Domain, measured: Sequence[Measured], total: float) -> list[Floats]:
     """Each column's distribution by itself, from its own residual; nothing is impossible."""
     found = []
     known = {one.clique: one for one in measured}
-    for i, size in enumerate(plan.domain.sizes):
+    for i, size in enumerate(domain.sizes):
         values = np.full(size, total / size)
         if (one := known.get((i,))) is not None:
-            values = np.maximum(values + one.values @ (contrasts(size, plan.bits) / 2**plan.bits), one.deviation / 4)
+            values = np.maximum(values + one.values @ (contrasts(size, BITS) / 2**BITS), one.deviation / 4)
         found.append(values / values.sum())
     return found

@@ -15,13 +15,13 @@ from discreet.synthetic.beliefs import axes_without
 from discreet.synthetic.dense import Transform
 from discreet.synthetic.domain import Clique, Domain
 from discreet.synthetic.model import DenseModel, Model, TreeModel
-from discreet.synthetic.residual import bits_for
+from discreet.synthetic.residual import BITS
 from discreet.synthetic.workload import Workload
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _GOLDEN = 0.6180339887498949  # its multiples modulo 1 are spread most evenly
-_SWEEPS = 400
+_WORK = 2.5e7  # cells that are looked at to bring rows nearer
 
 
 def make_rows(model: Model, count: int, workload: Workload) -> list[Integers]:
@@ -111,7 +111,7 @@ def _dense_rows(model: DenseModel, count: int, workload: Workload) -> list[Integ
 
 def _nearer(domain: Domain, counts: Floats, expected: Floats, workload: Workload) -> Floats:
     """Move rows from the cells that are most in excess, by all marginals together, to those that lack most; fewer at a time in the end."""
-    transform = Transform(domain, bits_for(1))
+    transform = Transform(domain, BITS)
     weight = transform.weights(workload)
 
     def slope(now: Floats) -> tuple[float, Floats]:
@@ -121,7 +121,7 @@ def _nearer(domain: Domain, counts: Floats, expected: Floats, workload: Workload
 
     value, excess = slope(counts)
     moves = max(1, int(counts.sum()) // 50)
-    for _ in range(_SWEEPS):
+    for _ in range(int(_WORK / len(counts))):
         filled = np.flatnonzero(counts)
         sources = filled[np.argsort(excess[filled])[-moves:]]
         targets = np.argsort(excess)[:moves] if moves * 8 > len(excess) else np.argpartition(excess, moves)[:moves]

@@ -1,0 +1,68 @@
+"""A synthetic table's columns beside what was measured of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from discreet.errors import Invalid
+from discreet.plots.bars import BLUE, DARK, GREY
+from discreet.plots.table import FORMATS
+
+_ACROSS = 3
+_NAMED = 8  # so many labels fit below a panel
+
+
+class Panel(NamedTuple):
+    """One column: its labels, what was measured of each, how many rows have it, and how far off the noise is usually."""
+
+    name: str
+    labels: Sequence[str]
+    measured: NDArray[Any]
+    rows: NDArray[Any]
+    noise: float
+
+
+def draw(panels: Sequence[Panel], path: str | os.PathLike[str] | None = None) -> Figure | None:
+    """A panel for each column: bars for the rows, points with error bars for what was measured."""
+    if path is not None and not os.fspath(path).lower().endswith(FORMATS):
+        raise Invalid(f"a plot is written as {', '.join(FORMATS)}: end the file's name so")
+    if not panels:
+        raise Invalid("there is nothing to draw: no column was measured by itself")
+    down = ceil(len(panels) / _ACROSS)
+    across = min(_ACROSS, len(panels))
+    figure = Figure(figsize=(4.2 * across, 2.6 * down + 0.5), layout="constrained")
+    axes = figure.subplots(down, across, squeeze=False)
+    for place, panel in enumerate(panels):
+        _panel(axes[place // _ACROSS][place % _ACROSS], panel)
+    for place in range(len(panels), down * across):
+        axes[place // _ACROSS][place % _ACROSS].set_axis_off()
+    figure.suptitle("bars: synthetic rows · points: what was measured, ± twice its noise", fontsize=9, color=DARK)
+    if path is None:
+        return figure
+    try:
+        figure.savefig(os.fspath(path), dpi=140)
+    except OSError:
+        raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder is there and may be written to") from None
+    return None
+
+
+def _panel(axes: Axes, panel: Panel) -> None:
+    places = np.arange(len(panel.labels))
+    axes.bar(places, panel.rows.ravel(), color=BLUE, width=0.8, alpha=0.85)
+    spread = 2 * panel.noise * 1.2533  # the mean of |noise| is 0.8 standard deviations
+    axes.errorbar(places, panel.measured.ravel(), yerr=spread, fmt="o", color=DARK, markersize=2.5, elinewidth=0.8)
+    step = ceil(len(places) / _NAMED)
+    shown = [label if len(label) <= 14 else f"{label[:13]}…" for label in panel.labels[::step]]
+    axes.set_xticks(places[::step], shown, fontsize=7, rotation=30 if max(map(len, shown)) > 4 else 0)
+    axes.tick_params(axis="y", labelsize=7, colors=GREY)
+    axes.set_title(panel.name, fontsize=9, color=DARK)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)

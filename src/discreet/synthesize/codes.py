@@ -1,0 +1,198 @@
+"""Columns as codes 0, 1, …: how the engine computes them, and which values they stand for."""
+
+from __future__ import annotations
+
+import datetime
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from discreet.errors import Invalid
+from discreet.tables.kind import Kind, Value
+
+Integers = NDArray[np.int64]
+_GOLDEN = 0.6180339887498949
+Grain: TypeAlias = Literal["day", "month", "year"]
+
+
+def quoted(name: str) -> str:
+    """A column's name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: Value) -> str:
+    """A value in SQL."""
+    match value:
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case int():
+            return str(value)
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case datetime.datetime():
+            return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+        case datetime.date():
+            return f"DATE '{value.isoformat()}'"
+    raise Invalid("a category must be text, a whole number, a date or true/false")
+
+
+@final
+@frozen
+class Listed:
+    """A column with finitely many values; the last code, if there is `rest`, is for NULL and all others.
+
+    With a grain, dates stand for the day, month or year that they begin.
+
+    >>> Listed("dept", Kind.TEXT, ("er", "icu"), True).sql
+    '''CASE WHEN "dept" = 'er' THEN 0 WHEN "dept" = 'icu' THEN 1 ELSE 2 END'''
+    """
+
+    name: str
+    kind: Kind
+    values: tuple[Value, ...]
+    rest: bool
+    grain: Grain | None = None
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        return len(self.values) + self.rest
+
+    @property
+    def sql(self) -> str:
+        """The code of a row; never NULL."""
+        column = quoted(self.name) if self.grain in (None, "day") else f"DATE_TRUNC('{self.grain}', {quoted(self.name)})"
+        last = len(self.values) - (0 if self.rest else 1)
+        if not last:
+            return "0"
+        cases = " ".join(f"WHEN {column} = {literal(value)} THEN {i}" for i, value in enumerate(self.values[: None if self.rest else -1]))
+        return f"CASE {cases} ELSE {last} END"
+
+    def decode(self, codes: Integers) -> list[Value | None]:
+        """The values of codes."""
+        values = [*self.values, *([None] if self.rest else [])]
+        return [values[code] for code in codes.tolist()]
+
+    def codes(self, wanted: Any) -> list[int]:
+        """The codes of a value, of several, or of None for the rest."""
+        several = wanted if isinstance(wanted, list | tuple | set | frozenset | range) else [wanted]
+        found = []
+        for value in several:
+            if value is None and self.rest:
+                found.append(len(self.values))
+            elif value in self.values:
+                found.append(self.values.index(value))
+            else:
+                raise Invalid(f"{self.name} has no such value in this table: its values are {_few(self.values)}")
+        return found
+
+    def label(self, code: int) -> str:
+        """A code as people read it."""
+        return "(other)" if code >= len(self.values) else str(self.values[code])
+
+
+@final
+@frozen
+class Binned:
+    """A number between bounds, in bins of equal width; the last code, if there is `missing`, is for NULL.
+
+    >>> Binned("age", Kind.INTEGER, Fraction(0), Fraction(120), 12, True).sql
+    'COALESCE(LEAST(WIDTH_BUCKET("age", 0.0, 120.0, 12), 12) - 1, 12)'
+    """
+
+    name: str
+    kind: Kind
+    low: Fraction
+    high: Fraction  # not reached by whole numbers
+    bins: int
+    missing: bool
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        return self.bins + self.missing
+
+    @property
+    def width(self) -> Fraction:
+        """How wide a bin is."""
+        return (self.high - self.low) / self.bins
+
+    @property
+    def sql(self) -> str:
+        """The code of a row; never NULL."""
+        column = quoted(self.name)
+        if self.kind is Kind.INTEGER and self.width == 1:
+            inside = f"LEAST(GREATEST({column} - {int(self.low)}, 0), {self.bins - 1})"
+        else:
+            inside = f"LEAST(WIDTH_BUCKET({column}, {float(self.low)!r}, {float(self.high)!r}, {self.bins}), {self.bins}) - 1"
+        return f"COALESCE({inside}, {self.bins if self.missing else 0})"
+
+    def decode(self, codes: Integers) -> list[Value | float | None]:
+        """Values spread evenly over their bins."""
+        order = np.argsort(codes, kind="stable")
+        turn = np.empty(len(codes))
+        starts = np.searchsorted(codes[order], codes[order])
+        turn[order] = ((np.arange(len(codes)) - starts) * _GOLDEN + 0.5) % 1
+        values = float(self.low) + (codes + turn) * float(self.width)
+        if self.kind is Kind.INTEGER:
+            whole = np.clip(np.floor(values), int(self.low), int(self.high) - 1).astype(np.int64).tolist()
+            return [None if code == self.bins else value for code, value in zip(codes.tolist(), whole, strict=True)]
+        return [None if code == self.bins else value for code, value in zip(codes.tolist(), values.tolist(), strict=True)]
+
+    def codes(self, wanted: Any) -> list[int]:
+        """The codes of a number, of None, or of all between (low, high): whole bins."""
+        if wanted is None and self.missing:
+            return [self.bins]
+        ends = wanted if isinstance(wanted, tuple | list) else (wanted, wanted)
+        if isinstance(wanted, range) and wanted.step == 1 and len(wanted):
+            ends = (wanted.start, wanted.stop - 1)
+        if len(ends) != 2 or not all(isinstance(end, int | float | Fraction) and not isinstance(end, bool) for end in ends):
+            raise Invalid(f"{self.name} is a number: ask for one, or for a pair (low, high), or for None")
+        if ends[0] > ends[1]:
+            raise Invalid(f"the range asked of {self.name} is empty: give the lower end first")
+        first, last = (min(max(int((Fraction(end) - self.low) // self.width), 0), self.bins - 1) for end in ends)
+        return list(range(first, last + 1))
+
+    def label(self, code: int) -> str:
+        """A code as people read it."""
+        if code == self.bins:
+            return "(none)"
+        start = self.low + code * self.width
+        return f"{float(start):g}" if self.kind is Kind.INTEGER and self.width == 1 else f"{float(start):g}–{float(start + self.width):g}"
+
+
+Coding: TypeAlias = Listed | Binned
+
+
+def _few(values: tuple[Value, ...]) -> str:
+    shown = ", ".join(repr(value) for value in values[:8])
+    return shown + (", …" if len(values) > 8 else "")
+
+
+def binned(name: str, kind: Kind, low: Fraction, high: Fraction, most: int, missing: bool) -> Binned:
+    """At most so many bins; whole numbers each by itself where that fits, else in bins of whole width."""
+    if kind is Kind.INTEGER:
+        first, last = -(-low.numerator // low.denominator), high.numerator // high.denominator
+        many = last - first + 1
+        width = -(-many // most)
+        bins = -(-many // width)
+        return Binned(name, kind, Fraction(first), Fraction(first + bins * width), bins, missing)
+    return Binned(name, kind, low, high, most, missing)
+
+
+def dated(name: str, first: datetime.date, last: datetime.date, most: int, rest: bool) -> Listed:
+    """Days, months or years between two dates, the finest that are few enough."""
+    days = (last - first).days + 1
+    if days <= most:
+        values = [first + datetime.timedelta(days=i) for i in range(days)]
+        return Listed(name, Kind.DATE, tuple(values), rest, "day")
+    months = (last.year - first.year) * 12 + last.month - first.month + 1
+    if months <= most:
+        numbers = [first.year * 12 + first.month - 1 + i for i in range(months)]
+        return Listed(name, Kind.DATE, tuple(datetime.date(n // 12, n % 12 + 1, 1) for n in numbers), rest, "month")
+    if last.year - first.year + 1 > most:
+        raise Invalid(f"{name} spans more than {most} years: declare narrower bounds, or leave it out")
+    return Listed(name, Kind.DATE, tuple(datetime.date(year, 1, 1) for year in range(first.year, last.year + 1)), rest, "year")

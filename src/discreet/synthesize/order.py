@@ -1,0 +1,89 @@
+"""An order for a synthetic table: what was asked, read and checked, before anything is found or spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+from attrs import field, frozen
+
+from discreet.errors import Invalid, Refused
+from discreet.exact import whole
+from discreet.query import Ask
+from discreet.relation.node import Relation
+from discreet.synthesize.discover import Columns, Open, columns_of, open_things
+from discreet.synthetic.domain import Domain
+from discreet.synthetic.workload import MOST_CELLS, Workload
+from discreet.tables.catalog import Catalog
+from discreet.tables.table import Contributions
+
+Marginals: TypeAlias = int | Iterable[Sequence[str]] | Mapping[Sequence[str], int] | None
+
+
+@final
+@frozen(eq=False)
+class Order:
+    """A table or what was made of one, which columns, what should be right, how, and for how much."""
+
+    name: str
+    table: Ask[Any] = field(repr=False)
+    price: tuple[Fraction, Fraction]
+    columns: Columns
+    open: Open
+    workload: Marginals
+    method: str
+    bins: int
+    size: int | None
+    rows: int | None
+
+    @classmethod
+    def of(
+        cls, table: Ask[Any], catalog: Catalog, price: tuple[Fraction, Fraction], columns: Sequence[str] | None, workload: Marginals,
+        method: str, bins: int, size: int | None, contributions: Mapping[str, int] | None,
+    ) -> Order:  # fmt: skip
+        """Read an order as people give it."""
+        if not isinstance(table, Ask) or table.keys or table.statistics:
+            raise Invalid("synthesize takes a table's name, or db.table(...) before it is grouped or counted")
+        if not table.relation.private:
+            raise Refused("this table is public: nothing in it needs protection, use it as it is")
+        name = table.said[0]
+        declared = catalog.table(name)
+        limits = Contributions.of(contributions) or table.contributions or (declared.contributions if declared else Contributions())
+        chosen = columns_of(table.relation, columns)
+        rows = 1 if table.relation.one_row else _rows(limits)
+        if len(table.said) > 1 and (missing := open_things(chosen, table.relation.one_row, rows)).questions:
+            named = ", ".join([*missing.values, *missing.bounds])
+            raise Refused(
+                "of a table that was filtered, joined or computed nothing can be found on the way: declare "
+                + (f"keys or bounds of {named}" if named else "contributions={'rows': …}")
+            )
+        return cls(
+            name, table, price, chosen, open_things(chosen, table.relation.one_row, rows), workload, method,
+            whole(bins, "bins", least=2), None if size is None else whole(size, "size"), rows,
+        )  # fmt: skip
+
+    @property
+    def relation(self) -> Relation:
+        """The rows."""
+        return self.table.relation
+
+    def workload_over(self, domain: Domain) -> Workload:
+        """What should be right."""
+        asked = self.workload
+        if asked is None:
+            return Workload.usual(domain)
+        if isinstance(asked, bool | str) or not (isinstance(asked, int) or hasattr(asked, "__iter__")):
+            raise Invalid('workload must be a number of columns, such as 2, or a list of marginals, such as [("age", "sex")]')
+        wanted = Workload.all_of(domain, asked) if isinstance(asked, int) else Workload.of(domain, asked)
+        if wanted.cells > MOST_CELLS:
+            raise Refused(
+                f"these marginals have {wanted.cells:,} cells, and at most {MOST_CELLS:,} fit: ask for fewer columns or coarser bins"
+            )
+        return wanted
+
+
+def _rows(limits: Contributions) -> int | None:
+    if limits.rows is not None:
+        return limits.rows
+    return limits.groups * limits.per_group if limits.groups and limits.per_group else None

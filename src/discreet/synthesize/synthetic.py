@@ -1,0 +1,300 @@
+"""The synthetic table: rows, answers with their errors, and what was measured for it. All of it is public."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import os
+import zlib
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from attrs import field, frozen
+from numpy.typing import NDArray
+
+from discreet.errors import Invalid
+from discreet.ledger.chain import digest as seal_of
+from discreet.synthesize.codes import Binned, Coding
+from discreet.synthesize.recording import coding_from
+from discreet.synthesize.score import Compared, compared
+from discreet.synthetic.certainty import certainty
+from discreet.synthetic.domain import Clique, Domain
+from discreet.synthetic.measured import Measured
+from discreet.synthetic.methods import model_of
+from discreet.synthetic.model import Model
+from discreet.synthetic.rows import make_rows
+from discreet.synthetic.workload import Workload
+
+Floats = NDArray[np.float64]
+_COMPARED = 300  # marginals that are scored
+
+
+@final
+@frozen
+class Estimate:
+    """An answer from the model, its standard error, and whether all of it was measured (else it rests on the model)."""
+
+    value: float
+    error: float
+    measured: bool
+
+    def __str__(self) -> str:
+        return f"{self.value:.6g} ± {self.error:.3g}" + ("" if self.measured else " (by the model)")
+
+
+@final
+@frozen(eq=False, repr=False, slots=False)
+class Synthetic:
+    """A table that was never anybody's. Everything here follows from what was measured and costs nothing again."""
+
+    receipt: dict[str, Any]
+    measured: tuple[Measured, ...]
+    repeated: bool = field(default=False)
+
+    # ── what it is made of ───────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def codings(self) -> tuple[Coding, ...]:
+        """The columns with their codes."""
+        return tuple(coding_from(plain) for plain in self.receipt["asked"]["codings"])
+
+    @cached_property
+    def domain(self) -> Domain:
+        """The columns and how many codes each has."""
+        return Domain(tuple(coding.name for coding in self.codings), tuple(coding.size for coding in self.codings))
+
+    @cached_property
+    def workload(self) -> Workload:
+        """The marginals that it should get right."""
+        return Workload(self.domain, {tuple(clique): weight for clique, weight in self.receipt["asked"]["workload"]})
+
+    @property
+    def method(self) -> str:
+        """How it was made."""
+        return str(self.receipt["asked"]["method"])
+
+    @cached_property
+    def model(self) -> Model:
+        """The distribution that rows and answers come from."""
+        return model_of(self.receipt["asked"]["method"], self.domain, self.measured)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What was paid for it, all in all."""
+        return Fraction(self.receipt["epsilon"])
+
+    @property
+    def delta(self) -> Fraction:
+        """The chance that was paid with it."""
+        return Fraction(self.receipt["delta"])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return self.domain.names
+
+    def __len__(self) -> int:
+        return max(1, round(self.model.total))
+
+    # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def codes(self) -> list[NDArray[np.int64]]:
+        """The rows as codes, one array for each column."""
+        return make_rows(self.model, len(self), self.workload)
+
+    @cached_property
+    def data(self) -> dict[str, list[Any]]:
+        """The rows as values, by column."""
+        return {coding.name: coding.decode(codes) for coding, codes in zip(self.codings, self.codes, strict=True)}
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows, a dict for each."""
+        return [dict(zip(self.data, row, strict=True)) for row in zip(*self.data.values(), strict=True)]
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The rows as a Polars DataFrame."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
+    def to_arrow(self) -> Any:
+        """The rows as an Arrow table."""
+        import pyarrow
+
+        return pyarrow.table(self.data)
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows as a Parquet file."""
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(self.to_arrow(), os.fspath(path))
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows as a CSV file."""
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(self.data)
+            writer.writerows(zip(*self.data.values(), strict=True))
+
+    # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def answer(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> Estimate:
+        """How many records have these values, or the mean of a number over them; from the model, not from rows.
+
+        `where={"dept": "er", "age": (30, 39), "sex": ["f", "x"]}`: a value, several in a list, a pair of ends for a number, None for none.
+        """
+        conditions = dict(where or {})
+        names = [*conditions, *([mean] if mean is not None else [])]
+        clique = self.domain.clique(names)
+        inside = np.ones(self.domain.shape(clique))
+        for name, wanted in conditions.items():
+            inside *= self._along(clique, name, self._indicator(name, wanted))
+        cells = self.model.marginal(clique)
+        count = float((cells * inside).sum())
+        if mean is None:
+            return self._estimate(count, clique, inside)
+        values = self._along(clique, mean, self._middles(mean))
+        known = inside * self._along(clique, mean, np.isfinite(self._middles(mean)).astype(np.float64))
+        weight = float((cells * known).sum())
+        if weight <= 0:
+            return Estimate(float("nan"), float("inf"), False)
+        value = float((cells * known * np.nan_to_num(values)).sum()) / weight
+        return self._estimate(value, clique, known * (np.nan_to_num(values) - value) / weight)
+
+    def marginal(self, *columns: str) -> list[dict[str, Any]]:
+        """How many records each combination of some columns has, with standard errors."""
+        clique = self.domain.clique(columns)
+        cells = self.model.marginal(clique)
+        unit = np.zeros(cells.shape)
+        unit.flat[0] = 1.0
+        error = self._estimate(0.0, clique, unit).error
+        codings = [self.codings[i] for i in clique]
+        return [
+            {**{c.name: c.label(code) for c, code in zip(codings, place, strict=True)}, "count": float(value), "error": error}
+            for place, value in np.ndenumerate(cells)
+        ]
+
+    def _coding(self, name: str) -> Coding:
+        return self.codings[self.domain.clique([name])[0]]
+
+    def _indicator(self, name: str, wanted: Any) -> Floats:
+        coding = self._coding(name)
+        found = np.zeros(coding.size)
+        found[coding.codes(wanted)] = 1.0
+        return found
+
+    def _middles(self, name: str) -> Floats:
+        coding = self._coding(name)
+        if isinstance(coding, Binned):
+            half = 0 if coding.width == 1 and coding.kind.value == "integer" else coding.width / 2
+            middles = [float(coding.low + code * coding.width + half) for code in range(coding.bins)]
+        else:
+            if not all(isinstance(value, int) for value in coding.values):
+                raise Invalid(f"{name} is no number: a mean needs one")
+            middles = [float(value) for value in coding.values]  # type: ignore[arg-type]
+        return np.array(middles + [np.nan] * (coding.size - len(middles)))
+
+    def _along(self, clique: Clique, name: str, values: Floats) -> Floats:
+        place = self.domain.clique([name])[0]
+        return values.reshape([-1 if i == place else 1 for i in clique])
+
+    def _estimate(self, value: float, clique: Clique, weights: Floats) -> Estimate:
+        residuals = self.method == "residuals"
+        found = certainty(self.domain, self.measured, residuals, self.model.total, clique, weights)
+        return Estimate(value, found.error, found.measured)
+
+    # ── how good it is ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def compared(self, cliques: Sequence[Clique] | None = None) -> list[Compared]:
+        """Measured marginals beside the model's and the rows': those of the workload that were measured, or some others."""
+        chosen = self._measured_cliques if cliques is None else cliques
+        return compared(self.domain, self.measured, self.method == "residuals", self.model, self.codes, chosen)
+
+    @property
+    def _measured_cliques(self) -> list[Clique]:
+        if self.method != "residuals":
+            return sorted({one.clique for one in self.measured}, key=lambda clique: (len(clique), clique))
+        return [*((i,) for i in self.domain.columns), *self.workload.cliques][:_COMPARED]
+
+    def score(self) -> list[dict[str, Any]]:
+        """How far model and rows are from each measured marginal, and how much of that noise explains, as shares of all records."""
+        total = self.model.total
+        return [
+            {
+                "marginal": self.domain.shown(one.clique),
+                "model": float(np.abs(one.model - one.measured).sum() / total),
+                "rows": float(np.abs(one.rows - one.measured).sum() / total),
+                "noise": one.noise * one.measured.size / total,
+            }
+            for one in self.compared()
+        ]
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Each column as it was measured and as it is in the rows; into a file (PNG, SVG or PDF) if a path is given."""
+        from discreet.plots.synthetic import Panel, draw
+
+        panels = []
+        for one in self.compared([(i,) for i in self.domain.columns]):
+            coding = self.codings[one.clique[0]]
+            panels.append(Panel(coding.name, [coding.label(code) for code in range(coding.size)], one.measured, one.rows, one.noise))
+        return draw(panels, path)
+
+    # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def to_text(self) -> str:
+        """Everything, as text that `from_text` reads back to the same table."""
+        return json.dumps({"receipt": self.receipt, "measured": [_written(one) for one in self.measured]}, ensure_ascii=True)
+
+    @classmethod
+    def from_text(cls, text: str, repeated: bool = False) -> Synthetic:
+        """Read back what `to_text` wrote."""
+        try:
+            said = json.loads(text)
+            receipt, measured = said["receipt"], tuple(_read(one) for one in said["measured"])
+            if seal_of({name: value for name, value in receipt.items() if name != "hash"}) != receipt["hash"]:
+                raise Invalid("this synthetic table's receipt was changed")
+        except (KeyError, TypeError, ValueError, zlib.error):
+            raise Invalid("this is not a synthetic table that was saved here") from None
+        return cls(receipt, measured, repeated)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Keep it in a file."""
+        Path(path).write_text(self.to_text(), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Synthetic:
+        """Read it from a file."""
+        return cls.from_text(Path(path).read_text(encoding="utf-8"))
+
+    def __repr__(self) -> str:
+        price = f"ε = {float(self.epsilon):.4g}, δ = {float(self.delta):.2g}"
+        lines = [
+            f"Synthetic({self.receipt['table']}: {len(self):,} rows × {len(self.columns)} columns; {self.method}, "
+            f"{len(self.measured):,} measurements; {price})",
+            "  " + ", ".join(f"{coding.name} ({coding.size})" for coding in self.codings),
+            f"  protects {self.receipt['protected']}; ledger entry {self.receipt['ledger']['sequence']}"
+            + (" (made before, so free now)" if self.repeated else ""),
+            *(f"  {note}" for note in self.receipt["notes"]),
+        ]
+        return "\n".join(lines)
+
+
+def _written(one: Measured) -> dict[str, Any]:
+    packed = base64.b64encode(zlib.compress(one.values.astype("<f8").tobytes(), 6)).decode()
+    return {"clique": list(one.clique), "deviation": one.deviation, "values": packed}
+
+
+def _read(said: Mapping[str, Any]) -> Measured:
+    values = np.frombuffer(zlib.decompress(base64.b64decode(said["values"])), "<f8").astype(np.float64)
+    return Measured(tuple(said["clique"]), values, float(said["deviation"]))
