@@ -74,7 +74,7 @@ def _filled(groups: Integers, chances: Floats, salt: int) -> Integers:
     weights = np.where(sums > 0, weights, 1.0)  # a group that the model does not know: anything
     shares = weights / weights.sum(axis=1, keepdims=True)
     begin = (np.arange(len(present)) * _GOLDEN + salt * _GOLDEN**2) % 1
-    cumulative = np.cumsum(shares, axis=1) * sizes[:, None]
+    cumulative = (part := np.cumsum(shares, axis=1)) / part[:, -1:] * sizes[:, None]  # exactly all of it before cells without chance
     cumulative[:, -1] = sizes
     ends = np.floor(cumulative + begin[:, None]).astype(np.int64)
     counts = np.diff(ends, axis=1, prepend=0)
