@@ -19,9 +19,9 @@ from discreet.synthetic.model import DENSE_GUESS, POWER, DenseModel, Model, Tree
 
 Floats = NDArray[np.float64]
 _DENSE = 2**17  # so large a domain is held as one array
-_TREE = 2**19  # numbers of a junction tree
+_TREE, _TRIED = 2**17, 32  # numbers of a junction tree, and how many marginals may fail to fit before no more are tried
 _STEPS, _CLOSE = 60, 0.05
-_GROWN = 1.4  # the model is fitted again when this many times as much was learnt
+_GROWN = 2  # the model is fitted again when this many times as much was learnt
 
 
 @final
@@ -95,11 +95,15 @@ class Hypothesis:
 
     def _tree(self) -> TreeModel:
         """Of the marginals that are known, as many as a junction tree can hold: columns first, then the surest."""
-        domain, found = self._knowledge.domain, list[Measured]()
+        domain, found, refused = self._knowledge.domain, list[Measured](), 0
         for clique in sorted(self._knowledge.known, key=lambda one: (len(one) > 1, -self._knowledge.known[one].precision, one)):
             marginal = self._knowledge.marginal(clique) if clique else None
-            if marginal is not None and tree_cells(domain, [*(one.clique for one in found), clique]) <= _TREE:
+            if marginal is None:
+                continue
+            if tree_cells(domain, [*(one.clique for one in found), clique]) <= _TREE:
                 found.append(Measured(clique, *marginal))
+            elif (refused := refused + 1) == _TRIED:
+                break
         if not found:
             found = [Measured((), np.array([self._knowledge.total]), 1.0)]
         return fit_tree(domain, found, self._model if isinstance(self._model, TreeModel) else None)

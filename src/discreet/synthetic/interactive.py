@@ -9,12 +9,12 @@ from statistics import NormalDist
 from typing import Literal, final
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.exact import Number
-from discreet.loss.loss import NOTHING, Loss
+from discreet.loss.loss import NOTHING, Loss, compose
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.sparse_vector import Run as Stream
 from discreet.mechanisms.sparse_vector import SparseVector
@@ -31,7 +31,8 @@ Guarding = Literal["auto", "always", "never"]
 Pay = Callable[[str, Loss], None]  # called before data is touched; it may raise BudgetExceeded
 
 _GRAIN = 16  # threshold tests are made in sixteenths of a count
-_WIDEST = 8  # residuals may cost so many times what the one number costs that is asked for
+_SHARED, _WIDEST = 3, 8  # residuals may cost so many times what one number costs: if the questions to come share them, and if not
+_ROOM = 0.05  # with less of the accuracy left the model is not asked
 _MARGINALS = 64  # kept in memory
 _SPENT = "the account admits no more: this is the model's estimate, without a test against the data"
 
@@ -173,36 +174,40 @@ class Run:
         query.check(self._counts.domain)
         if (told := self._told.get(query)) is not None:
             return Told(told.value, told.share, "cached", told.error)
-        if (told := self._posterior(query, "posterior", NOTHING)) is None:
+        if (told := self._posterior(query, "posterior")) is None:
+            before = len(self.losses)
             try:
                 told = self._guarded(query) or self._paid(query)
             except BudgetExceeded:
-                return self._refused(query)  # not kept: the account may admit more later
-        self._told[query] = told
+                told = self._refused(query)
+            told = evolve(told, cost=compose(loss for _, loss in self.losses[before:]))
+        if not told.note:  # else the account may admit more later
+            self._told[query] = told
         return told
 
     # ── the four sources ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _posterior(self, query: LinearQuery, source: Source, cost: Loss) -> Told | None:
+    def _posterior(self, query: LinearQuery, source: Source) -> Told | None:
         """The model's estimate, moved as near to the direct one as it takes to be within the accuracy; None if that is not sure enough."""
         direct = self.knowledge.direct(query)
-        room = self.accuracy - direct.half_width(self.rules.z)
-        if room < 0:
+        width = direct.half_width(self.rules.z)
+        if (room := self.accuracy - width) < 0:
             return None
-        value = min(max(self.hypothesis.estimate(query), direct.value - room), direct.value + room)
-        return self._tell(value, source, abs(value - direct.value) + direct.half_width(self.rules.z), cost)
+        value = direct.value
+        if room > _ROOM * self.accuracy:
+            value = min(max(self.hypothesis.estimate(query), value - room), value + room)
+        return self._tell(value, source, abs(value - direct.value) + width)
 
     def _guarded(self, query: LinearQuery) -> Told | None:
         """The model's estimate if an open threshold test finds nothing against it."""
         if not self.hypothesis.is_trained(query.clique):
             return None
-        cost = NOTHING
         if self._stream is None:
             guard = self.rules.guard(self._wanted, self._counts, self.rounds + 1)
             if guard is None or not self._is_worth_it(guard):
                 return None
             try:
-                cost = self._pay("a round of threshold tests", guard.loss)
+                self._pay("a round of threshold tests", guard.loss)
             except BudgetExceeded:
                 return None  # a measurement may cost less
             self.rounds += 1
@@ -212,7 +217,7 @@ class Run:
         gap = self._marginal(query.clique).map(lambda held: query.of_marginal(held[query.clique]) * _GRAIN // query.top - estimate)
         if not self._stream.ask(gap).above and not self._stream.ask(gap.map(lambda score: -score)).above:
             self._saved += self._alone(query).loss.rho or 0
-            return self._tell(estimate / one, "hypothesis", self.accuracy, cost)
+            return self._tell(estimate / one, "hypothesis", self.accuracy)
         if self._saved < (self._stream.mechanism.loss.rho or 0):
             self._patience *= 4
         self._stream, self.hits = None, self.hits + 1
@@ -228,14 +233,15 @@ class Run:
         alone = self._alone(query)
         plan = self._plan(query, alone)
         if plan is None:
-            cost = self._pay(query.shown(self._counts.domain), alone.loss)
+            self._pay(query.shown(self._counts.domain), alone.loss)
             number = self._marginal(query.clique).map(lambda held: query.of_marginal(held[query.clique]))
-            value = float(alone.release(number)) / (query.top * self._counts.one)
+            one = query.top * self._counts.one
+            value, error = float(alone.release(number)) / one, (self.rules.z * float(alone.scale) + 0.5) / one
             self._measured += alone.loss.rho or 0
-            return self._tell(value, "paid", self.accuracy, cost)
+            return self._tell(value, "paid", error)
         self._buy(plan)
         direct = self.knowledge.direct(query)
-        return self._posterior(query, "paid", plan.loss) or self._tell(direct.value, "paid", direct.half_width(self.rules.z), plan.loss)
+        return self._posterior(query, "paid") or self._tell(direct.value, "paid", direct.half_width(self.rules.z))
 
     def _refused(self, query: LinearQuery) -> Told:
         """The model's estimate, and how far off it is if that is known at all."""
@@ -244,7 +250,7 @@ class Run:
         if (width := direct.half_width(self.rules.z)) < inf:
             value = min(max(value, direct.value - width), direct.value + width)
             error = abs(value - direct.value) + width
-        return Told(value, value / self.knowledge.total, "hypothesis", error, NOTHING, _SPENT)
+        return self._tell(value, "hypothesis", error, _SPENT)
 
     # ── measuring ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -256,14 +262,14 @@ class Run:
         return Gaussian(scale=short, sensitivity=query.sensitivity(self._counts), whole=True)
 
     def _plan(self, query: LinearQuery, alone: Gaussian) -> Purchase | None:
-        """The residuals to buy; None if the one number is cheaper, even when the questions to come share the residuals."""
+        """The residuals to buy; None if the one number is much cheaper, even when the questions to come share the residuals."""
         if not self.knowledge.fits(query.clique):
             return None
         plan = self.knowledge.plan(query, self.accuracy, self.rules.z)
         price, single = plan.loss.rho, alone.loss.rho
         assert price is not None
         assert single is not None
-        return plan if plan.shared <= single and price <= _WIDEST * single else None
+        return plan if plan.shared <= _SHARED * single and price <= _WIDEST * single else None
 
     def _buy(self, plan: Purchase) -> None:
         """Pay for residuals, then measure them."""
@@ -302,10 +308,9 @@ class Run:
             self._held[clique] = self._counts.marginals([clique])
         return self._held[clique]
 
-    def _pay(self, what: str, loss: Loss) -> Loss:
+    def _pay(self, what: str, loss: Loss) -> None:
         self._account(what, loss)
         self.losses.append((what, loss))
-        return loss
 
-    def _tell(self, value: float, source: Source, error: float, cost: Loss) -> Told:
-        return Told(value, value / self.knowledge.total, source, error, cost)
+    def _tell(self, value: float, source: Source, error: float, note: str = "") -> Told:
+        return Told(value, value / self.knowledge.total, source, error, NOTHING, note)

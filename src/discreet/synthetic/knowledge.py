@@ -26,8 +26,9 @@ from discreet.synthetic.residual import Residual, contrasts
 
 Floats = NDArray[np.float64]
 BITS = 6  # how fine contrasts are
-MOST_COLUMNS, MOST_CODES, MOST_CELLS = 6, 2**9, 2**14  # of a clique whose residuals are measured
+MOST_COLUMNS, MOST_CODES, MOST_CELLS = 5, 2**9, 2**14  # of a clique whose residuals are measured
 _FINE = 2**10
+_UNEVEN = 0.04  # rounded contrasts make some cells surer than others: what is bought for one should do for all
 _LEVELS = 100
 
 
@@ -111,7 +112,8 @@ class Knowledge:
             needs.append(float((coefficients**2).sum()))
             have.append(self.known[part].precision if part in self.known else 0.0)
         rounding = sum(self._rounding(part, coefficients) for part, coefficients in parts.items())
-        variance = (max(width - rounding, width / 2) * (1 - 1e-9) / z) ** 2
+        margin = 1e-9 if max(query.shape, default=2) == 2 else _UNEVEN
+        variance = (max(width - rounding, width / 2) * (1 - margin) / z) ** 2
         share, price, need, held = (np.array(one) for one in (shares, prices, needs, have))
         used = need > 1e-24
         shape = np.where(used, np.sqrt(need * share / price), 0.0)
