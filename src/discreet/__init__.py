@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.plan.plan import Plan
     from discreet.release import Release
     from discreet.session import Query, Session
+    from discreet.synthesize.synthetic import Synthetic
     from discreet.tables.unit import each_row
 
 __version__ = "0.1.0"
@@ -46,6 +47,7 @@ _ROAD = {
     "Query": "discreet.session",
     "Release": "discreet.release",
     "Session": "discreet.session",
+    "Synthetic": "discreet.synthesize.synthetic",
 }
 
 __all__ = [
@@ -78,6 +80,7 @@ __all__ = [
     "Release",
     "Session",
     "SparseVector",
+    "Synthetic",
     "ThresholdedCounts",
     "TopK",
     "TruncatedGeometric",

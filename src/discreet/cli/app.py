@@ -13,6 +13,7 @@ from discreet.cli import screen
 from discreet.cli.account import budget, grant, verify
 from discreet.cli.ask import ask, explain
 from discreet.cli.demo import demo
+from discreet.cli.synthesize import synthesize
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, Refused
 from discreet.project import init as draft_project
 
@@ -56,6 +57,7 @@ def init(
 
 app.command()(ask)
 app.command()(explain)
+app.command()(synthesize)
 app.command()(budget)
 app.command()(grant)
 app.command()(verify)

@@ -188,9 +188,16 @@ def _within(aggregate: Within, schema: Schema, dialect: Dialect) -> str:
         case "min" | "max":
             return dialect.extreme(aggregate.function.upper(), text, field.kind)
     total, bits = exact_sum(text, field, dialect)
-    real = f"(CAST({total} AS {dialect.type_name(Kind.REAL)}) / {dialect.real(Fraction(2) ** bits)})"
+    real = f"({_as_real(total, dialect)} / {dialect.real(Fraction(2) ** bits)})"
     found = real if aggregate.function == "sum" else f"({real} / NULLIF(COUNT({text}), 0))"
     return clamped(found, within_field(aggregate, schema).range, dialect)  # values were rounded to a grid
+
+
+def _as_real(total: str, dialect: Dialect) -> str:
+    """A wide whole number as the nearest float: engines round it differently, so two exact parts are added, which all round alike."""
+    real = dialect.type_name(Kind.REAL)
+    high, low = dialect.shifted(total, 32), f"({total} % {2**32})"
+    return f"(CAST({high} AS {real}) * {dialect.real(Fraction(2**32))} + CAST({low} AS {real}))"
 
 
 def exact_sum(text: str, field: Field, dialect: Dialect) -> tuple[str, int]:
