@@ -36,6 +36,7 @@ from discreet.tables.table import Contributions
 from discreet.till import Till
 
 if TYPE_CHECKING:
+    from discreet.synthesize.interactive import Conversation
     from discreet.synthesize.order import Marginals
     from discreet.synthesize.synthetic import Synthetic
 
@@ -131,6 +132,35 @@ class Session:
             return self.sql(text, contributions=contributions).release(part, chance)
 
         return road.synthesize(order, self._catalog, self._engine, self._till, ask, progress)
+
+    def interactive(
+        self,
+        columns: Sequence[str],
+        epsilon: Number,
+        accuracy: Number,
+        *,
+        table: str | query.Ask[Query] | None = None,
+        delta: Number | None = None,
+        bins: int = 32,
+        contributions: Mapping[str, int] | None = None,
+        questions: int = 10_000,
+        beta: Number = Fraction(1, 20),
+    ) -> Conversation:
+        """Open a stream of counts and means over some columns, each within `accuracy` records (below 1: that share of all records).
+
+        Every step is charged before it is taken, and all together stay within (ε, δ); what is known already is free. With probability
+        1 − beta all of the first `questions` answers are as near as they say.
+        """
+        from discreet.synthesize.interactive import Conversation, rules_for
+        from discreet.synthesize.order import Order
+
+        private = [one.name for one in self._catalog.tables if one.private]
+        if table is None and len(private) != 1:
+            raise Invalid(f"say which table the columns are of: table=…, one of {', '.join(private)}")
+        price = parameter.some_epsilon(epsilon), self._usual_delta if delta is None else parameter.some_delta(delta)
+        asked = table if isinstance(table, query.Ask) else self.table(table or private[0])
+        order = Order.of(asked, self._catalog, price, columns, None, "auto", bins, None, contributions)
+        return Conversation(order, self._catalog, self._engine, self._till, rules_for(accuracy, questions, beta))
 
     def _query(self, question: Question, text: str, other: bool, contributions: Mapping[str, int] | None) -> Query:
         if other and not question.keys:

@@ -56,6 +56,7 @@ DOORS = {
         "discreet.engines.duckdb.engine",
         "discreet.synthesize.road",
         "discreet.synthesize.order",
+        "discreet.synthesize.interactive",
         "discreet.synthesize.synthetic",
     },
     "synthesize/synthetic.py": {"polars", "pyarrow", "pyarrow.parquet", "discreet.plots.synthetic"},

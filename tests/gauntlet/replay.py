@@ -247,6 +247,8 @@ def _beyond(moved: int | Fraction, allowed: int | Fraction, what: str) -> str | 
 
 
 def _moved(a: Any, b: Any, power: int) -> int:
+    if isinstance(a, int) and isinstance(b, int):
+        a, b = [a], [b]
     assert len(a) == len(b), "the shape depends on the data"
     return sum(abs(int(x) - int(y)) ** power for x, y in zip(a, b, strict=True))
 

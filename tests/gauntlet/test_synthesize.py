@@ -40,7 +40,7 @@ def test_neighbours_look_the_same(order: dict[str, Any], pair: tuple[str, str]) 
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: str(order["method"]))
 def test_replacing_costs_more_and_looks_the_same(order: dict[str, Any]) -> None:
-    first = run(world.session("base+" + list(world.WILD)[0], "replace-one"), asking(order), seed=3)
+    first = run(world.session("base+" + next(iter(world.WILD)), "replace-one"), asking(order), seed=3)
     second = run(world.session("base+" + list(world.WILD)[1], "replace-one"), asking(order), script=first.calls)
     assert first.error is None
     assert differences(first, second) + excesses(first, second, False) == []
@@ -57,3 +57,60 @@ def test_a_unit_that_counts_more_than_is_paid_for_is_caught(monkeypatch: pytest.
         second = run(world.session(after, "add/remove"), asking(ORDERS[1]), script=first.calls)
         found += excesses(first, second, True)
     assert found
+
+
+# ── questions on the fly ─────────────────────────────────────────────────────────────────────────────────────────────
+
+WHERES: list[dict[str, Any]] = [
+    {"dept": "er"},
+    {"dept": "er", "age": (20, 60)},
+    {"age": (20, 60)},
+    {"dept": ["icu", "lab"], "qty": (2, 5)},
+    {"dept": "er"},
+    {"qty": (1, 3)},
+]
+
+
+class Said:
+    """What a conversation told, in the form that replays look at."""
+
+    def __init__(self, told: list[Any]) -> None:
+        self.rows = [(one.value, one.source, one.error, str(one.cost)) for one in told]
+
+    def to_text(self) -> str:
+        return repr(self.rows)
+
+
+def talking(session: Session) -> Any:
+    talk = session.interactive(COLUMNS, 5, 30, table="visits", delta=1e-4, contributions={"rows": 4}, bins=8, questions=100)
+    return Said([*(talk.ask(where) for where in WHERES), talk.ask({"dept": "er"}, mean="qty")])
+
+
+@pytest.fixture
+def one_mark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Conversations are told apart by a random mark; here all have the same."""
+    from discreet.synthesize import interactive
+
+    monkeypatch.setattr(interactive, "SystemBits", lambda: type("Fixed", (), {"word": lambda self: 7})())
+
+
+@pytest.mark.usefixtures("one_mark")
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_conversations_look_the_same(pair: tuple[str, str]) -> None:
+    before, after = pair
+    first = run(world.session(before, "add/remove"), talking, seed=5)
+    second = run(world.session(after, "add/remove"), talking, script=first.calls)
+    assert first.error is None
+    assert len(first.calls) >= 3
+    assert differences(first, second) + excesses(first, second, True) == []
+
+
+def test_a_conversation_pays_before_it_looks() -> None:
+    """With a budget that admits nothing, nothing is read."""
+    trace = run(
+        world.session("base", "add/remove"),
+        lambda s: Said([s.interactive(COLUMNS, 1e-9, 30, table="visits", delta=1e-9, contributions={"rows": 4}).ask({"dept": "er"})]),
+    )
+    assert trace.error is None
+    assert not trace.calls
+    assert "hypothesis" in str(trace.rows)

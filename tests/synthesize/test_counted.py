@@ -48,7 +48,8 @@ def check(db: discreet.Session) -> None:
     counted = counts(db, rows=2)
     sizes = counted.domain.sizes
     assert sizes == (4, 9, 9, 3, 13)
-    found = reveal(counted.marginals(CLIQUES))
+    one_by_one = reveal(counted.marginals([(2, 3)])) | reveal(counted.marginals([()]))
+    found = {**reveal(counted.marginals(CLIQUES)), **one_by_one}
     for clique in CLIQUES:
         places = np.ravel_multi_index([codes[:, i] for i in clique], [sizes[i] for i in clique]) if clique else np.zeros(len(codes), int)
         expected = np.bincount(places, weights=weights, minlength=counted.domain.cells(clique))

@@ -8,8 +8,23 @@ from typer import Argument, Option
 
 from discreet.cli import screen
 from discreet.cli.ask import (
-    Adjacency, Analyst, Bounds, Budget, Data, DataVersion, Delta, EachRow, Engine, Keys, LedgerPath, Limits, OneRow, QuestionDelta, Types,
-    Unit, WitnessPath,
+    Adjacency,
+    Analyst,
+    Bounds,
+    Budget,
+    Data,
+    DataVersion,
+    Delta,
+    EachRow,
+    Engine,
+    Keys,
+    LedgerPath,
+    Limits,
+    OneRow,
+    QuestionDelta,
+    Types,
+    Unit,
+    WitnessPath,
 )  # fmt: skip
 from discreet.cli.destination import require_drawable, require_writable
 from discreet.cli.source import Declared, open_data

@@ -170,7 +170,9 @@ def write_marginals(source: Source, cliques: Sequence[tuple[int, ...]], bounding
         case _:
             raise Refused("a synthetic table bounds a unit by its rows: contributions={'rows': …}")
     sets = ", ".join(f"({', '.join(keys[i] for i in clique)})" for clique in cliques)
-    shown = _listed([f"COALESCE({key}, -1) AS {key}" for key in keys], [f"{dialect.shifted(weight, 0)} AS s0"])
+    used = {i for clique in cliques for i in clique}
+    codes = [f"{f'COALESCE({key}, -1)' if i in used else '-1'} AS {key}" for i, key in enumerate(keys)]
+    shown = _listed(codes, [f"{dialect.shifted(weight, 0)} AS s0"])
     return Statement.of(source, f"SELECT {shown} FROM {inside} GROUP BY GROUPING SETS ({sets})", shuffles + 1, times)
 
 

@@ -46,8 +46,8 @@ class Listed:
 
     With a grain, dates stand for the day, month or year that they begin.
 
-    >>> Listed("dept", Kind.TEXT, ("er", "icu"), True).sql
-    '''CASE WHEN "dept" = 'er' THEN 0 WHEN "dept" = 'icu' THEN 1 ELSE 2 END'''
+    >>> print(Listed("dept", Kind.TEXT, ("er", "icu"), True).sql)
+    CASE WHEN "dept" = 'er' THEN 0 WHEN "dept" = 'icu' THEN 1 ELSE 2 END
     """
 
     name: str
@@ -116,6 +116,11 @@ class Binned:
         return self.bins + self.missing
 
     @property
+    def whole_numbers(self) -> bool:
+        """Whether each bin is one whole number."""
+        return self.kind is Kind.INTEGER and self.width == 1
+
+    @property
     def width(self) -> Fraction:
         """How wide a bin is."""
         return (self.high - self.low) / self.bins
@@ -124,7 +129,7 @@ class Binned:
     def sql(self) -> str:
         """The code of a row; never NULL."""
         column = quoted(self.name)
-        if self.kind is Kind.INTEGER and self.width == 1:
+        if self.whole_numbers:
             inside = f"LEAST(GREATEST({column} - {int(self.low)}, 0), {self.bins - 1})"
         else:
             inside = f"LEAST(WIDTH_BUCKET({column}, {float(self.low)!r}, {float(self.high)!r}, {self.bins}), {self.bins}) - 1"
@@ -161,7 +166,7 @@ class Binned:
         if code == self.bins:
             return "(none)"
         start = self.low + code * self.width
-        return f"{float(start):g}" if self.kind is Kind.INTEGER and self.width == 1 else f"{float(start):g}–{float(start + self.width):g}"
+        return f"{float(start):g}" if self.whole_numbers else f"{float(start):g}–{float(start + self.width):g}"
 
 
 Coding: TypeAlias = Listed | Binned

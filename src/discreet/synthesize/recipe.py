@@ -13,7 +13,7 @@ from discreet.loss.convert import gaussian_budget
 from discreet.loss.loss import Loss
 from discreet.loss.notions import Approx, Zcdp
 from discreet.loss.promise import Promised
-from discreet.mechanisms.sensitivity import Adjacency
+from discreet.mechanisms.sensitivity import Adjacency, is_replacement
 from discreet.plan.canonical import fingerprint, plain
 from discreet.query import Ask
 from discreet.synthesize.codes import Coding
@@ -74,7 +74,8 @@ class Recipe:
     @property
     def records_needed(self) -> float:
         """About how many records there must be for this to be better than independent columns."""
-        return records_needed(self.method, self.budget, self.workload, float(self.rows))
+        counted = self.rows * (2 if is_replacement(self.adjacency) else 1)
+        return records_needed(self.method, self.budget, self.workload, float(counted))
 
     @property
     def asked(self) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def decide(order: Order, catalog: Catalog, ask: Asker) -> Recipe:
 
 def make(recipe: Recipe, engine: Engine, progress: Progress) -> Result:
     """Count inside the engine, measure, and fit."""
-    names = _code_names(recipe.table_asked.relation, len(recipe.codings))
+    names = code_names(recipe.table_asked.relation, len(recipe.codings))
     coded = recipe.table_asked.with_columns(**{name: coding.sql for name, coding in zip(names, recipe.codings, strict=True)})
     counts = EngineCounts(engine, coded.relation, names, recipe.domain, recipe.rows, recipe.adjacency)
     counts.progress = lambda done, of: progress(f"counted {done:,} of {of:,} marginals", 0.3 * done / max(of, 1))
@@ -88,7 +88,7 @@ def make(recipe: Recipe, engine: Engine, progress: Progress) -> Result:
     return found
 
 
-def _code_names(relation: Relation, count: int) -> list[str]:
+def code_names(relation: Relation, count: int) -> list[str]:
     """Names for the columns of codes that no column of the table has."""
     prefix = "code"
     while any(name.lower().startswith(prefix) for name in relation.schema):

@@ -197,7 +197,7 @@ class Synthetic:
     def _middles(self, name: str) -> Floats:
         coding = self._coding(name)
         if isinstance(coding, Binned):
-            half = 0 if coding.width == 1 and coding.kind.value == "integer" else coding.width / 2
+            half = 0 if coding.whole_numbers else coding.width / 2
             middles = [float(coding.low + code * coding.width + half) for code in range(coding.bins)]
         else:
             if not all(isinstance(value, int) for value in coding.values):

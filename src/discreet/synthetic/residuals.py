@@ -36,8 +36,9 @@ class Residuals:
     First the number of records, for a thirtieth of the budget; by it, what is surely below the noise is left out.
 
     Theorem (Gaussian composition).
-        The residuals of one clique, as whole numbers, move by their stated ℓ₂ length for one unit, times what a unit counts; Gaussian noise
-        on all of them costs what is claimed, in ρ and in μ². Fitting is post-processing.
+        The residuals of one clique, as whole numbers, move by their stated ℓ₂ length for one record, and for one unit by that times how far
+        marginals move in ℓ₁ (records may move a residual in opposite directions, so their ℓ₂ distance is not enough); Gaussian noise on
+        all of them costs what is claimed, in ρ and in μ². Fitting is post-processing.
 
     Accuracy.
         `expected_errors` gives the expected ℓ₁ error of each marginal before the fit, in records; distributions are not negative, so the
@@ -59,7 +60,7 @@ class Residuals:
         mechanism = spending.gaussian(self.budget.amount * _FIRST, counts.length)
         count = spending.release("number of records", mechanism, held.map(lambda marginals: marginals[()]))
         total = max(1.0, float(np.asarray(count)[0]) / counts.one)
-        amount = _amount(self.budget, 1 - _FIRST) * (counts.one / float(counts.length)) ** 2
+        amount = _amount(self.budget, 1 - _FIRST) * (counts.one / counts.moved) ** 2
         guess = {order: energy * total**2 * amount for order, energy in enumerate(ENERGY)}
         guess.update(dict.fromkeys(range(len(ENERGY), len(domain.names) + 1), ENERGY[-1] * total**2 * amount / 10))
         plan = plan_residuals(domain, self.workload, guess)

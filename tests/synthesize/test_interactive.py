@@ -1,0 +1,86 @@
+"""Conversations on a session: sources, prices, ceilings, and clear errors."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from synthesize import clinic
+
+from discreet.errors import BudgetExceeded, Invalid, Refused
+from discreet.loss.loss import compose
+
+COLUMNS = ["dept", "age", "urgent"]
+
+
+def test_what_is_known_is_free() -> None:
+    with clinic.session() as db:
+        talk = db.interactive(COLUMNS, 20, 150, bins=6, questions=100)
+        first = talk.ask({"dept": "er", "urgent": True})
+        assert first.source == "paid"
+        spent = talk.spent
+        again = talk.ask({"urgent": True, "dept": ["er"]})
+        assert (again.source, again.value) == ("cached", first.value)
+        part = talk.ask({"dept": "er"})
+        assert part.source in ("posterior", "paid")
+        assert abs(part.value - talk.ask({"dept": "er", "urgent": [True, False, None]}).value) < 1e-6
+        assert talk.spent >= spent
+
+
+def test_answers_are_as_near_as_they_say() -> None:
+    with clinic.session(contributions={"rows": 1000}, epsilon=10**6, delta=1e-3) as db:
+        talk = db.interactive(COLUMNS, 10**5, 60, bins=6, questions=100)
+        rows = clinic.visits()
+        for dept in ("er", "it's", "ward"):
+            exact = rows.filter((rows["dept"] == dept) & rows["urgent"]).height
+            told = talk.ask({"dept": dept, "urgent": True})
+            assert abs(told.value - exact) <= told.error <= 60
+        mean = talk.ask({"dept": "er"}, mean="age")
+        ages = rows.filter(rows["dept"] == "er")["age"].drop_nulls().clip(0, 119)
+        assert abs(mean.value - ages.mean()) <= mean.error + 20  # bins are 20 years wide
+
+
+def test_the_ledger_has_every_step_and_the_sum_is_within_the_price() -> None:
+    with clinic.session() as db:
+        talk = db.interactive(COLUMNS, 3, 250, bins=6, delta=1e-4, questions=100)
+        for age in range(0, 120, 20):
+            for dept in ("er", "it's", "ward", None):
+                talk.ask({"age": (age, age + 19), "dept": dept})
+        entries = [one for one in db.history() if one["asked"].startswith("interactive visits")]
+        assert len(entries) == len(talk.losses)
+        assert compose(loss for _, loss in talk.losses).epsilon_at(1e-4) <= 3
+
+
+def test_when_the_price_is_used_up_the_model_answers_and_says_so() -> None:
+    with clinic.session() as db:
+        talk = db.interactive(COLUMNS, Fraction(1, 10), 40, bins=6, delta=1e-5, questions=100)
+        told = [talk.ask({"age": (age, age + 19), "dept": "er"}) for age in range(0, 120, 20)]
+        assert told[-1].source == "hypothesis"
+        assert told[-1].note
+        assert talk.spent <= 0.1
+
+
+def test_bad_orders() -> None:
+    with clinic.session() as db:
+        with pytest.raises(Invalid, match="no column"):
+            db.interactive(["ward"], 1, 100)
+        with pytest.raises(Invalid, match="no such value"):
+            db.interactive(["dept"], 1, 100).ask({"dept": "attic"})
+        with pytest.raises(Invalid, match="no column"):
+            db.interactive(["dept"], 1, 100).ask({"age": 3})
+        with pytest.raises(Invalid, match="no number"):
+            db.interactive(["dept"], 1, 100).ask({}, mean="dept")
+        with pytest.raises(Invalid):
+            db.interactive(["dept"], 1, 0)
+    with clinic.session(keys=None) as db, pytest.raises(Refused, match="declare keys or bounds of dept"):
+        db.interactive(["dept"], 1, 100)
+    with clinic.session(contributions=None) as db, pytest.raises(Refused, match="contributions"):
+        db.interactive(["dept"], 1, 100)
+
+
+def test_a_share_needs_a_budget_for_the_number_of_records() -> None:
+    with clinic.session(epsilon="1e-9", delta="1e-9") as db, pytest.raises(BudgetExceeded):
+        db.interactive(["dept"], 1, 0.1)
+    with clinic.session() as db:
+        talk = db.interactive(["dept"], 20, 0.1, questions=100)
+        assert 100 < talk.accuracy < 400
