@@ -9,6 +9,8 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "theorems.md"
 PLACES = {
     "Mechanisms": "mechanisms/*.py",
+    "Many queries at once": "classical/*.py",
+    "Synthetic tables": "synthetic/*.py",
     "Losses": "loss/*.py",
     "Laws of noise": "noise/*.py",
 }

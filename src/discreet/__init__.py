@@ -30,6 +30,14 @@ from discreet.mechanisms.truncated_geometric import TruncatedGeometric
 from discreet.private import Private
 
 if TYPE_CHECKING:
+    from discreet.classical.bands import BLRThresholds
+    from discreet.classical.blr import BLR
+    from discreet.classical.boosting import Boosting
+    from discreet.classical.linear import Queries
+    from discreet.classical.median import MedianMechanism
+    from discreet.classical.mwem import MWEM
+    from discreet.classical.pmw import PMW
+    from discreet.classical.projection import Projection
     from discreet.opening import connect
     from discreet.plan.plan import Plan
     from discreet.release import Release
@@ -48,10 +56,23 @@ _ROAD = {
     "Release": "discreet.release",
     "Session": "discreet.session",
     "Synthetic": "discreet.synthesize.synthetic",
+    "BLR": "discreet.classical.blr",
+    "BLRThresholds": "discreet.classical.bands",
+    "Boosting": "discreet.classical.boosting",
+    "MWEM": "discreet.classical.mwem",
+    "MedianMechanism": "discreet.classical.median",
+    "PMW": "discreet.classical.pmw",
+    "Projection": "discreet.classical.projection",
+    "Queries": "discreet.classical.linear",
 }
 
 __all__ = [
+    "BLR",
+    "MWEM",
+    "PMW",
     "Approx",
+    "BLRThresholds",
+    "Boosting",
     "BudgetExceeded",
     "EngineError",
     "Error",
@@ -65,14 +86,17 @@ __all__ = [
     "LedgerError",
     "Loss",
     "Mechanism",
+    "MedianMechanism",
     "NoisyMax",
     "PartitionSelection",
     "Plan",
     "PolicyError",
     "Private",
+    "Projection",
     "Pure",
     "Quantile",
     "Quantiles",
+    "Queries",
     "Query",
     "RandomizedResponse",
     "RandomnessFailed",
