@@ -49,7 +49,10 @@ def settings(folder: Path) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "OFF",
-        "spark.driver.memory": "2g",
+        "spark.driver.memory": "3g",
+        # the parser remembers ever more of long statements, until memory is full
+        "spark.sql.parser.manageParserCaches": "true",
+        "spark.sql.parser.parserDfaCacheFlushThreshold": "100000",
         # what is remembered of statements that ran: their plans are long
         "spark.sql.maxPlanStringLength": "1000",
         "spark.sql.ui.retainedExecutions": "1",

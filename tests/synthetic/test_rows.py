@@ -116,7 +116,7 @@ def test_groups_are_filled_within_one(cells: int, groups: int) -> None:
     random = np.random.default_rng(cells * groups)
     numbers = random.integers(0, groups, 2000)
     chances = random.dirichlet(np.ones(cells) * 0.3, groups)
-    found = _filled(numbers, chances, 3)
+    found = _filled(numbers, chances, [], 3)
     for group in range(groups):
         size = (numbers == group).sum()
         seen = np.bincount(found[numbers == group], minlength=cells)
@@ -127,15 +127,15 @@ def test_groups_are_filled_within_one(cells: int, groups: int) -> None:
 
 
 def test_groups_that_the_model_does_not_know() -> None:
-    assert set(_filled(np.zeros(100, np.int64), np.zeros((1, 4)), 0).tolist()) == {0, 1, 2, 3}
-    assert _filled(np.zeros(0, np.int64), np.ones((1, 4)), 0).tolist() == []
+    assert set(_filled(np.zeros(100, np.int64), np.zeros((1, 4)), [], 0).tolist()) == {0, 1, 2, 3}
+    assert _filled(np.zeros(0, np.int64), np.ones((1, 4)), [], 0).tolist() == []
 
 
 def test_cells_without_chance_get_no_rows() -> None:
     for count in (1, 3, 10, 49, 1000, 12345):
         for k in range(2, 12):
             chances = np.append(np.random.default_rng(k).dirichlet(np.ones(k)), [0.0, 0.0])[None]
-            found = _filled(np.zeros(count, np.int64), chances / chances.sum(), 0)
+            found = _filled(np.zeros(count, np.int64), chances / chances.sum(), [], 0)
             assert found.max() < k, (count, k)
 
 

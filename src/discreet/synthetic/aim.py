@@ -59,7 +59,7 @@ class AIM:
         domain, spending = counts.domain, Spending(self.budget)
         closure = self.workload.closure()
         exact = counts.marginals(list(dict.fromkeys([*((i,) for i in domain.columns), *closure])))
-        price = self.budget.amount / (self.rounds or 16 * len(domain.names))
+        price = self.budget.amount / max(self.rounds or 16 * len(domain.names), 2 * len(domain.names))
         measured: list[Measured] = []
         for i in domain.columns:
             measured.append(measure(exact, (i,), spending, price * (1 - self.selection), counts))

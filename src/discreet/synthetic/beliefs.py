@@ -1,7 +1,7 @@
 """Belief propagation: the marginals of a log-linear model over a junction tree, computed exactly.
 
 Every clique's columns ascend, so that a smaller clique's array fits a larger one's by inserting axes of length 1. Upward each clique is
-exponentiated once, less its largest entry; downward beliefs are corrected by the quotient of the separators' marginals (Lauritzen &
+exponentiated once, less its largest entries; downward beliefs are corrected by the quotient of the separators' marginals (Lauritzen &
 Spiegelhalter 1988, Jensen et al. 1990), without another exponential.
 """
 
@@ -17,7 +17,6 @@ from discreet.synthetic.domain import Clique, Domain
 from discreet.synthetic.junction_tree import JunctionTree
 
 Floats = NDArray[np.float64]
-_TINY = 1e-290  # weights below this are nothing
 
 
 def fitting(domain: Domain, part: Clique, whole: Clique) -> tuple[int, ...]:
@@ -67,20 +66,18 @@ class Beliefs:
         up: dict[int, Floats] = {}
         weights: list[Floats] = [np.empty(0)] * len(logs)
         for parent, child, out, _, _, fit in reversed(self._steps):
-            top = float(logs[child].max())
+            top = logs[child].max(axis=out, keepdims=True)  # for each value of the separator by itself, so that none underflows
             weights[child] = np.exp(logs[child] - top)
             up[child] = weights[child].sum(axis=out)
-            with np.errstate(divide="ignore"):
-                logs[parent] += (np.log(up[child]) + top).reshape(fit)
-        top = float(logs[0].max())
-        weights[0] = np.exp(logs[0] - top)
+            logs[parent] += np.log(up[child]).reshape(fit) + top.reshape(fit)
+        highest = float(logs[0].max())
+        weights[0] = np.exp(logs[0] - highest)
         total = float(weights[0].sum())
         weights[0] /= total
         for parent, child, _, fit, out, _ in self._steps:
             above = weights[parent].sum(axis=out)
-            ratio = np.divide(above, up[child], out=np.zeros_like(above), where=up[child] > _TINY)
-            weights[child] *= ratio.reshape(fit)
-        return top + float(np.log(total)), weights
+            weights[child] *= (above / up[child]).reshape(fit)  # at least 1 is below
+        return highest + float(np.log(total)), weights
 
     def evaluate(self, potentials: Floats) -> tuple[float, Floats]:
         """The logarithm of the sum of all weights, and the marginals of the cliques, all in a row."""

@@ -51,6 +51,8 @@ class CodedTable:
         self.domain, self.one = domain, 1
         self.moved = 2 if replace_one else 1
         self.length = Fraction(14143, 10000) if replace_one else Fraction(1)
+        if missing := [name for name in domain.names if name not in columns]:
+            raise Invalid(f"these columns are missing: {', '.join(missing)}")
         codes = [np.asarray(columns[name]) for name in domain.names]
         if any(column.ndim != 1 or column.dtype.kind not in "iu" or len(column) != len(codes[0]) for column in codes):
             raise Invalid("a coded table has columns of whole numbers, all of the same length")

@@ -24,7 +24,7 @@ from discreet.synthetic.spending import Budget, Spending
 from discreet.synthetic.workload import Workload
 
 Floats = NDArray[np.float64]
-_FIRST = Fraction(1, 30)  # share of the budget that the number of records costs
+_LEAST, _MOST = Fraction(1, 50), Fraction(1, 3)  # share of the budget that the number of records costs
 _DIGITS = 10**9
 
 
@@ -33,7 +33,7 @@ _DIGITS = 10**9
 class Residuals:
     """Measure residuals with planned noise (ResidualPlanner), then find the distribution that fits them best.
 
-    First the number of records, for a thirtieth of the budget; by it, what is surely below the noise is left out.
+    First the number of records, for its planned part of the budget; by it, what is surely below the noise is left out.
 
     Theorem (Gaussian composition).
         The residuals of one clique, as whole numbers, move by their stated ℓ₂ length for one record, and for one unit by that times how far
@@ -53,16 +53,24 @@ class Residuals:
         plan = plan_residuals(self.workload.domain, self.workload)
         return plan.expected_errors(_amount(self.budget, Fraction(1)) / one**2)
 
+    @property
+    def _first(self) -> Fraction:
+        """The part of the budget that the number of records costs."""
+        plan = plan_residuals(self.workload.domain, self.workload)
+        return min(max(Fraction(1 / float(plan.variances[0])).limit_denominator(10**6), _LEAST), _MOST)
+
     def run(self, counts: Counts, progress: Progress = quiet) -> Result:
         """Measure and fit."""
         domain, spending = counts.domain, Spending(self.budget)
         held = counts.marginals([(), *(clique for clique in plan_residuals_cliques(self.workload) if clique)])
-        mechanism = spending.gaussian(self.budget.amount * _FIRST, counts.length)
+        part = self._first
+        mechanism = spending.gaussian(self.budget.amount * part, counts.length)
         count = spending.release("number of records", mechanism, held.map(lambda marginals: marginals[()]))
         total = max(1.0, float(np.asarray(count)[0]) / counts.one)
-        amount = _amount(self.budget, 1 - _FIRST) * (counts.one / counts.moved) ** 2
-        guess = {order: energy * total**2 * amount for order, energy in enumerate(ENERGY)}
-        guess.update(dict.fromkeys(range(len(ENERGY), len(domain.names) + 1), ENERGY[-1] * total**2 * amount / 10))
+        amount = _amount(self.budget, 1 - part) * (counts.one / counts.moved) ** 2
+        squared = max(total, float(mechanism.scale) / counts.one) ** 2 * amount  # as many as noise may hide are never surely not there
+        guess = {order: energy * squared for order, energy in enumerate(ENERGY)}
+        guess.update(dict.fromkeys(range(len(ENERGY), len(domain.names) + 1), ENERGY[-1] * squared / 10))
         plan = plan_residuals(domain, self.workload, guess)
         first = Measured((), np.array([total]), float(mechanism.scale) / counts.one)
         measured = [first, *_measured(plan, spending, held, counts, progress)]

@@ -11,7 +11,7 @@ from discreet.loss.loss import Loss
 from discreet.synthetic.measured import Measured
 from discreet.synthetic.model import Model
 
-FINAL_STEPS = 300  # of the last fit, which begins anew, so that the model follows from what was measured alone
+FINAL_STEPS = 1500  # of the last fit, which begins anew, so that the model follows from what was measured alone
 Progress = Callable[[str, float], None]  # what was done, and the share of the work that is done
 
 

@@ -39,7 +39,7 @@ def _tree_rows(model: TreeModel, count: int) -> list[Integers]:
     """The first clique's columns together, then each further clique's new columns, given the columns that it shares."""
     domain, tree = model.domain, model.calibrated.tree
     columns: list[Integers] = [np.zeros(count, np.int64) for _ in domain.columns]
-    known: set[int] = set()
+    known: list[int] = []
     for place, (home, separator) in enumerate([(0, ()), *((link.child, link.separator) for link in tree.links)]):
         clique = tree.cliques[home]
         given = tuple(i for i in separator if i in known)
@@ -48,10 +48,11 @@ def _tree_rows(model: TreeModel, count: int) -> list[Integers]:
         joint = belief.sum(axis=axes_without(tuple(sorted((*given, *new))), clique))
         order = [sorted((*given, *new)).index(i) for i in (*given, *new)]
         chances = joint.transpose(order).reshape(domain.cells(given), domain.cells(new))
-        codes = _filled(_coded(domain, columns, given, count), chances, place)
+        others = [columns[i] for i in known if i not in given]
+        codes = _filled(_coded(domain, columns, given, count), chances, others, place)
         for i, code in zip(new, np.unravel_index(codes, domain.shape(new)), strict=True):
             columns[i] = code.astype(np.int64)
-        known.update(clique)
+        known += new
     return columns
 
 
@@ -62,11 +63,12 @@ def _coded(domain: Domain, columns: Sequence[Integers], clique: Clique, count: i
     return code
 
 
-def _filled(groups: Integers, chances: Floats, salt: int) -> Integers:
+def _filled(groups: Integers, chances: Floats, others: Sequence[Integers], salt: int) -> Integers:
     """A cell for each row, so that each group's cells have its chances, rounded.
 
     Counts are differences of rounded cumulative sums, so each is within one of what is expected and they add up; each group begins at
-    another place between two whole numbers, so that roundings of many small groups cancel.
+    another place between two whole numbers, so that roundings of many small groups cancel. Within a group rows are sorted by their other
+    columns, the latest first, and cells are dealt out evenly along that order, so that rows that are alike get all of them.
     """
     present, sizes = np.unique(groups, return_counts=True)
     weights = chances[present]
@@ -79,9 +81,19 @@ def _filled(groups: Integers, chances: Floats, salt: int) -> Integers:
     ends = np.floor(cumulative + begin[:, None]).astype(np.int64)
     counts = np.diff(ends, axis=1, prepend=0)
     cells = np.repeat(np.tile(np.arange(chances.shape[1]), len(present)), counts.ravel())
-    order = np.lexsort((_scrambled(len(groups), salt), groups))
+    order = np.lexsort((_dealt(groups, others, salt), groups))
     out = np.empty(len(groups), np.int64)
     out[order] = cells
+    return out
+
+
+def _dealt(groups: Integers, others: Sequence[Integers], salt: int) -> Floats:
+    """For each row a number between 0 and 1; along the other columns' order, within each group, they are spread most evenly."""
+    order = np.lexsort((_scrambled(len(groups), salt), *others, groups))
+    ordered = groups[order]
+    turn = np.arange(len(groups)) - np.searchsorted(ordered, ordered)
+    out = np.empty(len(groups))
+    out[order] = (turn * _GOLDEN) % 1
     return out
 
 
