@@ -262,10 +262,11 @@ class Synthetic:
         try:
             said = json.loads(text)
             receipt, measured = said["receipt"], tuple(_read(one) for one in said["measured"])
-            if seal_of({name: value for name, value in receipt.items() if name != "hash"}) != receipt["hash"]:
-                raise Invalid("this synthetic table's receipt was changed")
+            whole = seal_of({name: value for name, value in receipt.items() if name != "hash"}) == receipt["hash"]
         except (KeyError, TypeError, ValueError, zlib.error):
             raise Invalid("this is not a synthetic table that was saved here") from None
+        if not whole:
+            raise Invalid("this synthetic table's receipt was changed after it was saved")
         return cls(receipt, measured, repeated)
 
     def save(self, path: str | os.PathLike[str]) -> None:
