@@ -161,36 +161,50 @@ def _join(join: Join, dialect: Dialect) -> str:
 
 
 def _per_unit(relation: PerUnit, dialect: Dialect) -> str:
+    """Three layers, so that no expression is written twice: expressions by name, aggregates of them, and what is made of these."""
     schema = relation.input.schema
-    keys = [_grouped(expr, schema, dialect) for _, expr in relation.keys]
+    keys = [f"__k{i}" for i in range(len(relation.keys))]
+    named = {expr: f"__x{i}" for i, expr in enumerate(dict.fromkeys(one.expr for _, one in relation.aggregates if one.expr is not None))}
+    rows = [f"{_grouped(expr, schema, dialect)} AS {key}" for key, (_, expr) in zip(keys, relation.keys, strict=True)]
+    rows += [f"{write_expr(expr, schema, dialect)} AS {name}" for expr, name in named.items()]
+    inside = f"(SELECT {', '.join([UNIT, *rows])} FROM {_inner(relation.input, dialect)}) AS e"
+    made = [
+        _within(aggregate, "" if aggregate.expr is None else named[aggregate.expr], f"__t{i}", schema, dialect)
+        for i, (_, aggregate) in enumerate(relation.aggregates)
+    ]
+    grouped = [UNIT, *keys]
+    pieces = [f"{text} AS {name}" for parts, _ in made for name, text in parts]
+    totals = f"(SELECT {', '.join([*grouped, *pieces])} FROM {inside} GROUP BY {', '.join(grouped)}) AS a"
     shown = [f"{UNIT} AS {column_name(name, dialect)}" for name in relation.units]
     shown += [f"{key} AS {column_name(name, dialect)}" for key, (name, _) in zip(keys, relation.keys, strict=True)]
-    shown += [f"{_within(aggregate, schema, dialect)} AS {column_name(name, dialect)}" for name, aggregate in relation.aggregates]
-    return f"SELECT {', '.join([UNIT, *shown])} FROM {_inner(relation.input, dialect)} GROUP BY {', '.join([UNIT, *keys])}"
+    shown += [f"{text} AS {column_name(name, dialect)}" for (_, text), (name, _) in zip(made, relation.aggregates, strict=True)]
+    return f"SELECT {', '.join([UNIT, *shown])} FROM {totals}"
 
 
 def _grouped(expr: Expr, schema: Schema, dialect: Dialect) -> str:
-    """A key; a bare number in GROUP BY would be a place among the columns."""
+    """A key; a bare literal has a type of its own."""
     text = write_expr(expr, schema, dialect)
     kind = field_of(expr, schema).kind
     return f"CAST({text} AS {dialect.type_name(kind)})" if isinstance(expr, Literal) and kind is not None else text
 
 
-def _within(aggregate: Within, schema: Schema, dialect: Dialect) -> str:
+def _within(aggregate: Within, text: str, name: str, schema: Schema, dialect: Dialect) -> tuple[list[tuple[str, str]], str]:
+    """The aggregates over a unit's rows, by name, and what is made of them; `text` is the expression's column."""
     if aggregate.expr is None:
-        return "COUNT(*)"
-    text, field = write_expr(aggregate.expr, schema, dialect), field_of(aggregate.expr, schema)
+        return [(name, "COUNT(*)")], name
+    field = field_of(aggregate.expr, schema)
     match aggregate.function:
         case "count_of":
-            return f"COUNT({text})"
+            return [(name, f"COUNT({text})")], name
         case "count_distinct":
-            return f"COUNT(DISTINCT {text})"
+            return [(name, f"COUNT(DISTINCT {text})")], name
         case "min" | "max":
-            return dialect.extreme(aggregate.function.upper(), text, field.kind)
+            return [(name, dialect.extreme(aggregate.function.upper(), text, field.kind))], name
     total, bits = exact_sum(text, field, dialect)
-    real = f"({_as_real(total, dialect)} / {dialect.real(Fraction(2) ** bits)})"
-    found = real if aggregate.function == "sum" else f"({real} / NULLIF(COUNT({text}), 0))"
-    return clamped(found, within_field(aggregate, schema).range, dialect)  # values were rounded to a grid
+    pieces = [(name, total)] + ([(f"{name}n", f"COUNT({text})")] if aggregate.function == "mean" else [])
+    real = f"({_as_real(name, dialect)} / {dialect.real(Fraction(2) ** bits)})"
+    found = real if aggregate.function == "sum" else f"({real} / NULLIF({name}n, 0))"
+    return pieces, clamped(found, within_field(aggregate, schema).range, dialect)  # values were rounded to a grid
 
 
 def _as_real(total: str, dialect: Dialect) -> str:
