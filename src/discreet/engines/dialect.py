@@ -139,7 +139,8 @@ class Dialect(ABC):
 
     def hash_order(self, columns: Sequence[tuple[str, Kind | None]], salt: str) -> str:
         """A well-mixed order on rows, the same for equal rows and on all engines, fixed by the salt."""
-        parts = [self.text(salt), *(f"COALESCE({self._spelled(text, kind)}, 'NULL')" for text, kind in columns)]
+        # what is missing is told apart from every text, also from 'NULL'
+        parts = [self.text(salt), *(f"COALESCE('=' || {self._spelled(text, kind)}, 'NULL')" for text, kind in columns)]
         return f"MD5({self._joined(parts)})"
 
     def _joined(self, parts: Sequence[str]) -> str:

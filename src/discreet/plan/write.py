@@ -211,7 +211,8 @@ def write_capped(source: Source, value: Expr | None, most: int, salt: str, root:
         return Statement.of(source, text, 1)
     pairs = f"SELECT {_listed([UNIT], parts)} FROM ({rows}) AS r GROUP BY {_listed([UNIT], parts)}"
     kinds = [*source.key_kinds, *([] if value is None else [field_of(value, schema).kind])]
-    order = _listed([dialect.hash_order([(UNIT, None), *zip(parts, kinds, strict=True)], salt)], parts)
+    ties = [f"{part} NULLS FIRST" for part in parts]  # engines differ in where NULL goes
+    order = _listed([dialect.hash_order([(UNIT, None), *zip(parts, kinds, strict=True)], salt)], ties)
     ranked = f"SELECT *, ROW_NUMBER() OVER (PARTITION BY {UNIT} ORDER BY {order}) AS n FROM ({pairs}) AS p"
     kept = f"SELECT * FROM ({ranked}) AS q WHERE n <= {most}"
     if root is not None:

@@ -203,7 +203,8 @@ def test_the_keyed_order_is_the_same_everywhere(engine_of: EngineOf, kind: Kind,
     engine = engine_of(listed(kind, values, (Kind.INTEGER, units)))
     order = engine.dialect.hash_order([("y", None), ("x", kind)], "salt's \\ %")
     found = [i for _, i in rows(engine, f"SELECT ROW_NUMBER() OVER (ORDER BY {order}) AS n, i FROM t")]
-    digests = [hashlib.md5(f"salt's \\ %|{y}|{spelled(x)}".encode()).hexdigest() for x, y in zip(values, units, strict=True)]
+    texts = [f"salt's \\ %|={y}|{'NULL' if x is None else '=' + spelled(x)}" for x, y in zip(values, units, strict=True)]
+    digests = [hashlib.md5(text.encode()).hexdigest() for text in texts]
     assert [digests[i] for i in found] == sorted(digests)
 
 
