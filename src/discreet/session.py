@@ -28,12 +28,13 @@ from discreet.plan.plan import Plan
 from discreet.plan.price import least_epsilon, wished_errors
 from discreet.plan.question import Question
 from discreet.plan.receipt import question_digest, receipt
+from discreet.relation.node import tables_in
 from discreet.release import Release
 from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Value
 from discreet.tables.policy import Policy
 from discreet.tables.table import Contributions
-from discreet.till import Till
+from discreet.till import CLOSED, Till
 
 if TYPE_CHECKING:
     from discreet.synthesize.interactive import Conversation
@@ -94,7 +95,13 @@ class Session:
 
     def table(self, name: str) -> query.Ask[Query]:
         """Ask in Python, beginning with a table: `db.table("visits").where("cost > 10").group_by("dept").count().release(epsilon=0.1)`."""
-        return query.table(self._catalog, name, lambda question: self._query(question, "", False, None))
+        return query.table(self._catalog, name, lambda question: self._query(self._own(question), "", False, None))
+
+    def _own(self, question: Question) -> Question:
+        """A chain may have been joined with one of another session, whose tables promise other things."""
+        if not all(table in self._catalog.tables for table in tables_in(question.relation)):
+            raise Invalid("this joins or stacks a table of another session: begin with db.table(...) of this one")
+        return question
 
     def ask(self, text: str, **price: Any) -> Release:
         """Ask in SQL and release at once."""
@@ -158,6 +165,8 @@ class Session:
         if table is None and len(private) != 1:
             raise Invalid(f"say which table the columns are of: table=…, one of {', '.join(private)}")
         price = parameter.some_epsilon(epsilon), self._usual_delta if delta is None else parameter.some_delta(delta)
+        if not price[1]:
+            raise Refused("an interactive session needs a δ: connect with delta=1e-6, or pass delta=")
         asked = table if isinstance(table, query.Ask) else self.table(table or private[0])
         order = Order.of(asked, self._catalog, price, columns, None, "auto", bins, None, contributions)
         return Conversation(order, self._catalog, self._engine, self._till, rules_for(accuracy, questions, beta))
@@ -195,6 +204,7 @@ class Session:
     def close(self) -> None:
         """Let go of the data and the ledger."""
         self._closed = True
+        self._till.close()
         self._engine.close()
         self._ledger.close()
 
@@ -213,7 +223,7 @@ class Session:
     def _plan(self, question: Question, epsilon: Number | None, delta: Number | None) -> Plan:
         """The plan at this price. If the budget does not admit it with its usual δ, one with the δ that is left, or without, is tried."""
         if self._closed:
-            raise Invalid("this session is closed: connect again")
+            raise Invalid(CLOSED)
         price = parameter.some_epsilon(epsilon) if epsilon is not None else question.epsilon
         if question.epsilon not in (None, price):
             raise Invalid("the question itself says another epsilon in its OPTIONS: leave one of the two out")

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Protocol, TypeVar, final
 
-from discreet.errors import BudgetExceeded
+from discreet.errors import BudgetExceeded, Invalid
 from discreet.ledger.chain import Entry
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.standing import Allowance
 from discreet.loss.loss import Loss
 
-_PATIENCE = 20  # seconds to wait for somebody who has just paid for the same question
+CLOSED = "this session is closed: connect again"
+PATIENCE = 20  # seconds to wait for somebody who has just paid for the same question
 
 
 class Priced(Protocol):
@@ -51,6 +52,11 @@ class Till:
     def __init__(self, ledger: Ledger, analyst: str | None) -> None:
         self._ledger, self._analyst = ledger, analyst
         self._failed: set[int] = set()  # payments of this process whose run failed
+        self._closed = False
+
+    def close(self) -> None:
+        """Take no more payments."""
+        self._closed = True
 
     @property
     def allowance(self) -> Allowance:
@@ -61,14 +67,22 @@ class Till:
         """Whether a question was answered before."""
         return self._ledger.find(question) is not None
 
-    def once(self, asked: Priced, question: str, note: str, run: Callable[[Entry], Kept], read: Callable[[str, bool], Kept]) -> Kept:
+    def once(
+        self,
+        asked: Priced,
+        question: str,
+        note: str,
+        run: Callable[[Entry], Kept],
+        read: Callable[[str, bool], Kept],
+        patience: float = PATIENCE,
+    ) -> Kept:
         """Look for a stored answer; else pay, then run, then remember, then answer.
 
         A payment is for one draw. If the run fails after it, the question has to be paid for again: else an error that depends on the noise
         could be asked for again and again.
         """
         known = self._ledger.find(question)
-        paid = self._pay(asked, question, note) if known is None else None
+        paid = self._pay(asked, question, note, patience) if known is None else None
         if paid is None:
             return read((known or self._ledger.find(question) or {})["release"], True)
         try:
@@ -81,7 +95,7 @@ class Till:
         first = (self._ledger.find(question) or {})["release"]  # somebody slower than our patience may have been first after all
         return release if first == text else read(first, True)
 
-    def _pay(self, asked: Priced, question: str, note: str) -> Entry | None:
+    def _pay(self, asked: Priced, question: str, note: str, patience: float) -> Entry | None:
         """Pay for one draw; or None, if somebody who paid for the same question at the same time has answered it meanwhile."""
         for attempt in itertools.count():
             paid, fresh = self.claim(asked, question, f"{question}#{attempt}", note)
@@ -89,7 +103,7 @@ class Till:
                 return paid
             began = time.monotonic()
             while self._ledger.find(question) is None:
-                if paid.sequence in self._failed or max(abs(_seconds_since(paid.at)), time.monotonic() - began) > _PATIENCE:
+                if paid.sequence in self._failed or max(abs(_seconds_since(paid.at)), time.monotonic() - began) > patience:
                     break  # whoever paid has failed: pay again
                 time.sleep(0.05)
             else:
@@ -98,6 +112,8 @@ class Till:
 
     def claim(self, asked: Priced, question: str, key: str, note: str) -> tuple[Entry, bool]:
         """Pay for something under a key; and whether it was paid now, or before under the same key."""
+        if self._closed:
+            raise Invalid(CLOSED)
         try:
             return self._ledger.claim(asked.loss, question=question, key=key, note=note, analyst=self._analyst)
         except BudgetExceeded:

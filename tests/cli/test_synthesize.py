@@ -11,7 +11,20 @@ from typer.testing import CliRunner
 
 from discreet.cli.app import app
 
-SAID = ["--unit", "patient", "--budget", "50", "--delta", "1e-3", "--bounds", "age=0:119", "--keys", "dept=er,ward", "--contributions", "rows=4"]
+SAID = [
+    "--unit",
+    "patient",
+    "--budget",
+    "50",
+    "--delta",
+    "1e-3",
+    "--bounds",
+    "age=0:119",
+    "--keys",
+    "dept=er,ward",
+    "--contributions",
+    "rows=4",
+]
 
 
 @pytest.fixture

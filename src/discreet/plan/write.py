@@ -160,7 +160,9 @@ def write_marginals(source: Source, cliques: Sequence[tuple[int, ...]], bounding
     Keys are whole numbers from 0 and never NULL. All marginals are counted in one scan.
     """
     dialect, keys = source.dialect, source.key_names
-    rows = source.rows()
+    # a code below 0 or missing would be taken for a key that is not of the marginal, and its row counted in a second one
+    sound = _listed([UNIT] if source.relation.has_id else [], [f"GREATEST(COALESCE({key}, 0), 0) AS {key}" for key in keys])
+    rows = f"SELECT {sound} FROM ({source.rows()}) AS c"
     match bounding:
         case Single():
             inside, weight, shuffles, times = f"({rows}) AS r", "COUNT(*)", 0, 1

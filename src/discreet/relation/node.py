@@ -279,3 +279,18 @@ def size(relation: Relation) -> int:
             return 1 + sum(map(size, inputs))
         case _:
             assert_never(relation)
+
+
+def tables_in(relation: Relation) -> set[Table]:
+    """All tables that a relation reads, and those through which its units are found."""
+    match relation:
+        case Scan(table, links):
+            return {table, *(target for _, target in links)}
+        case Where(below) | Select(below) | PerUnit(below):
+            return tables_in(below)
+        case Join(left, right):
+            return tables_in(left) | tables_in(right)
+        case Stack(inputs):
+            return set().union(*map(tables_in, inputs))
+        case _:
+            assert_never(relation)

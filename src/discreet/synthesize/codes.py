@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
@@ -78,6 +79,8 @@ class Listed:
 
     def codes(self, wanted: Any) -> list[int]:
         """The codes of a value, of several, or of None for the rest."""
+        if isinstance(wanted, tuple) and self.kind in (Kind.INTEGER, Kind.DATE):
+            return self._between(wanted)
         several = wanted if isinstance(wanted, list | tuple | set | frozenset | range) else [wanted]
         found = []
         for value in several:
@@ -87,6 +90,17 @@ class Listed:
                 found.append(self.values.index(value))
             else:
                 raise Invalid(f"{self.name} has no such value in this table: its values are {_few(self.values)}")
+        return found
+
+    def _between(self, ends: tuple[Any, ...]) -> list[int]:
+        """The codes of values between two ends."""
+        try:
+            low, high = ends
+            found = [code for code, value in enumerate(self.values) if low <= value <= high]
+        except (TypeError, ValueError):
+            raise Invalid(f"ask {self.name} for a value, for several in a list, or for a pair (low, high)") from None
+        if not found:
+            raise Invalid(f"{self.name} has no value between these ends: its values are {_few(self.values)}")
         return found
 
     def label(self, code: int) -> str:
@@ -100,7 +114,7 @@ class Binned:
     """A number between bounds, in bins of equal width; the last code, if there is `missing`, is for NULL.
 
     >>> Binned("age", Kind.INTEGER, Fraction(0), Fraction(120), 12, True).sql
-    'COALESCE(LEAST(WIDTH_BUCKET("age", 0.0, 120.0, 12), 12) - 1, 12)'
+    'COALESCE(GREATEST(LEAST(WIDTH_BUCKET("age", 0.0, 120.0, 12), 12), 1) - 1, 12)'
     """
 
     name: str
@@ -132,7 +146,8 @@ class Binned:
         if self.whole_numbers:
             inside = f"LEAST(GREATEST({column} - {int(self.low)}, 0), {self.bins - 1})"
         else:
-            inside = f"LEAST(WIDTH_BUCKET({column}, {float(self.low)!r}, {float(self.high)!r}, {self.bins}), {self.bins}) - 1"
+            bucket = f"WIDTH_BUCKET({column}, {float(self.low)!r}, {float(self.high)!r}, {self.bins})"
+            inside = f"GREATEST(LEAST({bucket}, {self.bins}), 1) - 1"  # bounds that were found clamp nothing by themselves
         return f"COALESCE({inside}, {self.bins if self.missing else 0})"
 
     def decode(self, codes: Integers) -> list[Value | float | None]:
@@ -148,17 +163,21 @@ class Binned:
         return [None if code == self.bins else value for code, value in zip(codes.tolist(), values.tolist(), strict=True)]
 
     def codes(self, wanted: Any) -> list[int]:
-        """The codes of a number, of None, or of all between (low, high): whole bins."""
+        """The codes of a number, of several in a list, of None, or of all between (low, high); always whole bins."""
         if wanted is None and self.missing:
             return [self.bins]
-        ends = wanted if isinstance(wanted, tuple | list) else (wanted, wanted)
+        if isinstance(wanted, list | set | frozenset):
+            return sorted({code for one in wanted for code in self.codes(one)})
+        ends = wanted if isinstance(wanted, tuple) else (wanted, wanted)
         if isinstance(wanted, range) and wanted.step == 1 and len(wanted):
             ends = (wanted.start, wanted.stop - 1)
-        if len(ends) != 2 or not all(isinstance(end, int | float | Fraction) and not isinstance(end, bool) for end in ends):
-            raise Invalid(f"{self.name} is a number: ask for one, or for a pair (low, high), or for None")
+        if len(ends) != 2 or not all(_is_number(end) for end in ends):
+            raise Invalid(f"{self.name} is a number: ask for one, for several in a list, for a pair (low, high), or for None")
         if ends[0] > ends[1]:
             raise Invalid(f"the range asked of {self.name} is empty: give the lower end first")
-        first, last = (min(max(int((Fraction(end) - self.low) // self.width), 0), self.bins - 1) for end in ends)
+        if ends[1] < self.low or ends[0] > self.high:
+            raise Invalid(f"the range asked of {self.name} lies outside its bounds, {float(self.low):g} to {float(self.high):g}")
+        first, last = (min(max(int((_exactly(end) - self.low) // self.width), 0), self.bins - 1) for end in ends)
         return list(range(first, last + 1))
 
     def label(self, code: int) -> str:
@@ -172,6 +191,15 @@ class Binned:
 Coding: TypeAlias = Listed | Binned
 
 
+def _is_number(value: Any) -> bool:
+    real = isinstance(value, int | float | Fraction | np.integer | np.floating) and not isinstance(value, bool)
+    return real and math.isfinite(value)
+
+
+def _exactly(value: Any) -> Fraction:
+    return Fraction(value.item() if isinstance(value, np.generic) else value)
+
+
 def _few(values: tuple[Value, ...]) -> str:
     shown = ", ".join(repr(value) for value in values[:8])
     return shown + (", …" if len(values) > 8 else "")
@@ -179,6 +207,8 @@ def _few(values: tuple[Value, ...]) -> str:
 
 def binned(name: str, kind: Kind, low: Fraction, high: Fraction, most: int, missing: bool) -> Binned:
     """At most so many bins; whole numbers each by itself where that fits, else in bins of whole width."""
+    if kind is Kind.INTEGER and max(abs(low), abs(high)) > 2**53:
+        raise Invalid(f"{name} has bounds beyond 2^53, where bins would not be exact: declare narrower ones, or leave it out")
     if kind is Kind.INTEGER:
         first, last = -(-low.numerator // low.denominator), high.numerator // high.denominator
         many = last - first + 1

@@ -24,7 +24,7 @@ from discreet.synthetic.domain import Clique, Domain
 Integers = NDArray[np.int64]
 ONE = 2**12  # what a row counts where rows are weighted; coarser than for sums, so that scores fit 64 bits
 TOGETHER = 48  # marginals in one statement
-_LARGEST = 2**40  # a cell counts no more than so many rows
+_LARGEST = 2**60  # a cell counts no more
 
 
 @final

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -17,6 +17,7 @@ from discreet.tables.kind import Kind, Value
 
 BINS = 32  # of a number, unless it is said
 CATEGORIES = 1000  # more values than this are no categories
+LONGEST = 500  # characters of a category
 SHARE = Fraction(1, 10)  # of ε, and half of δ, for what is found, if anything is
 Asker = Callable[[str, Fraction, Fraction], Any]  # a question in SQL over the table, and its price; gives a Release
 
@@ -49,7 +50,7 @@ class Columns:
 def columns_of(relation: Relation, asked: Sequence[str] | None) -> Columns:
     """All columns but those that name units or moments; or those asked for."""
     schema = relation.schema
-    if asked is not None and (isinstance(asked, str) or not all(isinstance(name, str) for name in asked)):
+    if asked is not None and (isinstance(asked, str) or not isinstance(asked, Sequence) or not all(isinstance(one, str) for one in asked)):
         raise Invalid("columns must be a list of names")
     names, left_out = [], []
     for name in schema if asked is None else asked:
@@ -109,23 +110,36 @@ class Discovered:
     rows: int | None = None
 
 
-def discover(things: Open, table: str, ask: Asker, epsilon: Fraction, delta: Fraction) -> Discovered:
+def discover(things: Open, table: str, schema: Collection[str], ask: Asker, epsilon: Fraction, delta: Fraction) -> Discovered:
     """Ask for what is open, each for an equal part: values by a count of each, bounds and rows as sums and counts find them."""
     if not things.questions:
         return Discovered()
     each = epsilon / things.questions
     mass = delta / len(things.values) if things.values else Fraction(0)
     values, bounds, rows = {}, {}, None
+    value, number = (_free(word, schema) for word in ("value", "number"))
     for name in things.values:
-        found = ask(f"SELECT {quoted(name)} AS v, COUNT(*) AS n FROM {quoted(table)} GROUP BY v", each, mass)
-        values[name] = tuple(row["v"] for row in found.rows if row["v"] is not None)[:CATEGORIES]
+        found = ask(f"SELECT {quoted(name)} AS {value}, COUNT(*) AS {number} FROM {quoted(table)} GROUP BY {value}", each, mass)
+        values[name] = tuple(row[value] for row in found.rows if _is_category(row[value]))[:CATEGORIES]
     for name in things.bounds:
-        found = ask(f"SELECT SUM({quoted(name)}) AS s FROM {quoted(table)}", each, Fraction(0))
+        found = ask(f"SELECT SUM({quoted(name)}) AS {number} FROM {quoted(table)}", each, Fraction(0))
         bounds[name] = _ends(found.receipt["found"]["bounds"])
     if things.rows:
-        found = ask(f"SELECT COUNT(*) AS n FROM {quoted(table)}", each, Fraction(0))
+        found = ask(f"SELECT COUNT(*) AS {number} FROM {quoted(table)}", each, Fraction(0))
         rows = int(found.receipt["found"]["limits"].get("rows", 1))
     return Discovered(values, bounds, rows)
+
+
+def _free(word: str, schema: Collection[str]) -> str:
+    """A name that no column has."""
+    while word in {name.lower() for name in schema}:
+        word += "_"
+    return word
+
+
+def _is_category(value: Any) -> bool:
+    """What cannot be written into a question is not a category of its own."""
+    return value is not None and not (isinstance(value, str) and (len(value) > LONGEST or "\x00" in value))
 
 
 def _ends(told: dict[str, dict[str, str]]) -> tuple[Fraction, Fraction]:

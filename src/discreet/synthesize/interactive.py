@@ -20,7 +20,7 @@ from discreet.synthesize.codes import Binned, Coding
 from discreet.synthesize.counted import EngineCounts
 from discreet.synthesize.discover import Discovered, codings_of
 from discreet.synthesize.order import Order
-from discreet.synthesize.road import code_names
+from discreet.synthesize.road import code_names, with_codes
 from discreet.synthetic.domain import Domain
 from discreet.synthetic.interactive import Interactive, Run, Told
 from discreet.synthetic.linear_query import LinearQuery
@@ -76,8 +76,7 @@ class Conversation:
         self.codings = codings_of(order.columns, Discovered(), order.bins)
         self.domain = Domain(tuple(coding.name for coding in self.codings), tuple(coding.size for coding in self.codings))
         names = code_names(order.relation, len(self.codings))
-        coded = order.table.with_columns(**{name: coding.sql for name, coding in zip(names, self.codings, strict=True)})
-        counts = EngineCounts(engine, coded.relation, names, self.domain, order.rows or 1, catalog.adjacency)
+        counts = EngineCounts(engine, with_codes(order.table, self.codings), names, self.domain, order.rows or 1, catalog.adjacency)
         epsilon, self._delta = order.price
         self._filter, self._till, self._name = Filter(epsilon, self._delta), till, order.name
         self._mark, self._payments = f"interactive {SystemBits().word():016x}", 0
@@ -91,6 +90,8 @@ class Conversation:
 
         `where={"dept": "er", "age": (30, 39)}`: a value, several in a list, a pair of ends for a number, None for what is missing.
         """
+        if where is not None and not isinstance(where, Mapping):
+            raise Invalid('conditions are a dict, such as {"dept": "er", "age": (30, 39)}')
         self.asked += 1
         conditions = {name: self._coding(name).codes(wanted) for name, wanted in (where or {}).items()}
         count = LinearQuery.where(self.domain, conditions)
@@ -105,22 +106,23 @@ class Conversation:
         if not there:
             raise Invalid(f"the condition leaves no number of {name} to take the mean of")
         known = {**conditions, name: there}
-        half = Fraction(0) if coding.whole_numbers else Fraction(1, 2)
-        places = [Fraction(min(code, coding.bins - 1) + half) / coding.bins for code in range(coding.size)]
-        count = self._run.ask(LinearQuery.where(self.domain, known))
-        total = self._run.ask(LinearQuery.average(self.domain, name, places, known))
-        size, width = max(count.value, 1.0), float(coding.high - coding.low)
-        share = min(max(total.value / size, 0.0), 1.0)
+        middles = [(Fraction(min(code, coding.bins - 1)) + Fraction(1, 2)) / coding.bins for code in range(coding.size)]
+        asked = LinearQuery.where(self.domain, known), LinearQuery.average(self.domain, name, middles, known)
+        count, total = (self._run.ask(one) for one in asked)
+        size, width, bin_ = max(count.value, 1.0), float(coding.high - coding.low), float(coding.width)
+        share = min(max(total.value / size, float(middles[0])), float(middles[coding.bins - 1]))
         room = size - count.error
-        error = width * (total.error + share * count.error) / room if room > 0 else math.inf
+        blur = 0.0 if coding.whole_numbers else bin_ / 2  # values may all be at one end of their bins
+        error = width * (total.error + share * count.error) / room + blur if room > 0 else math.inf
         paid = [one for one in (count, total) if one.source == "paid"]
         return evolve(
             total,
-            value=float(coding.low) + width * share,
+            value=float(coding.low) + width * share - (0.5 if coding.whole_numbers else 0.0),
             share=math.nan,
             source="paid" if paid else total.source,
             error=error,
             cost=compose([count.cost, total.cost]),
+            note=count.note or total.note,
         )
 
     def _coding(self, name: str) -> Coding:
@@ -134,7 +136,9 @@ class Conversation:
             raise BudgetExceeded("this conversation's budget is used up: open another, or go on with what is known")
         payment = Payment.of(loss, self._delta)
         self._payments += 1
-        self._till.claim(payment, self._mark, f"{self._mark}#{self._payments}", f"interactive {self._name}: {what}")
+        _, fresh = self._till.claim(payment, self._mark, f"{self._mark}#{self._payments}", f"interactive {self._name}: {what}")
+        if not fresh:
+            raise Invalid("this conversation was copied into another process: open one there")
         self._filter = self._filter.spend(loss)
 
     @property
@@ -162,6 +166,8 @@ class Conversation:
 
 def rules_for(accuracy: Any, questions: int, beta: Any) -> Interactive:
     """An accuracy of 1 or more is in records, below 1 a share of all records."""
-    in_records = isinstance(accuracy, int | float | Fraction) and not isinstance(accuracy, bool) and accuracy >= 1
+    if not isinstance(accuracy, int | float | Fraction) or isinstance(accuracy, bool) or not accuracy > 0 or not math.isfinite(accuracy):
+        raise Invalid("accuracy must be a number above 0: of records, or below 1 a share of all records")
+    in_records = accuracy >= 1
     chosen: Callable[..., Interactive] = Interactive
     return chosen(**({"accuracy": accuracy} if in_records else {"share": accuracy}), questions=questions, beta=beta)

@@ -11,13 +11,15 @@ from attrs import field, frozen
 from discreet.errors import Invalid, Refused
 from discreet.exact import whole
 from discreet.query import Ask
-from discreet.relation.node import Relation
+from discreet.relation.node import Relation, tables_in
 from discreet.synthesize.discover import Columns, Open, columns_of, open_things
 from discreet.synthetic.domain import Domain
+from discreet.synthetic.methods import NAMES
 from discreet.synthetic.workload import MOST_CELLS, Workload
 from discreet.tables.catalog import Catalog
 from discreet.tables.table import Contributions
 
+MOST_BINS = 4096
 Marginals: TypeAlias = int | Iterable[Sequence[str]] | Mapping[Sequence[str], int] | None
 
 
@@ -47,6 +49,10 @@ class Order:
             raise Invalid("synthesize takes a table's name, or db.table(...) before it is grouped or counted")
         if not table.relation.private:
             raise Refused("this table is public: nothing in it needs protection, use it as it is")
+        if not all(scanned in catalog.tables for scanned in tables_in(table.relation)):
+            raise Invalid("this table is of another session: begin with db.table(...) of the session that is asked")
+        if method not in ("auto", *NAMES):
+            raise Invalid(f"method must be auto, {', '.join(NAMES)}")
         name = table.said[0]
         declared = catalog.table(name)
         limits = Contributions.of(contributions) or table.contributions or (declared.contributions if declared else Contributions())
@@ -58,10 +64,12 @@ class Order:
                 "of a table that was filtered, joined or computed nothing can be found on the way: declare "
                 + (f"keys or bounds of {named}" if named else "contributions={'rows': …}")
             )
-        return cls(
+        order = cls(
             name, table, price, chosen, open_things(chosen, table.relation.one_row, rows), workload, method,
-            whole(bins, "bins", least=2), None if size is None else whole(size, "size"), rows,
+            _bins(bins), None if size is None else whole(size, "size"), rows,
         )  # fmt: skip
+        order.workload_over(Domain(chosen.names, (2,) * len(chosen.names)))  # or its names or weights are wrong, before anything is found
+        return order
 
     @property
     def relation(self) -> Relation:
@@ -81,6 +89,12 @@ class Order:
                 f"these marginals have {wanted.cells:,} cells, and at most {MOST_CELLS:,} fit: ask for fewer columns or coarser bins"
             )
         return wanted
+
+
+def _bins(bins: int) -> int:
+    if whole(bins, "bins", least=2) > MOST_BINS:
+        raise Invalid(f"bins must be at most {MOST_BINS:,}")
+    return bins
 
 
 def _rows(limits: Contributions) -> int | None:

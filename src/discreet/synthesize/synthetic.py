@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
 from discreet.errors import Invalid
@@ -24,9 +24,10 @@ from discreet.synthesize.recording import coding_from
 from discreet.synthesize.score import Compared, compared
 from discreet.synthetic.certainty import certainty
 from discreet.synthetic.domain import Clique, Domain
-from discreet.synthetic.measured import Measured
+from discreet.synthetic.measured import Measured, merged, total_of
 from discreet.synthetic.methods import model_of
 from discreet.synthetic.model import Model
+from discreet.synthetic.result import Result
 from discreet.synthetic.rows import make_rows
 from discreet.synthetic.workload import Workload
 
@@ -55,6 +56,13 @@ class Synthetic:
     receipt: dict[str, Any]
     measured: tuple[Measured, ...]
     repeated: bool = field(default=False)
+
+    @classmethod
+    def of(cls, receipt: dict[str, Any], result: Result) -> Synthetic:
+        """A table that was just made; its model need not be fitted again."""
+        made = cls(receipt, result.measured)
+        made.__dict__["model"] = result.model
+        return made
 
     # ── what it is made of ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -98,8 +106,13 @@ class Synthetic:
         """The columns' names."""
         return self.domain.names
 
+    @property
+    def total(self) -> float:
+        """How many records there are, by what was measured."""
+        return max(1.0, float(self.measured[0].values[0])) if self.method == "residuals" else total_of(merged(self.measured))
+
     def __len__(self) -> int:
-        return max(1, round(self.model.total))
+        return max(1, round(self.total))
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -154,6 +167,8 @@ class Synthetic:
 
         `where={"dept": "er", "age": (30, 39), "sex": ["f", "x"]}`: a value, several in a list, a pair of ends for a number, None for none.
         """
+        if where is not None and not isinstance(where, Mapping):
+            raise Invalid('conditions are a dict, such as {"dept": "er", "age": (30, 39)}')
         conditions = dict(where or {})
         names = [*conditions, *([mean] if mean is not None else [])]
         clique = self.domain.clique(names)
@@ -170,7 +185,8 @@ class Synthetic:
         if weight <= 0:
             return Estimate(float("nan"), float("inf"), False)
         value = float((cells * known * np.nan_to_num(values)).sum()) / weight
-        return self._estimate(value, clique, known * (np.nan_to_num(values) - value) / weight)
+        noise = self._estimate(value, clique, known * (np.nan_to_num(values) - value) / weight)
+        return evolve(noise, error=float(np.hypot(noise.error, self._blur(mean))))
 
     def marginal(self, *columns: str) -> list[dict[str, Any]]:
         """How many records each combination of some columns has, with standard errors."""
@@ -180,8 +196,9 @@ class Synthetic:
         unit.flat[0] = 1.0
         error = self._estimate(0.0, clique, unit).error
         codings = [self.codings[i] for i in clique]
+        count, off = (word + "_" * (word in columns) for word in ("count", "error"))
         return [
-            {**{c.name: c.label(code) for c, code in zip(codings, place, strict=True)}, "count": float(value), "error": error}
+            {**{c.name: c.label(code) for c, code in zip(codings, place, strict=True)}, count: float(value), off: error}
             for place, value in np.ndenumerate(cells)
         ]
 
@@ -205,6 +222,11 @@ class Synthetic:
             middles = [float(value) for value in coding.values]  # type: ignore[arg-type]
         return np.array(middles + [np.nan] * (coding.size - len(middles)))
 
+    def _blur(self, name: str) -> float:
+        """How far off the middle of a bin its values are: the standard deviation of what is spread evenly over it."""
+        coding = self._coding(name)
+        return float(coding.width) / 12**0.5 if isinstance(coding, Binned) and not coding.whole_numbers else 0.0
+
     def _along(self, clique: Clique, name: str, values: Floats) -> Floats:
         place = self.domain.clique([name])[0]
         return values.reshape([-1 if i == place else 1 for i in clique])
@@ -225,7 +247,7 @@ class Synthetic:
     def _measured_cliques(self) -> list[Clique]:
         if self.method != "residuals":
             return sorted({one.clique for one in self.measured}, key=lambda clique: (len(clique), clique))
-        return [*((i,) for i in self.domain.columns), *self.workload.cliques][:_COMPARED]
+        return list(dict.fromkeys([*((i,) for i in self.domain.columns), *self.workload.cliques]))[:_COMPARED]
 
     def score(self) -> list[dict[str, Any]]:
         """How far model and rows are from each measured marginal, and how much of that noise explains, as shares of all records."""
@@ -254,7 +276,8 @@ class Synthetic:
 
     def to_text(self) -> str:
         """Everything, as text that `from_text` reads back to the same table."""
-        return json.dumps({"receipt": self.receipt, "measured": [_written(one) for one in self.measured]}, ensure_ascii=True)
+        said = {"receipt": self.receipt, "measured": [_written(one) for one in self.measured]}
+        return json.dumps(said | {"seal": seal_of(said)}, ensure_ascii=True)
 
     @classmethod
     def from_text(cls, text: str, repeated: bool = False) -> Synthetic:
@@ -262,11 +285,11 @@ class Synthetic:
         try:
             said = json.loads(text)
             receipt, measured = said["receipt"], tuple(_read(one) for one in said["measured"])
-            whole = seal_of({name: value for name, value in receipt.items() if name != "hash"}) == receipt["hash"]
-        except (KeyError, TypeError, ValueError, zlib.error):
+            whole = seal_of({"receipt": receipt, "measured": said["measured"]}) == said["seal"]
+        except (AttributeError, KeyError, TypeError, ValueError, zlib.error):
             raise Invalid("this is not a synthetic table that was saved here") from None
         if not whole:
-            raise Invalid("this synthetic table's receipt was changed after it was saved")
+            raise Invalid("this synthetic table was changed after it was saved")
         return cls(receipt, measured, repeated)
 
     def save(self, path: str | os.PathLike[str]) -> None:

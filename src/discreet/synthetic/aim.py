@@ -12,7 +12,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.synthetic.counts import Counts, Integers, Marginals
+from discreet.synthetic.counts import Counts, Integers, Marginals, distance, rounded
 from discreet.synthetic.domain import Clique
 from discreet.synthetic.junction_tree import tree_cells
 from discreet.synthetic.measured import Measured, measure
@@ -70,7 +70,7 @@ class AIM:
             last = price == spending.left
             noise = float(spending.gaussian(price * (1 - self.selection), counts.length).scale) / counts.one
             candidates = self._candidates(closure, [one.clique for one in measured], spending.used)
-            estimates = {clique: np.rint(model.marginal(clique).ravel() * counts.one).astype(np.int64) for clique in candidates}
+            estimates = {clique: rounded(model.marginal(clique), counts.one) for clique in candidates}
             scores = exact.map(partial(_scores, estimates=estimates, weights=closure, noise=counts.one * noise))
             chooser = spending.selection(price * self.selection, max(closure[clique] for clique in candidates) * counts.moved)
             chosen = candidates[spending.release("choice", chooser, scores)]
@@ -94,5 +94,6 @@ def _scores(held: Marginals, estimates: Mapping[Clique, Integers], weights: Mapp
     found = []
     for clique, estimate in estimates.items():
         expected = round(_HALF_NORMAL * noise * estimate.size)
-        found.append(weights[clique] * (int(np.abs(held[clique] - estimate).sum()) - expected))
+        score = weights[clique] * (distance(held[clique], estimate) - expected)
+        found.append(min(max(score, -(2**62)), 2**62))  # which moves no two scores further apart
     return np.array(found, np.int64)

@@ -17,6 +17,18 @@ Integers = NDArray[np.int64]
 Marginals = Mapping[Clique, Integers]  # row-major, in units of 1/one
 
 
+def distance(counts: Integers, estimate: Integers) -> int:
+    """Σ |counts − estimate|, exactly, whatever their size; moved to 2⁶² if it lies beyond, which moves nothing further apart."""
+    apart = np.abs(counts - estimate).astype(np.uint64)
+    low = np.uint64(2**32 - 1)
+    return min((int((apart >> np.uint64(32)).sum()) << 32) + int((apart & low).sum()), 2**62)
+
+
+def rounded(records: NDArray[np.float64], one: int) -> Integers:
+    """A public estimate in the units of counts."""
+    return np.rint(np.clip(records.ravel() * one, -(2.0**60), 2.0**60)).astype(np.int64)
+
+
 class Counts(Protocol):
     """A private table as its marginals."""
 

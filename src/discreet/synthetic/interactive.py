@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import ceil, inf
+from math import ceil, inf, nan
 from statistics import NormalDist
 from typing import Literal, final
 
@@ -313,4 +313,5 @@ class Run:
         self.losses.append((what, loss))
 
     def _tell(self, value: float, source: Source, error: float, note: str = "") -> Told:
-        return Told(value, value / self.knowledge.total, source, error, NOTHING, note)
+        share = value / self.knowledge.total if () in self.knowledge.known else nan  # not known before the number of records is
+        return Told(value, share, source, error, NOTHING, note)

@@ -21,18 +21,28 @@ from discreet.synthetic.workload import Workload
 Name: TypeAlias = Literal["residuals", "aim", "mst"]
 Method: TypeAlias = Residuals | AIM | MST
 NAMES: tuple[Name, ...] = ("residuals", "aim", "mst")
+MOST_COLUMNS = 3  # of a marginal whose residuals are measured
+PAIRS = 10**8
 INDEPENDENT = 0.35  # the share of records by which independent columns usually miss marginals of three columns (0.35–0.5 on public tables)
 
 
-def choose(domain: Domain, asked: str = "auto") -> Name:
+def choose(workload: Workload, asked: str = "auto") -> Name:
     """The method that is asked for, if it fits; "auto": residuals where the whole domain fits one array, else AIM.
 
     The rule looks at nothing private, and was checked on public tables: residuals win wherever they fit (benchmarks/synthetic.py).
     """
+    domain, order = workload.domain, max(map(len, workload.cliques))
     if asked == "auto":
-        return "residuals" if domain.size <= MOST_CELLS else "aim"
+        return "residuals" if domain.size <= MOST_CELLS and order <= MOST_COLUMNS else "aim"
     if asked not in NAMES:
         raise Invalid(f"method must be auto, {', '.join(NAMES)}")
+    if asked == "residuals" and order > MOST_COLUMNS:
+        raise Invalid(f"residuals are measured of marginals of up to {MOST_COLUMNS} columns: use method='aim' for larger ones")
+    pairs = (sum(domain.sizes) ** 2 - sum(size**2 for size in domain.sizes)) // 2
+    if asked == "mst" and pairs > PAIRS:
+        raise Invalid(
+            f"all pairs of these columns have {pairs:,} cells, and mst looks at them all, up to {PAIRS:,}: use fewer bins or columns"
+        )
     if asked == "residuals" and domain.size > MOST_CELLS:
         raise Invalid(
             f"these columns have {domain.size:.2g} combinations, and residuals hold them all, up to {MOST_CELLS:,}: "

@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 from attrs import frozen
 
-from discreet.synthetic.counts import Counts, Integers
+from discreet.synthetic.counts import Counts, Integers, distance, rounded
 from discreet.synthetic.domain import Clique
 from discreet.synthetic.measured import measure
 from discreet.synthetic.model import fit_tree
@@ -49,8 +49,8 @@ class MST:
         measured = [measure(exact, column, spending, self.budget.amount * _THIRD / len(columns), counts) for column in columns]
         progress("measured each column", _share(spending))
         model = fit_tree(domain, measured)
-        estimates = {pair: np.rint(model.marginal(pair).ravel() * counts.one).astype(np.int64) for pair in pairs}
-        scores = exact.map(lambda held: {pair: int(np.abs(held[pair] - estimates[pair]).sum()) for pair in pairs})
+        estimates = {pair: rounded(model.marginal(pair), counts.one) for pair in pairs}
+        scores = exact.map(lambda held: {pair: distance(held[pair], estimates[pair]) for pair in pairs})
         tree: list[Clique] = []
         group = list(domain.columns)  # columns that are joined have the same number
         for _ in range(len(columns) - 1):

@@ -66,13 +66,14 @@ class Residuals:
         part = self._first
         mechanism = spending.gaussian(self.budget.amount * part, counts.length)
         count = spending.release("number of records", mechanism, held.map(lambda marginals: marginals[()]))
-        total = max(1.0, float(np.asarray(count)[0]) / counts.one)
+        raw = float(np.asarray(count)[0]) / counts.one
+        total = max(1.0, raw)
         amount = _amount(self.budget, 1 - part) * (counts.one / counts.moved) ** 2
         squared = max(total, float(mechanism.scale) / counts.one) ** 2 * amount  # as many as noise may hide are never surely not there
         guess = {order: energy * squared for order, energy in enumerate(ENERGY)}
         guess.update(dict.fromkeys(range(len(ENERGY), len(domain.names) + 1), ENERGY[-1] * squared / 10))
         plan = plan_residuals(domain, self.workload, guess)
-        first = Measured((), np.array([total]), float(mechanism.scale) / counts.one)
+        first = Measured((), np.array([raw]), float(mechanism.scale) / counts.one)
         measured = [first, *_measured(plan, spending, held, counts, progress)]
         progress("fitting", 0.9)
         return Result("residuals", fit_residuals(domain, measured), tuple(measured), tuple(spending.losses), self.budget.loss)
@@ -80,7 +81,7 @@ class Residuals:
 
 def fit_residuals(domain: Domain, measured: Sequence[Measured]) -> DenseModel:
     """The model over the whole domain that fits measured residuals best; the first is the number of records."""
-    total, residuals = float(measured[0].values[0]), measured[1:]
+    total, residuals = max(1.0, float(measured[0].values[0])), measured[1:]
     # ρ is what a record's own share of each residual costs at this noise
     rho = sum(Residual(domain, one.clique, BITS).share / one.deviation**2 for one in residuals) / 2
     return fit_dense(domain, residuals, BITS, _alone(domain, residuals, total), total, rho)

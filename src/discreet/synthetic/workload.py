@@ -14,11 +14,15 @@ from discreet.exact import whole
 from discreet.synthetic.domain import Clique, Domain
 
 MOST_CELLS = 3 * 10**7  # cells of all marginals of a workload together
+MOST_WEIGHT = 10**7
 USUAL = 3  # columns of the usual workload's marginals
 
 
 def _weights(weights: Mapping[Clique, int]) -> dict[Clique, int]:
-    return {clique: whole(weight, "a marginal's weight") for clique, weight in weights.items()}
+    read = {clique: whole(weight, "a marginal's weight") for clique, weight in weights.items()}
+    if sum(read.values()) > MOST_WEIGHT:
+        raise Invalid(f"the weights of all marginals together are at most {MOST_WEIGHT:,}: divide them by what they have in common")
+    return read
 
 
 @final
@@ -47,7 +51,7 @@ class Workload:
         weights: dict[Clique, int] = {}
         for names in marginals:
             weight = marginals[names] if isinstance(marginals, Mapping) else 1
-            if isinstance(names, str):
+            if isinstance(names, str) or not isinstance(names, Iterable):
                 raise Invalid('a marginal is a tuple of columns: ("age", "sex"), or ("age",) for one')
             clique = domain.clique(names)
             weights[clique] = weights.get(clique, 0) + weight
@@ -61,7 +65,10 @@ class Workload:
         for k in range(USUAL, 1, -1):
             if comb(len(domain.names), k) < 10**5 and (found := cls.all_of(domain, k)).cells <= MOST_CELLS:
                 return found
-        return cls.all_of(domain, 1)
+        found = cls.all_of(domain, 1)
+        if found.cells > MOST_CELLS:
+            raise Invalid("these columns have too many codes: use fewer bins or columns")
+        return found
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
