@@ -168,3 +168,9 @@ def test_bad_orders_cost_nothing(order: dict[str, object], error: type[Exception
 def test_a_public_table_needs_no_synthesis() -> None:
     with clinic.session() as db, pytest.raises(Invalid, match="before it is grouped"):
         db.synthesize(db.table("visits").group_by("dept"), 1)
+
+
+def test_a_condition_asks_for_the_marginal_of_its_columns() -> None:
+    with clinic.session() as db:
+        made = db.synthesize("visits", 5, 1e-4, columns=COLUMNS, workload=[{"age": (30, 39), "dept": "er"}, ("urgent",)], bins=8)
+        assert made.workload.cliques == ((0, 1), (2,))

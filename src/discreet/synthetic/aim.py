@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.synthetic.counts import Counts, Integers, Marginals, distance, rounded
 from discreet.synthetic.domain import Clique
 from discreet.synthetic.junction_tree import tree_cells
-from discreet.synthetic.measured import Measured, measure
+from discreet.synthetic.measured import Measured, measure, total_of
 from discreet.synthetic.model import fit_tree
 from discreet.synthetic.result import FINAL_STEPS, Progress, Result, quiet
 from discreet.synthetic.spending import Budget, Spending
@@ -23,6 +23,7 @@ from discreet.synthetic.workload import Workload
 
 Floats = NDArray[np.float64]
 _HALF_NORMAL = sqrt(2 / pi)  # E|Z|
+_POOR, _AGAIN = 0.15, Fraction(1, 4)  # columns that are off by a larger share of all records are measured again, for so much of the budget
 _MOST = 10**7  # numbers in a model
 
 
@@ -31,9 +32,9 @@ _MOST = 10**7  # numbers in a model
 class AIM:
     """Measure adaptively (McKenna, Mullins, Sheldon & Miklau 2022).
 
-    First every column by itself. Then each round chooses one marginal of the workload's closure by the exponential mechanism, score
-    weight·(‖counts − model‖₁ − √(2/π)·σ·cells), measures it with Gaussian noise, and fits the model again. When a measurement changed the
-    model by no more than its noise, the next rounds pay four times as much.
+    First every column by itself, and once more if that was mostly noise. Then each round chooses one marginal of the workload's closure by
+    the exponential mechanism, score weight·(‖counts − model‖₁ − √(2/π)·σ·cells), measures it with Gaussian noise, and fits the model again.
+    When a measurement changed the model by no more than its noise, the next rounds pay four times as much.
 
     Theorem (adaptive composition in ρ or μ²).
         Whatever is chosen, all steps together cost no more than the budget: each is priced before it is used, the last takes what is left.
@@ -63,6 +64,9 @@ class AIM:
         measured: list[Measured] = []
         for i in domain.columns:
             measured.append(measure(exact, (i,), spending, price * (1 - self.selection), counts))
+        if _column_error(measured) > _POOR:
+            for i in domain.columns:
+                measured.append(measure(exact, (i,), spending, self.budget.amount * _AGAIN / len(domain.names), counts))
         model = fit_tree(domain, measured)
         while spending.left > self.budget.amount / 10**9:
             if spending.left < 2 * price:
@@ -87,6 +91,12 @@ class AIM:
         """Marginals whose model is not too large for how much is spent; those that are measured already always fit."""
         domain, known = self.workload.domain, set(cliques)
         return [clique for clique in closure if clique in known or tree_cells(domain, [*cliques, clique]) <= self.most_cells * used]
+
+
+def _column_error(measured: Sequence[Measured]) -> float:
+    """By which share of all records columns by themselves are off, on average, by what was released of them."""
+    total = total_of(measured)
+    return sum(_HALF_NORMAL * one.deviation * one.values.size for one in measured) / len(measured) / total
 
 
 def _scores(held: Marginals, estimates: Mapping[Clique, Integers], weights: Mapping[Clique, int], noise: float) -> Integers:
