@@ -24,7 +24,7 @@ from discreet.synthetic.workload import Workload
 Floats = NDArray[np.float64]
 _HALF_NORMAL = sqrt(2 / pi)  # E|Z|
 _POOR, _AGAIN = 0.15, Fraction(1, 4)  # columns that are off by a larger share of all records are measured again, for so much of the budget
-_MOST = 10**7  # numbers in a model
+_MOST = 10**6  # numbers in a model; more would take long
 
 
 @final

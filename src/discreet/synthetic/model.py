@@ -69,7 +69,7 @@ class DenseModel:
         return self.total * np.asarray(self.distribution.sum(axis=axes_without(clique, tuple(self.domain.columns))))
 
 
-def fit_tree(domain: Domain, measured: Sequence[Measured], warm: TreeModel | None = None, steps: int = 120) -> TreeModel:
+def fit_tree(domain: Domain, measured: Sequence[Measured], warm: TreeModel | None = None, steps: int = 60) -> TreeModel:
     """The model nearest to what was measured, begun where an earlier one ended."""
     once = merged(measured)
     total, cliques = total_of(once), [one.clique for one in once]
