@@ -15,7 +15,7 @@ from theorems import laws
 
 from discreet.classical.boosting import Boosting, FewRows, draws_needed, rounds_needed
 from discreet.classical.linear import Queries
-from discreet.classical.weights import Share
+from discreet.classical.shares import Share
 from discreet.errors import Invalid
 from discreet.loss.loss import NOTHING, Loss, compose
 from discreet.private import Private

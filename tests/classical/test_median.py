@@ -14,7 +14,7 @@ from scripted import Seeded
 from discreet.classical import median
 from discreet.classical.linear import Queries, small_databases
 from discreet.classical.median import MedianMechanism, Run, all_databases, rows_needed
-from discreet.classical.pmw import Answer
+from discreet.classical.rounds import Answer
 from discreet.errors import Invalid
 from discreet.loss.loss import NOTHING, compose
 from discreet.mechanisms import mechanism as mechanism_module

@@ -12,9 +12,10 @@ from classical.test_weights import Strayed, Tape, histograms, neighbours
 from scripted import Seeded
 from theorems import laws
 
-from discreet.classical import pmw
+from discreet.classical import pmw, rounds
 from discreet.classical.linear import Queries
-from discreet.classical.pmw import PMW, Guard, Run
+from discreet.classical.pmw import PMW, Run
+from discreet.classical.rounds import Guard
 from discreet.errors import Invalid
 from discreet.loss.loss import NOTHING, compose
 from discreet.mechanisms import mechanism as mechanism_module
@@ -135,7 +136,7 @@ def test_a_stream_that_goes_on_after_a_hit_is_caught(monkeypatch: pytest.MonkeyP
 
     def hit(self: Guard, side: Any, count: Any, charged: Any) -> pmw.Verdict:
         self._stream = self.rules.stream(self._threshold).open()
-        return pmw.Verdict(side, int(self.rules.telling_count.release(count)), charged)
+        return rounds.Verdict(side, int(self.rules.telling_count.release(count)), charged)
 
     monkeypatch.setattr(Guard, "_hit", hit)
     with pytest.raises(AssertionError, match="charged"):

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from scripted import Seeded
 
-from discreet.classical.weights import Share, Weights, check_histogram, histogram, most_updates
+from discreet.classical.given import check_histogram, histogram
+from discreet.classical.shares import Share
+from discreet.classical.weights import Weights, most_updates
 from discreet.errors import Invalid
 from discreet.loss.loss import Loss, compose
 from discreet.mechanisms import mechanism as mechanism_module

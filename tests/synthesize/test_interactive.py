@@ -84,3 +84,28 @@ def test_a_share_needs_a_budget_for_the_number_of_records() -> None:
     with clinic.session() as db:
         talk = db.interactive(["dept"], 20, 0.1, questions=100)
         assert 100 < talk.accuracy < 400
+
+
+def test_steps_that_fit_one_by_one_do_not_all_fit() -> None:
+    """The conversation's own price is a ceiling for all of its steps together, whatever the ledger would still admit."""
+    with clinic.session(epsilon=10**6) as db:
+        talk = db.interactive(["dept", "age", "urgent"], 1, 200, bins=30, delta=1e-6, questions=1000)
+        for age in range(0, 116, 4):
+            for dept in ("er", "it's", "ward"):
+                for urgent in (True, False):
+                    told = talk.ask({"age": (age, age + 3), "dept": dept, "urgent": urgent})
+                    talk.ask({"age": (age, age + 3)}, mean="age")
+                talk.ask({"dept": dept, "age": (0, age + 3)})
+        assert len(talk.losses) > 1
+        assert talk.spent <= 1
+        assert told.note or talk.ask({"age": (0, 59)}).note or talk.ask({"urgent": True, "age": (0, 59)}).note
+
+
+def test_a_conversation_copied_into_another_process_is_refused() -> None:
+    """Both would pay once under one key, and draw twice."""
+    with clinic.session() as db:
+        here, there = (db.interactive(COLUMNS, 20, 150, bins=6, questions=100) for _ in range(2))
+        there._mark = here._mark  # as a fork would leave it
+        here.ask({"dept": "er"})
+        with pytest.raises(Invalid, match="another process"):
+            there.ask({"dept": "er"})

@@ -11,10 +11,11 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.classical import weights as given
+from discreet.classical import given
+from discreet.classical.given import Integers, check_histogram, histogram
 from discreet.classical.linear import Queries, small_databases
 from discreet.classical.projection import few_rows
-from discreet.classical.weights import Integers, Share, check_histogram, histogram
+from discreet.classical.shares import Share
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss, compose

@@ -11,10 +11,11 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.classical import weights as given
+from discreet.classical import given
+from discreet.classical.given import Floats, Integers, private_histogram
 from discreet.classical.linear import small_databases
-from discreet.classical.pmw import Answer, Rounds, measure_total, read_query, share_rounds
-from discreet.classical.weights import Floats, Integers, Share, check_histogram, histogram
+from discreet.classical.rounds import Answer, Rounds, measure_total, read_query, share_rounds
+from discreet.classical.shares import Share
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
@@ -130,10 +131,7 @@ class MedianMechanism:
 
     def open(self, data: Private[Any] | Any) -> Run:
         """Measure the number of records, unless it is public, and wait for queries."""
-        if not isinstance(data, Private):
-            check_histogram(data, self.domain)
-            data = Private(data)
-        return Run(self, data.map(lambda given: histogram(given, self.domain, self.top)))
+        return Run(self, private_histogram(data, self.domain, self.top))
 
 
 @final

@@ -10,9 +10,11 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.classical import weights as given
+from discreet.classical import given
+from discreet.classical.given import Floats, Integers, check_histogram, histogram
 from discreet.classical.linear import Queries
-from discreet.classical.weights import Floats, Integers, Share, Weights, check_histogram, histogram
+from discreet.classical.shares import Share
+from discreet.classical.weights import Weights
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss
