@@ -40,7 +40,7 @@ def budget_for(method: Name, epsilon: Fraction, delta: Fraction) -> Budget:
 @final
 @frozen(eq=False)
 class Recipe:
-    """Which columns as which codes, what is to be right, by which method, and what it costs. Printing it costs nothing."""
+    """Which columns as which codes, what is to be right, by which method, and what it costs."""
 
     table: str
     table_asked: Ask[Any] = field(repr=False)
@@ -93,16 +93,3 @@ class Recipe:
     def question(self) -> str:
         """The name of this question at its price, under its policy and for its version of the data."""
         return fingerprint([self.asked, str(self.epsilon), str(self.delta), self.policy, self.version])
-
-    def __str__(self) -> str:
-        columns = ", ".join(f"{coding.name} ({coding.size})" for coding in self.codings)
-        cliques = self.workload.cliques
-        orders = sorted({len(clique) for clique in cliques})
-        lines = [
-            f"synthetic {self.table}: {columns}",
-            f"to be right: {len(cliques):,} marginals of {' and '.join(map(str, orders))} columns, {self.workload.cells:,} cells",
-            f"method: {self.method}; ε = {float(self.epsilon):.4g}, δ = {float(self.delta):.2g}; protects {self.protected}",
-            f"with fewer than about {self.records_needed:,.0f} records it is no better than independent columns",
-            *self.notes,
-        ]
-        return "\n".join(lines)

@@ -45,8 +45,7 @@ class AIM:
         it: the scores are not monotone), ε²/8 in ρ. A marginal moves by the stated ℓ₂ length, which prices Gaussian noise.
 
     Accuracy.
-        No bound is known before the run. After it, `Result.errors` gives for each measured marginal how far the model is from what was
-        measured, in units of the noise.
+        No bound is known before the run; benchmarks/synthetic.py measures it on public tables.
     """
 
     budget: Budget

@@ -70,11 +70,7 @@ class Purchase:
 class Knowledge:
     """Residuals as far as they are known.
 
-    Theorem (Gaussian noise on residuals). One unit that moves a marginal by Δ₁ in ℓ₁ and Δ₂ in ℓ₂ moves its residual by at most
-    min(c·Δ₁, s·Δ₂) in ℓ₂, where c is the largest length of a column of the contrasts and s bounds their largest singular value.
-
-    Proof. ‖RΔ‖₂ ≤ Σᵥ |Δᵥ|·‖R eᵥ‖₂ ≤ c·Δ₁, and ‖RΔ‖₂ ≤ s·Δ₂; both norms of a tensor product are products, and s² is at most the largest
-    sum of absolute entries in a row of RRᵀ (Gershgorin).
+    Each was measured with Gaussian noise for how far one unit moves it (`Residual.moved_squared`).
     """
 
     def __init__(self, counts: Counts, expected: int) -> None:
@@ -203,11 +199,8 @@ class Knowledge:
     def _length(self, clique: Clique) -> Fraction:
         """How far one unit moves a residual in ℓ₂, in whole numbers, rounded up."""
         if clique not in self._lengths:
-            residual = Residual(self.domain, clique, BITS)
-            by_moved = Fraction(residual.length_squared * self._counts.moved**2)
-            stretch = prod(_stretch(size) for size in self.domain.shape(clique))
-            by_length = stretch * Fraction(self._counts.length) ** 2
-            self._lengths[clique] = _root_up(min(by_moved, by_length))
+            moved = Residual(self.domain, clique, BITS).moved_squared(self._counts.moved, self._counts.length)
+            self._lengths[clique] = _root_up(moved)
         return self._lengths[clique]
 
 
@@ -222,9 +215,3 @@ def _root_up(square: Fraction) -> Fraction:
 def _backward(size: int) -> Floats:
     """Cells from their sum and contrasts."""
     return np.asarray(np.linalg.inv(np.vstack([np.ones(size), contrasts(size, BITS) / 2**BITS])))
-
-
-def _stretch(size: int) -> int:
-    """A bound on the square of the contrasts' largest singular value, in whole numbers."""
-    rows = contrasts(size, BITS)
-    return int(np.abs(rows @ rows.T).sum(axis=1).max()) if size > 1 else 0

@@ -84,8 +84,7 @@ def fit_tree(domain: Domain, measured: Sequence[Measured], warm: TreeModel | Non
     potentials = fit(
         beliefs,
         base,
-        np.concatenate([one.values for one in once]),
-        np.concatenate([np.full(one.values.size, one.deviation) for one in once]),
+        *_in_a_row(once),
         total,
         GUESS * min(rho, 10.0) ** POWER,
         start,
@@ -94,6 +93,11 @@ def fit_tree(domain: Domain, measured: Sequence[Measured], warm: TreeModel | Non
     )
     _, found = beliefs.of(base + potentials)
     return TreeModel(total, Calibrated(beliefs.tree, found), dict(zip(cliques, beliefs.split(potentials), strict=True)))
+
+
+def _in_a_row(measured: Sequence[Measured]) -> tuple[Floats, Floats]:
+    """All measured numbers, and the standard deviation of each."""
+    return np.concatenate([one.values for one in measured]), np.concatenate([np.full(one.values.size, one.deviation) for one in measured])
 
 
 def fit_dense(domain: Domain, measured: Sequence[Measured], bits: int, alone: Sequence[Floats], total: float, rho: float) -> DenseModel:
@@ -108,8 +112,7 @@ def fit_dense(domain: Domain, measured: Sequence[Measured], bits: int, alone: Se
     potentials = fit(
         features,
         zeros,
-        np.concatenate([one.values for one in measured]),
-        np.concatenate([np.full(one.values.size, one.deviation) for one in measured]),
+        *_in_a_row(measured),
         total,
         DENSE_GUESS * min(rho, 10.0) ** POWER,
         zeros,

@@ -7,6 +7,7 @@ marginal with each axis replaced by contrasts; a marginal is the sum of the resi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from math import prod
@@ -33,6 +34,13 @@ def contrasts(size: int, bits: int) -> NDArray[np.int64]:
     found = np.rint(rows).astype(np.int64)
     found.setflags(write=False)
     return found
+
+
+@cache
+def _stretch(size: int, bits: int) -> int:
+    """A bound on the square of the contrasts' largest singular value, in whole numbers."""
+    rows = contrasts(size, bits)
+    return int(np.abs(rows @ rows.T).sum(axis=1).max()) if size > 1 else 0
 
 
 @final
@@ -67,6 +75,16 @@ class Residual:
     def length_squared(self) -> int:
         """The square of how far one record moves it in ℓ₂, in whole numbers."""
         return prod(int((contrasts(size, self.bits) ** 2).sum(axis=0).max()) if size > 1 else 0 for size in self.domain.shape(self.clique))
+
+    def moved_squared(self, moved: int, length: Fraction) -> Fraction:
+        """The square of how far one unit moves it in ℓ₂, if it moves the marginal by `moved` in ℓ₁ and by `length` in ℓ₂.
+
+        Lemma. It is at most min(c²·moved², s²·length²), where c is the largest length of a column of the contrasts R, and s bounds their
+        largest singular value: ‖RΔ‖₂ ≤ Σᵥ |Δᵥ|·‖R eᵥ‖₂, and ‖RΔ‖₂ ≤ s·‖Δ‖₂. Both norms of a tensor product are products, and s² is at most
+        the largest sum of absolute entries in a row of RRᵀ (Gershgorin).
+        """
+        stretch = prod(_stretch(size, self.bits) for size in self.domain.shape(self.clique))
+        return min(Fraction(self.length_squared * moved**2), stretch * Fraction(length) ** 2)
 
     @property
     def share(self) -> float:

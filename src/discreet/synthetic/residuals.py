@@ -36,9 +36,8 @@ class Residuals:
     First the number of records, for its planned part of the budget; by it, what is surely below the noise is left out.
 
     Theorem (Gaussian composition).
-        The residuals of one clique, as whole numbers, move by their stated ℓ₂ length for one record, and for one unit by that times how far
-        marginals move in ℓ₁ (records may move a residual in opposite directions, so their ℓ₂ distance is not enough); Gaussian noise on
-        all of them costs what is claimed, in ρ and in μ². Fitting is post-processing.
+        The residuals of one clique, as whole numbers, move by at most `Residual.moved_squared` for one unit; Gaussian noise on all of them
+        costs what is claimed, in ρ and in μ². Fitting is post-processing.
 
     Accuracy.
         `expected_errors` gives the expected ℓ₁ error of each marginal before the fit, in records; distributions are not negative, so the
@@ -62,7 +61,7 @@ class Residuals:
     def run(self, counts: Counts, progress: Progress = quiet) -> Result:
         """Measure and fit."""
         domain, spending = counts.domain, Spending(self.budget)
-        held = counts.marginals([(), *(clique for clique in plan_residuals_cliques(self.workload) if clique)])
+        held = counts.marginals([(), *self.workload.closure()])
         part = self._first
         mechanism = spending.gaussian(self.budget.amount * part, counts.length)
         count = spending.release("number of records", mechanism, held.map(lambda marginals: marginals[()]))
@@ -87,11 +86,6 @@ def fit_residuals(domain: Domain, measured: Sequence[Measured]) -> DenseModel:
     return fit_dense(domain, residuals, BITS, _alone(domain, residuals, total), total, rho)
 
 
-def plan_residuals_cliques(workload: Workload) -> list[Clique]:
-    """The cliques whose residuals a workload needs."""
-    return [(), *workload.closure()]
-
-
 def _amount(budget: Budget, share: Fraction) -> float:
     """What Σ share/variance may be: μ², or 2ρ."""
     return float(budget.amount * share) * (2 if budget.notion == "zcdp" else 1)
@@ -108,19 +102,19 @@ def _measured(plan: ResidualPlan, spending: Spending, held: Private[Marginals], 
     priced = [(Fraction(int(shares[clique] / whole * _DIGITS), _DIGITS) * budget, plan.residual(clique)) for clique in used]
     priced = [(price, residual) for price, residual in priced if price > 0]
     found: list[Measured] = []
-    together = sorted(priced, key=lambda one: (len(one[1].clique), one[0], one[1].length_squared, one[1].clique))
-    for (_, price, length_squared), group in groupby(together, key=lambda one: (len(one[1].clique), one[0], one[1].length_squared)):
+    moved = {residual: residual.moved_squared(counts.moved, counts.length) for _, residual in priced}
+    together = sorted(priced, key=lambda one: (len(one[1].clique), one[0], moved[one[1]], one[1].clique))
+    for (_, price, each), group in groupby(together, key=lambda one: (len(one[1].clique), one[0], moved[one[1]])):
         residuals = [residual for _, residual in group]
-        found += _released(residuals, price * len(residuals), length_squared * len(residuals), spending, held, counts)
+        found += _released(residuals, price * len(residuals), each * len(residuals), spending, held, counts)
         progress(f"measured {len(found):,} of {len(priced):,} residuals", 0.8 * len(found) / len(priced))
     return found
 
 
 def _released(
-    residuals: Sequence[Residual], price: Fraction, length_squared: int, spending: Spending, held: Private[Marginals], counts: Counts
+    residuals: Sequence[Residual], price: Fraction, moved_squared: Fraction, spending: Spending, held: Private[Marginals], counts: Counts
 ) -> list[Measured]:
-    length = exact.rational_up(lambda: exact.ball(length_squared).sqrt()) * counts.moved  # ℓ₁: two records' residuals may be opposite
-    mechanism = spending.gaussian(price, length)
+    mechanism = spending.gaussian(price, exact.rational_up(lambda: exact.ball(moved_squared).sqrt()))
 
     def answers(marginals: Marginals) -> NDArray[Any]:
         return np.concatenate([residual.of(marginals[residual.clique]) for residual in residuals])
