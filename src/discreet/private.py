@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, NoReturn, TypeVar, final
 
 from discreet.errors import Error
 
 T = TypeVar("T")
 S = TypeVar("S")
+K = TypeVar("K")
 
 
 def _closed(self: object, *_: object, **__: object) -> NoReturn:
@@ -39,6 +40,11 @@ class Private(Generic[T]):
     def map(self, function: Callable[[T], S]) -> Private[S]:
         """Apply a function inside; the result is private too."""
         return Private(function(self._value))
+
+    @staticmethod
+    def together(parts: Mapping[K, Private[S]]) -> Private[Mapping[K, S]]:
+        """Several private values as one."""
+        return Private({name: part._value for name, part in parts.items()})
 
     def __repr__(self) -> str:
         return "Private(…)"

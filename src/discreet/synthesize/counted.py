@@ -41,7 +41,7 @@ class EngineCounts:
         self._source = Source(relation, tuple((name, Column(name)) for name in names), None, engine.dialect)
         reach = moved(self._bounding.reach, adjacency, signed=False)
         self.one, self.moved, self.length = self._bounding.one, reach.l1, Fraction(reach.l2)
-        self._known: dict[Clique, Integers] = {}
+        self._known: dict[Clique, Private[Integers]] = {}
         self.progress: Callable[[int, int], None] = lambda done, of: None
 
     def marginals(self, cliques: Sequence[Clique]) -> Private[Marginals]:
@@ -52,9 +52,9 @@ class EngineCounts:
             statement = write_marginals(self._source, part, self._bounding)
             for batch in self._engine.stream(statement.text, statement.given):
                 batch.map(partial(self._add, cells))
-            self._known.update(cells)
+            self._known.update({clique: Private(counted) for clique, counted in cells.items()})
             self.progress(min(start + TOGETHER, len(new)), len(new))
-        return Private({clique: self._known[clique] for clique in cliques})
+        return Private.together({clique: self._known[clique] for clique in cliques})
 
     def _add(self, cells: dict[Clique, Integers], columns: Columns) -> None:
         """Each row has a code for the columns of its marginal and −1 for all others."""

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet.errors import Invalid
 from discreet.ledger.chain import digest as seal_of
-from discreet.synthesize.codes import Binned, Coding
+from discreet.synthesize.answers import Answers, Estimate
+from discreet.synthesize.codes import Coding
 from discreet.synthesize.recording import coding_from
 from discreet.synthesize.score import Compared, compared
-from discreet.synthetic.certainty import certainty
 from discreet.synthetic.domain import Clique, Domain
 from discreet.synthetic.measured import Measured, merged, total_of
 from discreet.synthetic.methods import model_of
@@ -31,21 +31,7 @@ from discreet.synthetic.result import Result
 from discreet.synthetic.rows import make_rows
 from discreet.synthetic.workload import Workload
 
-Floats = NDArray[np.float64]
 _COMPARED = 300  # marginals that are scored
-
-
-@final
-@frozen
-class Estimate:
-    """An answer from the model, its standard error, and whether all of it was measured (else it rests on the model)."""
-
-    value: float
-    error: float
-    measured: bool
-
-    def __str__(self) -> str:
-        return f"{self.value:.6g} ± {self.error:.3g}" + ("" if self.measured else " (by the model)")
 
 
 @final
@@ -162,79 +148,20 @@ class Synthetic:
 
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    @property
+    def _answers(self) -> Answers:
+        return Answers(self.codings, self.model, self.measured, self.method == "residuals")
+
     def answer(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> Estimate:
         """How many records have these values, or the mean of a number over them; from the model, not from rows.
 
         `where={"dept": "er", "age": (30, 39), "sex": ["f", "x"]}`: a value, several in a list, a pair of ends for a number, None for none.
         """
-        if where is not None and not isinstance(where, Mapping):
-            raise Invalid('conditions are a dict, such as {"dept": "er", "age": (30, 39)}')
-        conditions = dict(where or {})
-        names = [*conditions, *([mean] if mean is not None else [])]
-        clique = self.domain.clique(names)
-        inside = np.ones(self.domain.shape(clique))
-        for name, wanted in conditions.items():
-            inside *= self._along(clique, name, self._indicator(name, wanted))
-        cells = self.model.marginal(clique)
-        count = float((cells * inside).sum())
-        if mean is None:
-            return self._estimate(count, clique, inside)
-        values = self._along(clique, mean, self._middles(mean))
-        known = inside * self._along(clique, mean, np.isfinite(self._middles(mean)).astype(np.float64))
-        weight = float((cells * known).sum())
-        if weight <= 0:
-            return Estimate(float("nan"), float("inf"), False)
-        value = float((cells * known * np.nan_to_num(values)).sum()) / weight
-        noise = self._estimate(value, clique, known * (np.nan_to_num(values) - value) / weight)
-        return evolve(noise, error=float(np.hypot(noise.error, self._blur(mean))))
+        return self._answers.answer(where, mean)
 
     def marginal(self, *columns: str) -> list[dict[str, Any]]:
         """How many records each combination of some columns has, with standard errors."""
-        clique = self.domain.clique(columns)
-        cells = self.model.marginal(clique)
-        unit = np.zeros(cells.shape)
-        unit.flat[0] = 1.0
-        error = self._estimate(0.0, clique, unit).error
-        codings = [self.codings[i] for i in clique]
-        count, off = (word + "_" * (word in columns) for word in ("count", "error"))
-        return [
-            {**{c.name: c.label(code) for c, code in zip(codings, place, strict=True)}, count: float(value), off: error}
-            for place, value in np.ndenumerate(cells)
-        ]
-
-    def _coding(self, name: str) -> Coding:
-        return self.codings[self.domain.clique([name])[0]]
-
-    def _indicator(self, name: str, wanted: Any) -> Floats:
-        coding = self._coding(name)
-        found = np.zeros(coding.size)
-        found[coding.codes(wanted)] = 1.0
-        return found
-
-    def _middles(self, name: str) -> Floats:
-        coding = self._coding(name)
-        if isinstance(coding, Binned):
-            half = 0 if coding.whole_numbers else coding.width / 2
-            middles = [float(coding.low + code * coding.width + half) for code in range(coding.bins)]
-        else:
-            if not all(isinstance(value, int) for value in coding.values):
-                raise Invalid(f"{name} is no number: a mean needs one")
-            middles = [float(value) for value in coding.values]  # type: ignore[arg-type]
-        return np.array(middles + [np.nan] * (coding.size - len(middles)))
-
-    def _blur(self, name: str) -> float:
-        """How far off the middle of a bin its values are: the standard deviation of what is spread evenly over it."""
-        coding = self._coding(name)
-        return float(coding.width) / 12**0.5 if isinstance(coding, Binned) and not coding.whole_numbers else 0.0
-
-    def _along(self, clique: Clique, name: str, values: Floats) -> Floats:
-        place = self.domain.clique([name])[0]
-        return values.reshape([-1 if i == place else 1 for i in clique])
-
-    def _estimate(self, value: float, clique: Clique, weights: Floats) -> Estimate:
-        residuals = self.method == "residuals"
-        found = certainty(self.domain, self.measured, residuals, self.model.total, clique, weights)
-        return Estimate(value, found.error, found.measured)
+        return self._answers.marginal(*columns)
 
     # ── how good it is ───────────────────────────────────────────────────────────────────────────────────────────────
 
