@@ -30,6 +30,7 @@ from discreet.mechanisms.truncated_geometric import TruncatedGeometric
 from discreet.private import Private
 
 if TYPE_CHECKING:
+    from discreet.asking import Query
     from discreet.classical.bands import BLRThresholds
     from discreet.classical.blr import BLR
     from discreet.classical.boosting import Boosting
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from discreet.opening import connect
     from discreet.plan.plan import Plan
     from discreet.release import Release
-    from discreet.session import Query, Session
+    from discreet.session import Session
     from discreet.synthesize.synthetic import Synthetic
     from discreet.tables.unit import each_row
 
@@ -52,7 +53,7 @@ _ROAD = {
     "connect": "discreet.opening",
     "each_row": "discreet.tables.unit",
     "Plan": "discreet.plan.plan",
-    "Query": "discreet.session",
+    "Query": "discreet.asking",
     "Release": "discreet.release",
     "Session": "discreet.session",
     "Synthetic": "discreet.synthesize.synthetic",
