@@ -26,6 +26,7 @@ from discreet.plan.outcome import outcome
 from discreet.plan.plan import Plan
 from discreet.plan.question import Question
 from discreet.plan.receipt import question_digest, receipt
+from discreet.plan.steps import Steps
 from discreet.relation.node import tables_in
 from discreet.release import Release
 from discreet.tables.catalog import Catalog
@@ -35,6 +36,7 @@ from discreet.tables.table import Contributions
 from discreet.till import CLOSED, Till
 
 if TYPE_CHECKING:
+    from discreet.streams.sparse import Values, Watch
     from discreet.synthesize.interactive import Conversation
     from discreet.synthesize.order import Marginals
     from discreet.synthesize.synthetic import Synthetic
@@ -166,6 +168,24 @@ class Session:
         asked = table if isinstance(table, query.Ask) else self.table(table or private[0])
         order = Order.of(asked, self._catalog, price, columns, None, "auto", bins, None, contributions)
         return Conversation(order, self._catalog, self._engine, self._till, rules_for(accuracy, questions, beta))
+
+    def watch(self, epsilon: Number, threshold: Number, rounds: int = 1, *, values: Values = False, monotone: bool = False) -> Watch:
+        """Open a stream of threshold questions: which totals are above? Those below are free; each round, with one hit, costs ε.
+
+        `values=True` tells the total at a hit too, out of a third of ε, and `values="gap"` by how much the threshold was beaten, for free.
+        `monotone=True` allows counts and sums of what is never negative only, with less noise.
+        """
+        from discreet.streams.sparse import Watch
+
+        def plan(asked: Any) -> Steps:
+            if self._closed:
+                raise Invalid(CLOSED)
+            if not isinstance(asked, str | Query | query.Ask):
+                raise Invalid("ask in SQL, or with db.sql(...) or db.table(...)")
+            question = self._own(self.sql(asked).question if isinstance(asked, str) else asked.question)
+            return self._compiled(question, Fraction(1), Fraction(0)).steps
+
+        return Watch.open(epsilon, threshold, rounds, values, monotone, self._catalog.adjacency, plan, self._engine, self._till)
 
     def _query(self, question: Question, text: str, other: bool, contributions: Mapping[str, int] | None) -> Query:
         if other and not question.keys:

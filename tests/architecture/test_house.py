@@ -54,6 +54,7 @@ ROOMS = {
 DOORS = {
     "session.py": {
         "discreet.sql.read",
+        "discreet.streams.sparse",
         "discreet.synthesize.road",
         "discreet.synthesize.order",
         "discreet.synthesize.interactive",
