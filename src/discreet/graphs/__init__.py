@@ -1,0 +1,1 @@
+"""Graphs: edges or nodes are protected, and counts of edges, degrees and triangles are released."""

@@ -1,0 +1,210 @@
+"""A graph from pairs: simple, undirected, with its edges in an order that no other edge or node changes."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+from attrs import field, frozen
+from numpy.typing import NDArray
+
+from discreet.errors import Invalid
+
+Integers = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+
+_WEDGES = 1 << 22  # pairs of edges looked at in one go
+_NONE: Integers = np.empty(0, np.int64)
+
+
+@final
+@frozen(eq=False, repr=False)
+class Graph:
+    """Hold the edges of a simple undirected graph: loops are dropped, doubles and directions do not count.
+
+    `ends` has a row of two node numbers for each edge, and the rows are in the *canonical order*: by a hash of the two names, then by the
+    names. Which of two edges comes first depends on these two alone, so it stays the same whatever else is in the graph. Nodes are numbered
+    in the order of their names (whole numbers, then texts). Only nodes with an edge are nodes here: what one node brings goes with it.
+
+    Names are read one by one: whole numbers of any type as numbers, other values by their text; a pair with a missing name is dropped.
+
+    >>> triangle = Graph.of([("ann", "bob"), ("bob", "ann"), ("bob", "cy"), ("cy", "ann"), ("cy", "cy")])
+    >>> triangle.size, triangle.nodes, triangle.degrees.tolist(), triangle.triangles()
+    (3, 3, [2, 2, 2], 1)
+    """
+
+    ends: Integers = field()
+    nodes: int
+
+    @classmethod
+    def of(cls, edges: Any) -> Graph:
+        """Read pairs, an array with two columns, or a graph; what is no pair is dropped."""
+        if isinstance(edges, Graph):
+            return edges
+        if isinstance(edges, np.ndarray):
+            if edges.ndim != 2 or edges.shape[1] != 2:
+                raise Invalid("edges must be pairs: an array of them has two columns")
+            return cls.of_columns(edges[:, 0], edges[:, 1])
+        if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
+            raise Invalid("edges must be pairs of names, as in [(1, 2), (2, 3)]")
+        pairs = [(pair[0], pair[1]) for pair in edges if _is_pair(pair)]
+        return cls.of_columns(_objects([a for a, _ in pairs]), _objects([b for _, b in pairs]))
+
+    @classmethod
+    def of_columns(cls, source: NDArray[Any], target: NDArray[Any]) -> Graph:
+        """Read two columns of names of the same length."""
+        size = len(source)
+        codes, hashes = _numbered(np.concatenate([_column(source), _column(target)]) if size else np.empty(0, object))
+        a, b = codes[:size], codes[size:]
+        real = (a >= 0) & (b >= 0) & (a != b)
+        low, high = np.minimum(a, b)[real], np.maximum(a, b)[real]
+        single = np.unique(low * max(len(hashes), 1) + high)
+        low, high = np.divmod(single, max(len(hashes), 1))
+        order = np.lexsort((high, low, _mixed(hashes[low] ^ _mixed(hashes[high] + np.uint64(1)))))
+        return cls._compact(np.stack([low[order], high[order]], axis=1))
+
+    @classmethod
+    def _compact(cls, ends: Integers) -> Graph:
+        """Number the nodes that have an edge, in the same order as before."""
+        seen, codes = np.unique(ends, return_inverse=True)
+        ours = codes.reshape(-1, 2).astype(np.int64)
+        ours.flags.writeable = False
+        return cls(ours, len(seen))
+
+    def keep(self, chosen: NDArray[np.bool_]) -> Graph:
+        """The graph of some of its edges."""
+        return Graph._compact(self.ends[chosen])
+
+    # ── exact answers ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def size(self) -> int:
+        """How many edges there are."""
+        return len(self.ends)
+
+    @property
+    def degrees(self) -> Integers:
+        """How many edges each node has."""
+        return np.bincount(self.ends.ravel(), minlength=self.nodes).astype(np.int64)
+
+    def at_least(self, most: int) -> Integers:
+        """How many nodes have at least 1, 2, …, `most` edges."""
+        by_degree = np.bincount(np.minimum(self.degrees, most), minlength=most + 1)
+        return np.cumsum(by_degree[:0:-1])[::-1].astype(np.int64)
+
+    def triangles(self) -> int:
+        """How many triples of nodes are joined to each other.
+
+        Each edge points from the node with fewer edges to the other, so no node has more than √(2m) out of it, and each triangle is seen
+        once, from its lowest corner.
+        """
+        rank = np.empty(self.nodes, np.int64)
+        rank[np.argsort(self.degrees, kind="stable")] = np.arange(self.nodes)
+        ends = np.sort(rank[self.ends], axis=1)
+        keys = np.sort(ends[:, 0] * max(self.nodes, 1) + ends[:, 1])
+        tails, heads = np.divmod(keys, max(self.nodes, 1))
+        first = np.searchsorted(tails, np.arange(self.nodes + 1))
+        fan = first[heads + 1] - first[heads] if self.size else _NONE  # how many edges go on from each edge
+        found, done, reach = 0, 0, np.cumsum(fan)
+        while done < self.size:
+            stop = max(done + 1, int(np.searchsorted(reach, (reach[done - 1] if done else 0) + _WEDGES, side="right")))
+            part = np.repeat(np.arange(done, stop), fan[done:stop])
+            step = np.arange(len(part)) - np.repeat(np.cumsum(fan[done:stop]) - fan[done:stop], fan[done:stop])
+            wanted = tails[part] * self.nodes + heads[first[heads[part]] + step]
+            place = np.minimum(np.searchsorted(keys, wanted), self.size - 1)
+            found, done = found + int((keys[place] == wanted).sum()), stop
+        return found
+
+    def most_common_neighbours(self) -> int:
+        """The largest number of neighbours that two nodes have in common, be they joined or not.
+
+        Nodes are taken by falling degree: two nodes have no more in common than either has neighbours, so one can stop early.
+        """
+        both = np.concatenate([self.ends, self.ends[:, ::-1]])
+        both = both[np.argsort(both[:, 0], kind="stable")]
+        first, near, degrees, best = np.searchsorted(both[:, 0], np.arange(self.nodes + 1)), both[:, 1], self.degrees, 0
+        for node in np.argsort(-degrees, kind="stable").tolist():
+            if degrees[node] <= best:
+                break
+            mine = near[first[node] : first[node + 1]]
+            seen = np.bincount(np.concatenate([near[first[other] : first[other + 1]] for other in mine.tolist()]), minlength=self.nodes)
+            seen[node] = 0
+            best = max(best, int(seen.max()))
+        return best
+
+    def __repr__(self) -> str:
+        return "Graph(…)"  # its size may be private
+
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, tuple | list | np.ndarray) and len(pair) == 2
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    column = np.empty(len(values), object)
+    column[:] = values
+    return column
+
+
+def _column(values: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers stay as they are; everything else is looked at one by one."""
+    return values if values.dtype.kind == "i" else values.astype(object)
+
+
+def _numbered(values: NDArray[Any]) -> tuple[Integers, Hashes]:
+    """A number for each name, −1 for what is missing, and the hash of each number's name. Numbers grow with names."""
+    if values.dtype.kind == "i":
+        wholes, codes = np.unique(values.astype(np.int64), return_inverse=True)
+        return codes.astype(np.int64), _mixed(wholes.astype(np.uint64))
+    known: dict[tuple[type, Any], int | str | None] = {}
+    names: list[int | str | None] = []
+    for value in values.tolist():
+        if type(value) is str or type(value) is int:  # of other types equal values may have different texts
+            if (type(value), value) not in known:
+                known[type(value), value] = _name(value)
+            names.append(known[type(value), value])
+        else:
+            names.append(_name(value))
+    seen = set(names) - {None}
+    wholes_seen = sorted(name for name in seen if isinstance(name, int))
+    texts = sorted(name for name in seen if isinstance(name, str))
+    place = {name: code for code, name in enumerate([*wholes_seen, *texts])}
+    codes = np.array([place.get(name, -1) if name is not None else -1 for name in names], np.int64)
+    digests = [int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little") for text in texts]
+    hashes = np.concatenate([_mixed(np.array(wholes_seen, np.int64).astype(np.uint64)), np.array(digests, np.uint64)])
+    return codes, hashes
+
+
+def _name(value: Any) -> int | str | None:
+    """One name, read by itself: a whole number of 64 bits, a text that says what else it is, or None where it is missing."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return f"text {value}"
+    try:
+        if isinstance(value, int | float | Fraction | Decimal | np.integer | np.floating | np.bool_):
+            if value != value:
+                return None
+            if isinstance(value, float | Decimal | np.floating) and math.isinf(value):
+                return f"number {float(value)}"
+            number = Fraction(*value.as_integer_ratio()) if not isinstance(value, np.integer | np.bool_) else Fraction(int(value))
+            return int(number) if number.denominator == 1 and -(2**63) <= number < 2**63 else f"number {number}"
+        return f"{type(value).__name__} {value!r}"
+    except Exception:  # a name that cannot be written is no name; which error it was would tell something about it
+        return None
+
+
+def _mixed(words: Hashes) -> Hashes:
+    """Scatter 64-bit words one to one (the finaliser of splitmix64)."""
+    x = words + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)), np.uint64)

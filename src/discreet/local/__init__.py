@@ -1,0 +1,1 @@
+"""The local model: each person randomises before anything is collected."""
