@@ -70,6 +70,13 @@ def scale(value: Number) -> Fraction:
     return _moderate(value, "scale")
 
 
+def share(value: Number) -> Fraction:
+    """A part of a whole, strictly between nothing and all of it."""
+    if not 0 < (part := rational(value, "share")) < 1:
+        raise Invalid("share must lie strictly between 0 and 1, for example 0.5")
+    return part
+
+
 def step(value: Number) -> Fraction:
     """The step of a grid."""
     return _moderate(value, "step")

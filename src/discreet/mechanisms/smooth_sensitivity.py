@@ -1,0 +1,188 @@
+"""Smooth sensitivity: noise as wide as the data at hand need, where that width itself tells little."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, final
+
+import numpy as np
+from attrs import field, frozen
+
+from discreet import exact, parameter
+from discreet.errors import Invalid
+from discreet.exact import Number
+from discreet.loss import leaves
+from discreet.loss.loss import Loss
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.robust import Local, Robust
+from discreet.noise.bits import Bits
+from discreet.noise.cauchy import RoundedCauchy
+from discreet.noise.laplace import RoundedLaplace
+from discreet.noise.refine import Integers
+
+_MOST_RUNGS = 2**20
+
+
+@final
+@frozen(eq=False)
+class Ladder:
+    """The widths that noise may have: rungs[0] = `one`, each at most 1 + 1/smoothness times the one before, up to `most` units.
+
+    Theorem (ladder).
+        Let rung(D) be the largest over k of (the first rung that reaches jumps[k]) − k, at least 0. If jumps[k] of a data set is at most
+        jumps[k + 1] of its neighbour, rung moves by at most 1 between neighbours, so the width by at most the factor 1 + 1/smoothness; and
+        the width is at least the local sensitivity of both. All of it is whole numbers.
+    """
+
+    one: int  # so many parts are one unit
+    rungs: Integers
+
+    def rung(self, jumps: Integers) -> int:
+        """Which width the data need; `jumps` in units, those beyond the end counting as the last rung."""
+        reach = min(len(jumps), len(self.rungs))
+        units = np.minimum(jumps[:reach], int(self.rungs[-1]) // self.one)
+        first = np.searchsorted(self.rungs, units * self.one)
+        return int(max(0, (first - np.arange(reach)).max(initial=0), len(self.rungs) - 1 - len(jumps)))
+
+    def width(self, rung: int) -> Fraction:
+        """A rung in units."""
+        return Fraction(int(self.rungs[rung]), self.one)
+
+
+@lru_cache(maxsize=64)
+def _ladder(smoothness: int, most: int) -> Ladder:
+    one = 1 << (max(0, 61 - most.bit_length()) & ~1)  # as fine as 62 bits allow
+    if one <= smoothness:
+        raise Invalid("epsilon is too small for a grid as fine as this: give more, or a coarser step")
+    rungs = [one]
+    while rungs[-1] < most * one:
+        rungs.append(rungs[-1] + rungs[-1] // smoothness)
+        if len(rungs) > _MOST_RUNGS:
+            raise Invalid("epsilon is too small for a grid as fine as this: give more, or a coarser step")
+    return Ladder(one, np.array(rungs, np.int64))
+
+
+@final
+@frozen(kw_only=True, init=False)
+class SmoothSensitivity(Mechanism[float]):
+    """Add noise whose width follows the local sensitivity of the data, smoothed so that neighbours have nearly the same width.
+
+    With a `statistic` it takes records; without one a `Local`, whose jumps are in units of `unit` and at most `most`. Without δ the noise
+    is Cauchy and the release is ε-DP; with δ it is Laplace, wider for most data but far lighter in the tail. The release is a whole number
+    of units: a grid that does not depend on the data.
+
+    Theorem (Nissim, Raskhodnikova & Smith 2007; the constants by the proofs below).
+        Let S be at least the local sensitivity, and move by at most the factor r = 1 + 1/m between neighbours (m is `smoothness`).
+        f + (S/(ε − ln r))·Cauchy is ε-DP. f + (S/ε₁)·Laplace is (ε₁ + ε₂, δ)-DP if ln r ≤ ε₂ and e^(−m(ε₂ + ln r))/(m + 1) ≤ δ.
+
+    Proof. Change the width first, then the place; the place moves by S at most, with the new width. Place: the slope of ln(1 + z²) is at
+        most 1 in absolute value, that of |z| too. Width: r(1 + z²)/(1 + r²z²) lies between 1/r and r. For Laplace the narrower law is at
+        most r ≤ e^ε₂ times the wider, and the wider exceeds e^ε₂ times the narrower where |z| > (ε₂ + ln r)/(1 − 1/r) in narrow widths;
+        by e^(−(ε₂ + ln r)/(r − 1))·(1 − 1/r) = e^(−m(ε₂ + ln r))/(m + 1) in all. As the width comes first, this δ is not multiplied.
+
+    Accuracy.
+        `error(confidence, sensitivity=S)` is the quantile of |error| where the smooth sensitivity is S; without it, at its largest.
+
+    >>> wages = Robust.median(lower=0, upper=1000)
+    >>> private = SmoothSensitivity(epsilon=1, statistic=wages)
+    >>> 190 < private.release([200 + x / 100 for x in range(4000)]) < 250
+    True
+    >>> private.loss, private.smoothness, round(private.error(sensitivity=0.01), 2)
+    (Pure(epsilon=1), 2, 0.32)
+    """
+
+    epsilon: Fraction = field(repr=str)
+    delta: Fraction = field(repr=str)
+    statistic: Robust | None
+    most: int = field(repr=False)
+    unit: Fraction = field(repr=False)
+
+    def __init__(
+        self, *, epsilon: Number, delta: Number = 0, statistic: Robust | None = None, most: int | None = None, unit: Number = 1
+    ) -> None:
+        if (statistic is None) == (most is None):
+            raise Invalid("give a statistic, or most: the largest local sensitivity there is, in units")
+        if statistic is not None and not isinstance(statistic, Robust):
+            raise Invalid("statistic must be one of Robust.median(...), Robust.trimmed_mean(...) and so on")
+        largest = statistic.most - statistic.least if statistic is not None else exact.whole(most or 0, "most")
+        if largest > 2**56:
+            raise Invalid("there are more than 2^56 units: choose a larger one")
+        self.__attrs_init__(
+            epsilon=parameter.some_epsilon(epsilon),
+            delta=parameter.any_delta(delta),
+            statistic=statistic,
+            most=largest,
+            unit=statistic.unit if statistic is not None else exact.positive(unit, "unit"),
+        )
+        _ladder(self.smoothness, self.most)  # or it is refused, before there are records
+
+    @property
+    def smoothness(self) -> int:
+        """m: widths differ by at most 1 + 1/m between neighbours."""
+        return _smoothness(self.epsilon, self.delta)
+
+    @property
+    def changes(self) -> int:
+        """How many changes are looked at; more would find no wider noise."""
+        return len(_ladder(self.smoothness, self.most).rungs)
+
+    @property
+    def rate(self) -> Fraction:
+        """The share of ε for the place: noise has the width S/rate."""
+        if self.delta:
+            return self.epsilon / 2
+        m = self.smoothness
+        return self.epsilon - exact.rational_up(lambda: (exact.ball(1) + 1 / exact.ball(m)).log(), 96)
+
+    @property
+    def loss(self) -> Loss:
+        return leaves.Approx(self.epsilon, self.delta) if self.delta else leaves.Pure(self.epsilon)
+
+    def error(self, confidence: Number = 0.95, size: int = 1, *, sensitivity: Number | None = None) -> float:
+        level = exact.confidence_level(confidence)
+        units = Fraction(self.most) if sensitivity is None else exact.positive(sensitivity, "sensitivity") / self.unit
+        width = max(units, Fraction(1)) * (1 + Fraction(1, self.smoothness)) / self.rate  # the next rung
+        return float(self.unit) * self._law(width).quantile(level, exact.whole(size, "size"))
+
+    def _law(self, width: Fraction) -> RoundedLaplace | RoundedCauchy:
+        return RoundedLaplace(width) if self.delta else RoundedCauchy(width)
+
+    def check(self, answer: Any) -> None:
+        if self.statistic is not None:
+            self.statistic.check(answer)
+        elif not isinstance(answer, Local) or len(answer.jumps) == 0:
+            raise Invalid("give the answer as a Local: its value, its reach and its jumps, in whole units")
+
+    def sample(self, answer: Any, bits: Bits) -> float:
+        found = answer if self.statistic is None else self.statistic.local(answer, self.changes)
+        ladder = _ladder(self.smoothness, self.most)
+        law = self._law(ladder.width(ladder.rung(np.asarray(found.jumps, np.int64))) / self.rate)
+        noise = law.draw(bits) if isinstance(law, RoundedCauchy) else law.draw(0.0, Fraction, bits)
+        told = int(found.value) + noise
+        return self.statistic.told(told) if self.statistic is not None else float(self.unit * told)
+
+
+@lru_cache(maxsize=256)
+def _smoothness(epsilon: Fraction, delta: Fraction) -> int:
+    """The least m that the theorem allows, certified: for Cauchy noise ln r takes about half of ε."""
+    half = epsilon / 2
+
+    def enough(m: int) -> bool:
+        with exact.precision(128):
+            step = (exact.ball(1) + 1 / exact.ball(m)).log()
+            if not step <= exact.ball(half):
+                return False
+            return not delta or bool((-m * (exact.ball(half) + step)).exp() / (m + 1) <= exact.ball(delta))
+
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > 2**60:
+            raise Invalid("epsilon is too small here: give more")
+    low = math.floor(high / 2) if high > 1 else 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
