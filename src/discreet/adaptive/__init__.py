@@ -1,0 +1,1 @@
+"""Asking the same records again and again without fooling oneself."""
