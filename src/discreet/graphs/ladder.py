@@ -1,0 +1,136 @@
+"""The ladder: noise on a whole number, in steps as wide as the data and their neighbourhood make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import comb
+from typing import final
+
+from attrs import field, frozen
+
+from discreet import exact
+from discreet.exact import Ball, ball
+from discreet.noise.bits import Bits
+from discreet.noise.uniform import uniform
+
+
+@final
+@frozen
+class Piece:
+    """Steps of width level + slope·t + bend·t(t − 1)/2, from t = start on until the next piece."""
+
+    start: int
+    level: int
+    slope: int
+    bend: int = 0
+
+    def width(self, t: int) -> int:
+        """How wide the t-th step is."""
+        return self.level + self.slope * t + self.bend * comb(t, 2)
+
+    def total(self, first: int, stop: int) -> int:
+        """The widths from one step to before another, added up."""
+        return sum(factor * (comb(stop, i) - comb(first, i)) for i, factor in ((1, self.level), (2, self.slope), (3, self.bend)))
+
+    def weight(self, t: int, rate: Fraction) -> Ball:
+        """Σ over s ≥ t of e^(−rate·(s + 1))·width(s), as if the piece went on for ever."""
+        q = (-ball(rate)).exp()
+        rest = 1 - q
+        rise = self.slope + self.bend * t  # width(t + j) = width(t) + rise·j + bend·j(j − 1)/2
+        return (-ball(rate * (t + 1))).exp() * (self.width(t) / rest + rise * q / rest**2 + self.bend * q**2 / rest**3)
+
+
+@final
+@frozen
+class Ladder:
+    """A law on the whole numbers around 0: rung k ≥ 1 has the next I(k − 1) numbers on either side, each with weight e^(−rate·k).
+
+    Theorem (Zhang, Cormode, Procopiuc, Srivastava & Xiao 2015).
+        Let f be whole, |f(x) − f(y)| ≤ I₀(y) and Iₜ(x) ≤ Iₜ₊₁(y) for all neighbours x, y and all t. Then f(x) plus this noise for I(x)
+        is ε-DP with rate = ε/2, and of bounded range ε.
+
+    Proof.
+        Let k be the rung of a number z for x: |z − f(x)| ≤ I₀(x) + … + Iₖ₋₁(x). Then |z − f(y)| ≤ I₀(y) + I₁(y) + … + Iₖ(y), so z is at
+        most on rung k + 1 for y. The release is the exponential mechanism with minus the rung as the score, which moves by at most 1.
+
+    Accuracy.
+        P[|noise| > I₀ + … + Iₖ₋₁] = P[the rung is above k], which `beyond` gives.
+
+    >>> steps = Ladder((Piece(0, 3, 1),), Fraction(1, 2))        # I = 3, 4, 5, …
+    >>> steps.reach(2), steps.quantile(Fraction(19, 20))
+    (7, 52)
+    """
+
+    pieces: tuple[Piece, ...] = field(repr=False)
+    rate: Fraction = field(repr=str)
+
+    def _ends(self) -> list[int | None]:
+        return [*(piece.start for piece in self.pieces[1:]), None]
+
+    def weights(self) -> list[Ball]:
+        """For each piece the weight of one side of its rungs and all after it; a last 0 stands for the end."""
+        sums: list[Ball] = [ball(0)]
+        for piece, end in zip(reversed(self.pieces), reversed(self._ends()), strict=True):
+            own = piece.weight(piece.start, self.rate)
+            sums.append(sums[-1] + (own if end is None else own - piece.weight(end, self.rate)))
+        return sums[::-1]
+
+    def beyond(self, k: int, weights: list[Ball] | None = None) -> Ball:
+        """P[the rung is above k], as a ball at the working precision."""
+        known = weights or self.weights()
+        place = max(i for i, piece in enumerate(self.pieces) if piece.start <= k)
+        piece, end = self.pieces[place], self._ends()[place]
+        above = piece.weight(k, self.rate) - (ball(0) if end is None else piece.weight(end, self.rate)) + known[place + 1]
+        return 2 * above / (1 + 2 * known[0])
+
+    def reach(self, k: int) -> int:
+        """I₀ + … + Iₖ₋₁: how far the first k rungs reach."""
+        ends = [k if end is None else min(k, end) for end in self._ends()]
+        return sum(piece.total(piece.start, end) for piece, end in zip(self.pieces, ends, strict=True) if end > piece.start)
+
+    def width(self, t: int) -> int:
+        """Iₜ."""
+        return [piece for piece in self.pieces if piece.start <= t][-1].width(t)
+
+    def quantile(self, confidence: Fraction) -> int:
+        """The reach of the least k with P[the rung is above k] ≤ 1 − confidence."""
+        with exact.precision(192):
+            weights, miss = self.weights(), ball(1 - confidence)
+            return self.reach(_least(lambda k: bool(self.beyond(k, weights) <= miss)))
+
+    def sample(self, bits: Bits) -> int:
+        """Draw the noise: the rung from one uniform, looked at as closely as needed, then a place on it."""
+        word, known = bits.word(), 64
+        while (rung := self._rung(word, known)) is None:
+            word, known = word << 64 | bits.word(), known + 64
+        if rung == 0:
+            return 0
+        away = 1 + self.reach(rung - 1) + uniform(self.width(rung - 1), bits)
+        return away if bits.word() & 1 else -away
+
+    def _rung(self, word: int, known: int) -> int | None:
+        """The least k with U ≥ P[the rung is above k]; None if the first bits of U do not decide it."""
+        with exact.precision(known + 128):
+            weights, doubt = self.weights(), False
+
+            def is_within(k: int) -> bool:
+                nonlocal doubt
+                gap = self.beyond(k, weights) * 2**known - word  # U < p just when (the rest of U, in [0, 1)) < gap
+                doubt = doubt or not (gap >= 1 or gap <= 0)
+                return not gap >= 1
+
+            found = _least(is_within)
+            return None if doubt else found
+
+
+def _least(holds: Callable[[int], bool]) -> int:
+    """The least k ≥ 0 from which on something holds."""
+    high = 1
+    while not holds(high):
+        high *= 2
+    low = -1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

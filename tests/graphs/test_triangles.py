@@ -1,0 +1,218 @@
+"""Triangles: the ladder's law, its conditions and its privacy on all graphs of five nodes, and the stated error."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs.every import Pairs, graphs, neighbours
+from mechanisms.shake import Shake, fits, tally
+from scripted import Scripted
+
+from discreet import exact
+from discreet.errors import Invalid
+from discreet.graphs.graph import Graph
+from discreet.graphs.ladder import Ladder, Piece
+from discreet.graphs.triangles import TriangleCount
+from discreet.private import Private
+
+NODES = 5
+LADDERS = [
+    Ladder((Piece(0, 0, 1),), Fraction(1, 2)),
+    Ladder((Piece(0, 3, 1),), Fraction(1, 2)),
+    Ladder((Piece(0, 2, 5, 1), Piece(2, 9, 5, 1), Piece(3, 11, 5, 1)), Fraction(1)),
+]
+
+
+def law(ladder: Ladder, far: int) -> dict[int, float]:
+    """The law of the noise, number by number, as its definition has it."""
+    weights = {0: 1.0}
+    place = 0
+    for rung in range(1, far):
+        for _ in range(ladder.width(rung - 1)):
+            place += 1
+            weights[place] = weights[-place] = math.exp(-float(ladder.rate) * rung)
+    whole = sum(weights.values())
+    return {z: weight / whole for z, weight in weights.items()}
+
+
+@pytest.mark.parametrize("ladder", LADDERS)
+def test_the_chance_of_each_rung(ladder: Ladder) -> None:
+    chances = law(ladder, 120)
+    for k in (0, 1, 2, 3, 4, 7):
+        far = ladder.reach(k)
+        expected = sum(chance for z, chance in chances.items() if abs(z) > far)
+        assert exact.bounds(lambda k=k: ladder.beyond(k))[0] == pytest.approx(expected, rel=1e-9)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("ladder", LADDERS)
+def test_samples_have_the_law(ladder: Ladder) -> None:
+    assert fits(tally(ladder.sample, 6_000, "ladder"), law(ladder, 60))
+
+
+def test_a_uniform_on_the_edge_is_looked_at_more_closely() -> None:
+    """A word that is just ⌊2⁶⁴·p⌋ for p = P[rung above 0] leaves it open: the next word decides."""
+    ladder = LADDERS[1]
+    with exact.precision(256):
+        p = exact.floor(ladder.beyond(0) * 2**128)
+    assert p is not None
+    high, low = divmod(p, 2**64)
+    assert ladder.sample(Scripted(singles=[high, low + 1])) == 0
+    assert ladder.sample(Scripted(singles=[high, low - 1])) != 0
+
+
+@pytest.mark.parametrize("ladder", LADDERS)
+@pytest.mark.parametrize("confidence", ["0.5", "0.9", "0.99"])
+def test_the_quantile_is_the_first_rung_that_suffices(ladder: Ladder, confidence: str) -> None:
+    chances = law(ladder, 120)
+    t = ladder.quantile(Fraction(confidence))
+    assert sum(chance for z, chance in chances.items() if abs(z) > t) <= 1 - float(confidence) + 1e-12
+    k = next(k for k in range(100) if ladder.reach(k) == t)
+    if k:
+        assert exact.bounds(lambda: ladder.beyond(k - 1))[0] > 1 - float(confidence)
+
+
+# ── privacy on all graphs of five nodes ──────────────────────────────────────────────────────────────────────────────
+
+Counted = Callable[[Graph], tuple[int, Ladder]]
+
+
+def of(mechanism: TriangleCount) -> Counted:
+    return lambda graph: (mechanism.exact(graph), mechanism.ladder(graph))
+
+
+def climbs(counted: Counted, protects: str, far: int = 12) -> bool:
+    """Whether the two conditions of the ladder hold for all neighbours."""
+    known = {pairs: counted(Graph.of(pairs)) for pairs in graphs(NODES)}
+    steps = {pairs: [ladder.width(t) for t in range(far + 1)] for pairs, (_, ladder) in known.items()}
+    for pairs in known:
+        for other in neighbours(pairs, protects):
+            if abs(known[pairs][0] - known[other][0]) > min(steps[pairs][0], steps[other][0]):
+                return False
+            for x, y in ((pairs, other), (other, pairs)):
+                if any(steps[x][t] > steps[y][t + 1] for t in range(far)):
+                    return False
+    return True
+
+
+MECHANISMS = [TriangleCount(epsilon=1), *(TriangleCount(epsilon=1, protects="node", most=m) for m in (2, 3, 4))]
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
+def test_the_steps_are_a_ladder(mechanism: TriangleCount) -> None:
+    assert climbs(of(mechanism), mechanism.protects)
+
+
+def test_one_edge_moves_as_many_triangles_as_the_first_step() -> None:
+    """The first step is the local sensitivity itself: some neighbour attains it, unless two nodes have nothing in common."""
+    mechanism = TriangleCount(epsilon=1)
+    pairs = list(itertools.combinations(range(NODES), 2))
+    for some in graphs(NODES):
+        graph = Graph.of(some)
+        moves = [abs(mechanism.exact(Graph.of(set(some) ^ {pair})) - mechanism.exact(graph)) for pair in pairs]
+        assert max(moves) == graph.most_common_neighbours()
+
+
+def test_hubs_with_many_leaves_keep_the_ladder() -> None:
+    """Larger graphs, in which whole crowds vanish with one node: stars, two hubs with shared leaves, and random graphs with a hub."""
+    coins = np.random.default_rng(7)
+    some: list[Pairs] = [tuple((0, i) for i in range(1, 31)), tuple((hub, i) for hub in (0, 1) for i in range(2, 20))]
+    for _ in range(30):
+        sparse = [pair for pair in itertools.combinations(range(14), 2) if coins.random() < 0.25]
+        some.append(tuple({*sparse, *((0, i) for i in range(1, 14) if coins.random() < 0.8)}))
+    for most in (2, 4):
+        mechanism = TriangleCount(epsilon=1, protects="node", most=most)
+        for pairs in some:
+            count, ladder = of(mechanism)(Graph.of(pairs))
+            for other in neighbours(pairs, "node"):
+                less, lower = of(mechanism)(Graph.of(other))
+                assert abs(count - less) <= min(ladder.width(0), lower.width(0))
+                assert all(ladder.width(t) <= lower.width(t + 1) and lower.width(t) <= ladder.width(t + 1) for t in range(40))
+
+
+def forgets_the_isolated(graph: Graph) -> tuple[int, Ladder]:
+    """The published steps T·(1 + t + n(t)) where the list of nodes is not known: leaves of one hub vanish with it."""
+    mechanism = TriangleCount(epsilon=1, protects="node", most=2)
+    degrees = graph.degrees
+    near = [int(((degrees >= 2 - t) & (degrees <= 3 + t)).sum()) for t in range(20)]
+    return mechanism.exact(graph), Ladder(tuple(Piece(t, 1 + near[t], 1) for t in range(20)), Fraction(1, 2))
+
+
+def forgets_the_neighbourhood(graph: Graph) -> tuple[int, Ladder]:
+    """Noise for the local sensitivity alone."""
+    return graph.triangles(), Ladder((Piece(0, graph.most_common_neighbours(), 0),), Fraction(1, 2))
+
+
+def forgets_who_is_near(graph: Graph) -> tuple[int, Ladder]:
+    return TriangleCount(epsilon=1, protects="node", most=3).exact(graph), Ladder((Piece(0, 3, 15, 3),), Fraction(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("broken", "protects"), [(forgets_the_isolated, "node"), (forgets_the_neighbourhood, "edge"), (forgets_who_is_near, "node")]
+)
+def test_a_broken_ladder_is_caught(broken: Counted, protects: str) -> None:
+    assert not climbs(broken, protects)
+
+
+@pytest.mark.parametrize("mechanism", [MECHANISMS[0], MECHANISMS[2]], ids=str)
+def test_no_output_is_more_than_e_to_the_epsilon_likelier(mechanism: TriangleCount) -> None:
+    """Exact laws of neighbours, number by number, over graphs that differ in what they release."""
+    loss, seen = float(mechanism.epsilon), set()
+    worst = 0.0
+    for pairs in graphs(4):
+        for other in neighbours(pairs, mechanism.protects):
+            one, two = (of(mechanism)(Graph.of(p)) for p in (pairs, other))
+            if (key := (one, two)) in seen:
+                continue
+            seen.add(key)
+            p, q = ({z + count: chance for z, chance in law(ladder, 14).items()} for count, ladder in (one, two))
+            ratios = [math.log(p[z] / q[z]) for z in p.keys() & q.keys()]
+            worst = max(worst, *map(abs, ratios))
+            assert max(ratios) - min(ratios) <= loss + 1e-2  # bounded range; the law is cut far out, so its total is a little small
+    assert loss / 2 < worst <= loss + 1e-2
+
+
+# ── releases ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("nodes", [8, 20])
+def test_the_stated_error_holds(nodes: int) -> None:
+    """A complete graph, where two nodes have all others in common; 400 draws, of which a tenth may miss."""
+    complete: Pairs = tuple(itertools.combinations(range(nodes), 2))
+    mechanism, true = TriangleCount(epsilon=1), math.comb(nodes, 3)
+    t = mechanism.error(0.9, size=nodes - 2)
+    draws = np.array([mechanism.sample(complete, Shake(("edge", i))) for i in range(400)])
+    assert (np.abs(draws - true) > t).sum() <= 75  # binomial(400, 0.1) is above this with probability below 1e-6
+    by_node = TriangleCount(epsilon=1, protects="node", most=nodes)
+    far = by_node.error(0.9, size=nodes)
+    draws = np.array([by_node.sample(complete, Shake(("node", i))) for i in range(100)])
+    assert (np.abs(draws - true) > far).sum() <= 28
+
+
+def test_nodes_of_more_edges_do_not_count() -> None:
+    wheel = [(0, i) for i in range(1, 9)] + [(i, i % 8 + 1) for i in range(1, 9)]
+    assert TriangleCount(epsilon=1, protects="node", most=8).exact(Graph.of(wheel)) == 8
+    assert TriangleCount(epsilon=1, protects="node", most=7).exact(Graph.of(wheel)) == 0
+
+
+def test_empty_private_graphs_are_answered() -> None:
+    for mechanism in MECHANISMS:
+        for nothing in ([], [(1, 1)], [(None, 2)], [(1, 2, 3)]):
+            assert isinstance(mechanism.release(Private(nothing)), int)
+
+
+def test_group_loss() -> None:
+    assert TriangleCount(epsilon="1/2").loss_at(10).epsilon_at(0) == 5
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"epsilon": 0}, {"protects": "node"}, {"protects": "node", "most": 1}, {"most": 3}, {"protects": "person"}], ids=str
+)
+def test_wrong_parameters(wrong: dict[str, Any]) -> None:
+    with pytest.raises(Invalid):
+        TriangleCount(**({"epsilon": 1} | wrong))
