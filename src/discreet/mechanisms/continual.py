@@ -1,0 +1,139 @@
+"""What mechanisms for continual release share: a run that is fed step by step, windows over its running totals, how far normals reach."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias, final
+
+from discreet import exact
+from discreet.errors import Invalid
+from discreet.mechanisms import answer as answers
+from discreet.mechanisms.answer import LIMIT
+from discreet.noise.bits import Bits
+from discreet.private import Private, reveal
+
+Totals: TypeAlias = "list[int] | list[float]"
+LONGEST = 2**40  # steps
+
+
+class Run(ABC):
+    """A stream that is under way: give it each step's number, get the running total with noise.
+
+    All of its loss is spent when it is opened. Only steps that were given are ever noised, each once; after the horizon it halts. In a
+    private list the numbers are private and its length is not.
+    """
+
+    def __init__(self, horizon: int, windows: Iterable[int], bits: Bits) -> None:
+        self.horizon = horizon
+        self.windows = tuple(sorted({exact.whole(w, "a window") for w in windows}))
+        self.steps = 0
+        self.measured: list[int] = []
+        self._bits = bits
+        self._recent: deque[Any] = deque([0], maxlen=max(self.windows, default=0) + 1)
+
+    @property
+    def halted(self) -> bool:
+        """Whether the horizon is reached."""
+        return self.steps == self.horizon
+
+    @final
+    def add(self, value: Private[Any] | Any) -> Any:
+        """Take in one step's number and give the running total so far."""
+        if not isinstance(value, Private):
+            answers.check_whole(value)
+        if not answers.is_single(reveal(value)):
+            raise Invalid("add takes one step's number; add_many takes several")
+        return self._all([min(max(answers.whole_number(reveal(value)), -LIMIT), LIMIT)], None)[0]
+
+    @final
+    def add_many(self, values: Private[Sequence[Any]] | Sequence[Any]) -> Totals:
+        """Take in several steps' numbers and give the running total after each: the same law, faster."""
+        return self._all(read_steps(values), None)
+
+    @final
+    def window(self, steps: int) -> Any:
+        """The noisy sum of the last so many steps (fewer at the beginning): the difference of two running totals, for nothing.
+
+        Windows are said when the run is opened. It then keeps as many running totals, which are public, as the longest has steps.
+        """
+        if steps not in self.windows:
+            raise Invalid(f"this run keeps no window of that length: open it with windows=({steps},)")
+        return self._recent[-1] - self._recent[-1 - min(steps, self.steps)]
+
+    @final
+    def follow(self, values: Private[Sequence[Any]] | Sequence[Any], measured: Sequence[int]) -> Totals:
+        """Take up a run where it was left: the numbers of its past steps, and what was measured of each then. No noise is drawn."""
+        past = read_steps(values)
+        if len(past) != len(measured):
+            raise Invalid("give one measurement for each past step")
+        return self._all(past, [int(one) for one in measured])
+
+    def _all(self, values: list[int], measured: list[int] | None) -> Totals:
+        if self.steps + len(values) > self.horizon:
+            raise Invalid(f"this run has a horizon of {self.horizon:,} steps, which is its privacy: open a new one for more")
+        totals = self._advance(values, measured) if values else []
+        self.steps += len(values)
+        self._recent.extend(totals)
+        return totals
+
+    @property
+    @abstractmethod
+    def numbers_kept(self) -> int:
+        """How many numbers the run keeps now, windows aside."""
+
+    @abstractmethod
+    def _advance(self, values: list[int], measured: list[int] | None) -> Totals:
+        """Take the steps, setting `measured` to what is measured of each: drawn now, or as it was drawn before."""
+
+
+def read_steps(values: Any) -> list[int]:
+    """Whole numbers of at most ±2⁶², in a private list whatever they are; an empty list is one."""
+    if not isinstance(values, Private) and len(values):
+        answers.check_whole(values)
+    opened = reveal(values)
+    if not hasattr(opened, "__len__"):
+        raise Invalid("give the steps' numbers as a list")
+    found: list[int] = answers.wholes(opened)[0].tolist() if len(opened) else []
+    return found
+
+
+def horizon(value: int) -> int:
+    """How many steps there may be."""
+    if (read := exact.whole(value, "horizon")) > LONGEST:
+        raise Invalid("horizon must not be more than 2^40 steps")
+    return read
+
+
+def contributions(value: int) -> int:
+    """In how many steps one unit may count."""
+    return exact.whole(value, "contributions")
+
+
+def reach(spreads: Sequence[tuple[float, int]], confidence: exact.Number) -> float:
+    """A t within which normal errors stay, all at once, with this confidence; (standard deviation, how many) for each kind.
+
+    By the union bound: Σ count·P[|sd·Z| > t] ≤ 1 − confidence.
+    """
+    beta = exact.miss(exact.confidence_level(confidence))
+
+    def missed(t: float) -> float:
+        return sum(count * math.erfc(t / (spread * math.sqrt(2))) for spread, count in spreads)
+
+    low, high = 0.0, 64.0 * max(spread for spread, _ in spreads)  # beyond 64 deviations nothing is left but 10⁻⁸⁰⁰
+    for _ in range(64):
+        middle = (low + high) / 2
+        low, high = (low, middle) if missed(middle) * (1 + 1e-9) <= beta else (middle, high)
+    return high
+
+
+def largest(counts: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """Of (value, how often) pairs, the `size` largest values."""
+    kept, left = [], size
+    for value, often in sorted(counts, reverse=True):
+        if left and often:
+            kept.append((value, min(often, left)))
+            left -= kept[-1][1]
+    return kept
