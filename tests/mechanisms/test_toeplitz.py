@@ -75,8 +75,11 @@ def test_the_closed_form_is_the_sum_of_columns(size: int, k: int) -> None:
 @pytest.mark.parametrize("size", [1, 2, 3, 17, 365, 2**20, 2**40])
 def test_the_factor_is_as_the_lemmas_need_it(size: int) -> None:
     factor = Factor.of(size)
-    assert factor.rates[0] == 0 and all(a < b for a, b in itertools.pairwise(factor.rates)) and factor.rates[-1] < 2**UNIT
-    assert all(weight > 0 for weight in factor.weights) and sum(factor.weights) == 2**UNIT
+    assert factor.rates[0] == 0
+    assert all(a < b for a, b in itertools.pairwise(factor.rates))
+    assert factor.rates[-1] < 2**UNIT
+    assert all(weight > 0 for weight in factor.weights)
+    assert sum(factor.weights) == 2**UNIT
     root = (math.log(size) / math.pi + 1.0664) if size > 300 else sum((math.comb(2 * k, k) / 4**k) ** 2 for k in range(size))
     assert root * 0.999 < float(factor.moved(1)) * factor.row(size) < root * 1.01
 
@@ -87,12 +90,14 @@ def test_the_rows_are_those_of_the_inverse() -> None:
     c = [float(one) for one in coefficients(factor)]
     dense = np.array([[c[t - s] if t >= s else 0.0 for s in range(size)] for t in range(size)])
     rows = np.tril(np.ones((size, size))) @ np.linalg.inv(dense)
-    assert (rows[-1] > 0).all() and (np.diff(rows[-1]) > 0).all()
+    assert (rows[-1] > 0).all()
+    assert (np.diff(rows[-1]) > 0).all()
     for t in (1, 2, 31, 90):
         assert factor.row(t) == pytest.approx(np.linalg.norm(rows[t - 1]), rel=1e-9)
     for w in (1, 7, 30):
         lengths = [np.linalg.norm(rows[t] - (rows[t - w] if t >= w else 0)) for t in range(size)]
-        assert factor.row_of_window(w) == pytest.approx(lengths[-1], rel=1e-9) and max(lengths) <= lengths[-1] * (1 + 1e-9)
+        assert factor.row_of_window(w) == pytest.approx(lengths[-1], rel=1e-9)
+        assert max(lengths) <= lengths[-1] * (1 + 1e-9)
     assert factor.reach == pytest.approx(rows[-1].sum(), rel=1e-9)
 
 
@@ -149,7 +154,8 @@ def test_the_noise_is_drawn_around_the_exact_number() -> None:
 @pytest.mark.parametrize(("horizon", "k"), [(1, 1), (8, 3), (365, 40), (2**20, 1)])
 def test_the_loss_is_what_the_measurements_cost(horizon: int, k: int) -> None:
     mechanism = Toeplitz(rho="1/8", horizon=horizon, sensitivity=4, contributions=k)
-    assert mechanism.loss.rho is not None and Fraction(1, 8) * (1 - Fraction(1, 2**30)) < mechanism.loss.rho <= Fraction(1, 8)
+    assert mechanism.loss.rho is not None
+    assert Fraction(1, 8) * (1 - Fraction(1, 2**30)) < mechanism.loss.rho <= Fraction(1, 8)
     assert mechanism.loss_at(3).rho == 9 * mechanism.loss.rho
     assert 0.999 < Toeplitz(epsilon=1, delta="1e-6", horizon=horizon, contributions=k).loss.epsilon_at(1e-6) <= 1
 
@@ -182,7 +188,9 @@ def test_memory_is_logarithmic() -> None:
         run = Toeplitz(rho=1, horizon=2**power).open()
         run.add_many(Private([1, 2, 3]))
         kept[power] = run.numbers_kept
-    assert kept[20] == 19 and kept[40] <= 2 * kept[20] and kept[4] < kept[10] < kept[20]
+    assert kept[20] == 19
+    assert kept[40] <= 2 * kept[20]
+    assert kept[4] < kept[10] < kept[20]
 
 
 def test_a_run_is_taken_up_where_it_was_left() -> None:
@@ -190,7 +198,8 @@ def test_a_run_is_taken_up_where_it_was_left() -> None:
     first = ToeplitzRun(mechanism, (7,), Seeded(1))
     told = first.add_many(values[:23])
     again = ToeplitzRun(mechanism, (7,), Seeded(2))
-    assert again.follow(Private(values[:23]), first.measured) == told and again.window(7) == first.window(7)
+    assert again.follow(Private(values[:23]), first.measured) == told
+    assert again.window(7) == first.window(7)
     first._bits, again._bits = Seeded(3), Seeded(3)
     assert again.add_many(values[23:]) == first.add_many(values[23:])
 

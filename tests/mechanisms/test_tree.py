@@ -47,7 +47,9 @@ def test_the_nodes_move_as_far_as_is_said_and_no_further(horizon: int, k: int) -
 def test_one_step_is_not_enough_for_two() -> None:
     """The check sees a sensitivity that forgets how often a unit counts."""
     far, long = worst(nodes(8), 2)
-    assert far > l1_moved(8, 1) and long > l2_squared(8, 1) and long > 2 * l2_squared(8, 1)
+    assert far > l1_moved(8, 1)
+    assert long > l2_squared(8, 1)
+    assert long > 2 * l2_squared(8, 1)
 
 
 def test_the_bound_for_many_contributions_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +103,8 @@ def test_the_loss_is_what_the_nodes_cost(horizon: int, k: int) -> None:
     assert pure.scale == 3 * 4 * l1_moved(horizon, k)
     assert pure.loss_at(3).epsilon == 1
     smooth = Tree(rho="1/8", horizon=horizon, sensitivity="1/2", contributions=k)
-    assert smooth.loss.rho is not None and Fraction(1, 8) * (1 - Fraction(1, 2**30)) < smooth.loss.rho <= Fraction(1, 8)
+    assert smooth.loss.rho is not None
+    assert Fraction(1, 8) * (1 - Fraction(1, 2**30)) < smooth.loss.rho <= Fraction(1, 8)
     assert smooth.loss_at(2).rho == 4 * smooth.loss.rho
     mixed = Tree(epsilon=1, delta="1e-6", horizon=horizon, contributions=k)
     assert 0.999 < mixed.loss.epsilon_at(1e-6) <= 1
@@ -180,7 +183,8 @@ def test_windows() -> None:
     run = Tree(epsilon=10**6, horizon=20).open(windows=(3, 7))
     for i in range(20):
         run.add(i)
-        assert run.window(3) == sum(range(max(0, i - 2), i + 1)) and run.window(7) == sum(range(max(0, i - 6), i + 1))
+        assert run.window(3) == sum(range(max(0, i - 2), i + 1))
+        assert run.window(7) == sum(range(max(0, i - 6), i + 1))
     with pytest.raises(Invalid, match="windows="):
         run.window(5)
     with pytest.raises(Invalid, match="a window"):
@@ -205,7 +209,8 @@ def test_a_run_is_taken_up_where_it_was_left(kind: dict[str, Any]) -> None:
 
 def test_wide_gaussian_noise_stays_on_the_whole_numbers() -> None:
     """Coarser grids than 1 would not hold the sums, whose rounding would then not be that of the noise alone."""
-    assert Tree(rho="1e-14", horizon=4)._grid == 1 and Tree(rho=1, horizon=4)._grid < 1
+    assert Tree(rho="1e-14", horizon=4)._grid == 1
+    assert Tree(rho=1, horizon=4)._grid < 1
 
 
 def test_kinds_of_totals() -> None:
