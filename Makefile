@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow check bench clean
+.PHONY: demo test test-slow check bench book clean
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m discreet demo
@@ -22,6 +22,9 @@ check: $(VENV)/ready
 
 bench: $(VENV)/ready
 	@$(BIN)/python benchmarks/run.py
+
+book: $(VENV)/ready
+	@$(BIN)/python docs/book/build.py --out build/book
 
 $(VENV)/ready: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
