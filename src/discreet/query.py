@@ -63,6 +63,7 @@ class Ask(Generic[T]):
     most: int | None = None
     contributions: Contributions = Contributions()
     other: bool = False
+    estimator: Callable[..., Any] | None = field(default=None, eq=False, repr=False)
     said: tuple[str, ...] = field(default=(), eq=False)  # the chain as it was typed
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -245,6 +246,12 @@ class Ask(Generic[T]):
         """Pay to learn how many units bounding and clipping touched, as `Query.bias`."""
         return self._query.bias(*price, **more)
 
+    def estimate(self, what: Callable[[Any], Any] | str, of: str | None = None, **options: Any) -> Any:
+        """Pay for an estimate of any function of people's rows, or of a robust statistic of one value for each, as `Session.estimate`."""
+        if self.estimator is None:
+            raise Invalid("this question hangs on no session: begin with db.table(...)")
+        return self.estimator(self, what, of, **options)
+
     def __repr__(self) -> str:
         text = ".".join(self.said) or "Ask"
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -257,7 +264,13 @@ class Ask(Generic[T]):
         return found
 
 
-def table(catalog: Catalog, name: str, build: Callable[[Question], T] | None = None, dialect: str = "duckdb") -> Ask[T]:
+def table(
+    catalog: Catalog,
+    name: str,
+    build: Callable[[Question], T] | None = None,
+    dialect: str = "duckdb",
+    estimator: Callable[..., Any] | None = None,
+) -> Ask[T]:
     """Begin with a declared table; `build` is applied to the question in the end."""
     if not isinstance(name, str):
         raise Invalid("a table is named by text, as in 'visits'")
@@ -266,7 +279,7 @@ def table(catalog: Catalog, name: str, build: Callable[[Question], T] | None = N
         names = sorted(other.name for other in catalog.tables)
         near = difflib.get_close_matches(name, names, 1)
         raise Refused(f"there is no table {name[:80]}; {f'did you mean {near[0]}? ' if near else ''}there are {', '.join(names)}")
-    return Ask(Scan(found, catalog.steps_to_unit(found)), build or _as_it_is, dialect, said=(found.name,))
+    return Ask(Scan(found, catalog.steps_to_unit(found)), build or _as_it_is, dialect, estimator=estimator, said=(found.name,))
 
 
 def _as_it_is(question: Question) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -36,6 +37,10 @@ from discreet.tables.table import Contributions
 from discreet.till import CLOSED, Till
 
 if TYPE_CHECKING:
+    from discreet.streams.daily import Feed
+    from discreet.streams.daily_order import Every
+    from discreet.estimate.estimate import Estimate
+    from discreet.estimate.plan import EstimatePlan
     from discreet.streams.sparse import Values, Watch
     from discreet.synthesize.interactive import Conversation
     from discreet.synthesize.order import Marginals
@@ -93,7 +98,7 @@ class Session:
 
     def table(self, name: str) -> query.Ask[Query]:
         """Ask in Python, beginning with a table: `db.table("visits").where("cost > 10").group_by("dept").count().release(epsilon=0.1)`."""
-        return query.table(self._catalog, name, lambda question: self._query(self._own(question), "", False, None))
+        return query.table(self._catalog, name, lambda question: self._query(self._own(question), "", False, None), estimator=self.estimate)
 
     def _own(self, question: Question) -> Question:
         """A chain may have been joined with one of another session, whose tables promise other things."""
@@ -186,6 +191,63 @@ class Session:
             return self._compiled(question, Fraction(1), Fraction(0)).steps
 
         return Watch.open(epsilon, threshold, rounds, values, monotone, self._catalog.adjacency, plan, self._engine, self._till)
+
+    def estimate(
+        self,
+        table: str | query.Ask[Query],
+        what: Callable[[Any], Any] | str,
+        of: str | None = None,
+        *,
+        epsilon: Number,
+        delta: Number | None = None,
+        dry: bool = False,
+        **options: Any,
+    ) -> Estimate | EstimatePlan:
+        """Estimate any function of people's rows, or a robust statistic of one value for each; also `db.table(...).estimate(...)`.
+
+        A function gets the columns of one block of units at a time, and the blocks' answers are aggregated (`aggregate` median, mean or
+        stable; `bounds` between which answers lie; `blocks`; `uncertainty=True` for a standard error too; `columns`; `frame` pandas or
+        polars). It runs in this process and sees private rows: whoever passes one could read the table too. With `name` it is remembered,
+        and free the second time. A statistic is median, quantile (`q`), interquartile range, trimmed mean (`trim`) or mode, of the
+        expression `of`, by `method` inverse, smooth or test (with a `bound` on the sensitivity). With `dry` nothing is paid: the plan.
+        """
+        from discreet.estimate import road
+
+        price = parameter.some_epsilon(epsilon), self._usual_delta if delta is None else parameter.any_delta(delta)
+        asked = self.table(table) if isinstance(table, str) else table
+        plan = road.plan_of(asked, self._catalog, self._engine, price, what, of, options)
+        return plan if dry else road.run(plan, self._till)
+
+    def daily(
+        self,
+        table: str | query.Ask[Query],
+        *,
+        day: str,
+        start: datetime.date | str,
+        days: int,
+        epsilon: Number,
+        delta: Number | None = None,
+        value: str | None = None,
+        where: str | None = None,
+        per_day: int = 1,
+        active_days: int = 1,
+        windows: Sequence[int] = (),
+        every: Every = "day",
+        name: str = "",
+    ) -> Feed:
+        """Open a feed of running counts, or sums of `value`, by the day, week or month of a column, over so many of these from `start` on.
+
+        (ε, δ) pays once, at the first release, for all of them; of each unit the first `active_days` days with any rows count, and on each
+        `per_day` rows at most (of a sum, `per_day` times the largest value). Another `name` is another feed, at its own price.
+        """
+        from discreet.streams.daily import Feed
+        from discreet.streams.daily_order import Calendar, Order
+
+        price = parameter.some_epsilon(epsilon), self._usual_delta if delta is None else parameter.any_delta(delta)
+        asked = self.table(table) if isinstance(table, str) else table
+        calendar = Calendar.of(start, days, every)
+        order = Order.of(asked, self._catalog, price, day, calendar, value, where, per_day, active_days, name)
+        return Feed(order, self._engine, self._till, windows)
 
     def _query(self, question: Question, text: str, other: bool, contributions: Mapping[str, int] | None) -> Query:
         if other and not question.keys:

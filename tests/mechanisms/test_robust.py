@@ -72,15 +72,18 @@ def test_jumps_hold_every_local_sensitivity(statistic: Robust, adjacency: Adjace
                 assert jumps[k] == true
 
 
-def moved(statistic: Robust, adjacency: Adjacency, jumps: bool = True) -> list[tuple[Data, Data]]:
-    """Neighbours of which one reaches or jumps further with k changes than the other with k + 1."""
+def moved(statistic: Robust, adjacency: Adjacency) -> list[tuple[Data, Data]]:
+    """Neighbours of which one reaches or jumps further with k changes than the other with k + 1, or moves further than its jump.
+
+    Where units are replaced, some may have no value: then a record is added or removed.
+    """
     broken = []
-    for data in sets(adjacency):
+    for data in all_data(POINTS, MOST):
         here = statistic.local(list(data), CHANGES)
-        for other in neighbours(data, POINTS, adjacency):
+        for other in neighbours(data, POINTS, adjacency) | neighbours(data, POINTS, "add/remove"):
             there = statistic.local(list(other), CHANGES)
             nested = np.all(here.high[:-1] <= there.high[1:]) and np.all(here.low[:-1] >= there.low[1:])
-            if not nested or (jumps and not np.all(here.jumps[:-1] <= there.jumps[1:])):
+            if not nested or not np.all(here.jumps[:-1] <= there.jumps[1:]) or abs(here.value - there.value) > here.jumps[0]:
                 broken.append((data, other))
     return broken
 

@@ -48,7 +48,8 @@ class Robust:
 
     Theorem (reach).
         k records more or less bring the ⌈qn⌉-th smallest of n at most to the ⌈qn + k·max(q, 1 − q)⌉-th, and at least to the
-        ⌈qn − k·max(q, 1 − q)⌉-th, ranks below 1 and beyond n standing for the ends of the grid; k replaced records to the (⌈qn⌉ ± k)-th.
+        ⌈qn − k·max(q, 1 − q)⌉-th, ranks below 1 and beyond n standing for the ends of the grid; k replaced records to the (⌈qn⌉ ± k)-th,
+        and no further if some were added or removed instead (as where a replaced unit has no value, or is filtered out).
         Between neighbours ranks move by one, so what k changes reach here, k + 1 reach there. The local sensitivity of whatever is k
         changes away is at most what k + 1 reach; for the median under add/remove it is just that.
 

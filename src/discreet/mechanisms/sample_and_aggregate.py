@@ -30,6 +30,23 @@ _STEPS = 2**40
 
 
 @final
+@frozen(eq=False)
+class Blocks:
+    """Records that are in blocks already, as an engine gives them: each unit is in one of them, by its own name or by chance."""
+
+    parts: tuple[Any, ...]
+
+
+def split(records: Any, blocks: int, bits: Bits) -> list[Any]:
+    """Throw records into blocks, each by coins of its own."""
+    if isinstance(records, Blocks):
+        return [*records.parts, *[[]] * blocks][:blocks]
+    rows = records if isinstance(records, np.ndarray) and records.ndim else _listed(records)
+    which = uniforms(blocks, len(rows), bits)
+    return [_part_of(rows, which == block) for block in range(blocks)]
+
+
+@final
 @frozen(kw_only=True, init=False)
 class SampleAndAggregate(Mechanism[Any]):
     """Throw each record into one of `blocks` blocks, run the estimator on each, and release the blocks' private median or mean, or mode.
@@ -127,13 +144,14 @@ class SampleAndAggregate(Mechanism[Any]):
         return self.aggregator.error(confidence)
 
     def check(self, answer: Any) -> None:
-        if not isinstance(answer, Sequence | np.ndarray) or isinstance(answer, str | bytes) or np.ndim(answer) == 0:
+        if isinstance(answer, Blocks):
+            if len(answer.parts) != self.blocks:
+                raise Invalid("give as many blocks as were promised")
+        elif not isinstance(answer, Sequence | np.ndarray) or isinstance(answer, str | bytes) or np.ndim(answer) == 0:
             raise Invalid("give the records as a list or an array, one for each unit")
 
     def sample(self, answer: Any, bits: Bits) -> Any:
-        records = answer if isinstance(answer, np.ndarray) and answer.ndim else _listed(answer)
-        which = uniforms(self.blocks, len(records), bits)
-        return self.combine([self.estimate(_part_of(records, which == block)) for block in range(self.blocks)], bits)
+        return self.combine([self.estimate(part) for part in split(answer, self.blocks, bits)], bits)
 
     def estimate(self, records: Any) -> Any:
         """One block's answer; None where the estimator fails."""
@@ -145,16 +163,12 @@ class SampleAndAggregate(Mechanism[Any]):
         """Aggregate the answers of all blocks; for mechanisms to build on, not to release."""
         if self.aggregate == "stable":
             return self.aggregator.sample(_votes(estimates), bits)
-        assert self.lower is not None and self.upper is not None
-        clean = [
-            min(max(self.lower if one is None else one, self.lower), self.upper) for one in map(answers.exactly, map(_plain, estimates))
-        ]
+        low, high = self._ends
+        clean = [min(max(low if one is None else one, low), high) for one in map(answers.exactly, map(_plain, estimates))]
         if self.aggregate == "median":
             return self.aggregator.sample(np.array([float(one) for one in clean]), bits)
-        step = (self.upper - self.lower) / _STEPS
-        return self.aggregator.sample(
-            self.lower + step * Fraction(sum(round((one - self.lower) / step) for one in clean), self.blocks), bits
-        )
+        step = (high - low) / _STEPS
+        return self.aggregator.sample(low + step * Fraction(sum(round((one - low) / step) for one in clean), self.blocks), bits)
 
 
 def _part(delta: Fraction, epsilon: Fraction, moved: int) -> Fraction:

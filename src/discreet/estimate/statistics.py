@@ -1,0 +1,179 @@
+"""Robust statistics of one value for each unit, by a mechanism whose noise follows the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from discreet import exact
+from discreet.engines.engine import Columns, Engine
+from discreet.errors import Invalid, Refused
+from discreet.estimate.plan import EstimatePlan
+from discreet.exact import Number
+from discreet.mechanisms.inverse_sensitivity import InverseSensitivity
+from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.propose_test_release import ProposeTestRelease, StableMode
+from discreet.mechanisms.quantile import Places
+from discreet.mechanisms.robust import Robust
+from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
+from discreet.plan.bound import Single
+from discreet.plan.canonical import plain
+from discreet.plan.execute import received
+from discreet.plan.source import Source
+from discreet.plan.stat import Grid as StatGrid
+from discreet.plan.stat import on_grid
+from discreet.plan.write import write_weights
+from discreet.query import Ask
+from discreet.relation.expr import Column, Expr
+from discreet.relation.field import Field
+from discreet.tables.catalog import Catalog
+from discreet.tables.kind import Kind
+
+Method: TypeAlias = Literal["inverse", "smooth", "test"]
+NAMES = ("median", "quantile", "interquartile range", "trimmed mean", "mode")
+_HOW = {
+    "inverse": "by inverse sensitivity: the fewer people must change to make a value the answer, the likelier it is",
+    "smooth": "by smooth sensitivity: noise as wide as these data need",
+    "test": "by propose–test–release: noise for the proposed bound, if the data are far from breaking it",
+}
+
+
+def statistic_plan(
+    ask: Ask[Any],
+    catalog: Catalog,
+    engine: Engine,
+    price: tuple[Fraction, Fraction],
+    what: str,
+    of: str | None,
+    *,
+    method: Method = "inverse",
+    bounds: tuple[Number, Number] | None = None,
+    step: Number | None = None,
+    q: Number | None = None,
+    trim: Number = Fraction(1, 10),
+    bound: Number | None = None,
+) -> EstimatePlan:
+    """The median, a quantile, the interquartile range, the trimmed mean or the mode of an expression."""
+    if what not in NAMES:
+        raise Invalid(f"there is no statistic of that name; there are {', '.join(NAMES)}, or give a function")
+    if not isinstance(of, str):
+        raise Invalid(f"say of what: .estimate({what!r}, 'cost', …)")
+    if (q is None) != (what != "quantile"):
+        raise Invalid("q=… is which quantile, and goes with 'quantile' alone")
+    if not ask.relation.one_row:
+        raise Refused(
+            "a robust statistic takes one value for each unit: aggregate first, as in .per_unit(total='SUM(cost)'), or declare "
+            "one_row_per_unit=True"
+        )
+    name = _free(ask)
+    computed = ask.with_columns(**{name: of})
+    field, expr = computed.relation.schema[name], Column(name)
+    source = Source(computed.relation, (), None, engine.dialect)
+    asked = {"is": "Estimate", "relation": plain(computed.relation), "statistic": what, "method": method}
+    if what == "mode":
+        return _mode_plan(ask, catalog, engine, price, source, expr, field, of, asked)
+    if field.kind is None or not field.kind.numeric:
+        raise Refused(f"the {what} needs a number")
+    statistic = _statistic(what, _bounds(field, bounds, of), step, q, trim, catalog)
+    mechanism, delta = _mechanism(method, statistic, price, bound)
+    asked |= {"grid": [str(part) for part in (statistic.grid.lower, statistic.grid.upper, statistic.grid.step)]}
+    asked |= {"q": None if q is None else str(exact.rational(q)), "trim": str(exact.rational(trim)), "bound": str(bound)}
+    grid = StatGrid(statistic.grid.lower, statistic.grid.step, statistic.grid.points)
+    statement = write_weights(source, expr, on_grid("__e0", grid, field.kind, engine.dialect, nudge=""), Single())
+    return EstimatePlan(
+        f"{statistic.name} of {of}",
+        _HOW[method],
+        mechanism,
+        lambda: engine.run(statement.text, statement.given).map(_places),
+        price[0],
+        delta,
+        catalog,
+        asked,
+        ("units without a value are left out", f"values are clamped to {float(statistic.grid.lower):g} … {float(statistic.grid.upper):g}"),
+    )
+
+
+def _mode_plan(
+    ask: Ask[Any], catalog: Catalog, engine: Engine, price: tuple[Fraction, Fraction], source: Source, expr: Expr, field: Field, of: str,
+    asked: dict[str, Any],
+) -> EstimatePlan:  # fmt: skip
+    if field.kind in (Kind.REAL, None) or field.unit:
+        raise Refused("the mode needs values that repeat: text, whole numbers, dates or true/false")
+    mechanism = StableMode(epsilon=price[0], delta=_some(price[1]), adjacency=catalog.adjacency)
+    dated = field.kind in (Kind.DATE, Kind.TIMESTAMP)
+    statement = write_weights(source, expr, engine.dialect.shown("__e0") if dated else "__e0", Single())
+    return EstimatePlan(
+        f"mode of {of}",
+        "by a stability test: told exactly, if no few people could change it",
+        mechanism.then(lambda label: _kept(label, field.kind)),
+        lambda: engine.run(statement.text, statement.given).map(lambda found: (found["v"].tolist(), found["w"].tolist())),
+        *price,
+        catalog,
+        asked,
+        ("units without a value are left out",),
+    )
+
+
+def _statistic(what: str, ends: tuple[Number, Number], step: Number | None, q: Number | None, trim: Number, catalog: Catalog) -> Robust:
+    given: dict[str, Any] = {"lower": ends[0], "upper": ends[1], "step": step, "adjacency": catalog.adjacency}
+    make: dict[str, Callable[[], Robust]] = {
+        "median": lambda: Robust.median(**given),
+        "quantile": lambda: Robust.quantile(q if q is not None else 0, **given),
+        "interquartile range": lambda: Robust.interquartile_range(**given),
+        "trimmed mean": lambda: Robust.trimmed_mean(trim, **given),
+    }
+    return make[what]()
+
+
+def _mechanism(
+    method: Method, statistic: Robust, price: tuple[Fraction, Fraction], bound: Number | None
+) -> tuple[Mechanism[Any], Fraction]:
+    """The mechanism and the δ that it needs: smooth sensitivity takes one where there is one, for lighter tails."""
+    epsilon, delta = price
+    if (bound is None) != (method != "test"):
+        raise Invalid("bound=… is the sensitivity that is proposed, and goes with method='test' alone")
+    match method:
+        case "inverse":
+            return InverseSensitivity(epsilon=epsilon, statistic=statistic), Fraction(0)
+        case "smooth":
+            return SmoothSensitivity(epsilon=epsilon, delta=delta, statistic=statistic), delta
+        case "test":
+            assert bound is not None
+            return ProposeTestRelease(epsilon=epsilon, delta=_some(delta), bound=bound, statistic=statistic), delta
+    raise Invalid("method must be inverse, smooth or test")
+
+
+def _some(delta: Fraction) -> Fraction:
+    if not delta:
+        raise Refused("a test needs a δ: connect with delta=1e-6, or pass delta=")
+    return delta
+
+
+def _bounds(field: Field, bounds: Any, of: str) -> tuple[Number, Number]:
+    if bounds is not None:
+        if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+            raise Invalid("bounds must be a pair (lower, upper)")
+        return bounds[0], bounds[1]
+    if field.range is None or not field.range.known:
+        raise Refused(f"say between which bounds {of[:80]} lies: bounds=(lower, upper), or declare them")
+    return field.range.low, field.range.high
+
+
+def _free(ask: Ask[Any]) -> str:
+    name = "estimated_value"
+    while name in ask.relation.schema:
+        name += "_x"
+    return name
+
+
+def _places(found: Columns) -> Places:
+    return Places(found["v"].astype(np.int64), found["w"].astype(np.int64))
+
+
+def _kept(label: Any, kind: Kind | None) -> Any:
+    """A label as a plain value; dates as text."""
+    told = received(label, kind)
+    return told if told is None or isinstance(told, bool | int | str) else str(told)
