@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from discreet.adaptive import thresholdout
-from discreet.adaptive.thresholdout import Conversation, Thresholdout, Told
+from discreet.adaptive.thresholdout import Conversation, Thresholdout
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.sparse_vector import Outcome, Run
