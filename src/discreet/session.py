@@ -37,10 +37,10 @@ from discreet.tables.table import Contributions
 from discreet.till import CLOSED, Till
 
 if TYPE_CHECKING:
-    from discreet.streams.daily import Feed
-    from discreet.streams.daily_order import Every
     from discreet.estimate.estimate import Estimate
     from discreet.estimate.plan import EstimatePlan
+    from discreet.streams.daily import Feed
+    from discreet.streams.daily_order import Every
     from discreet.streams.sparse import Values, Watch
     from discreet.synthesize.interactive import Conversation
     from discreet.synthesize.order import Marginals
@@ -219,35 +219,23 @@ class Session:
         return plan if dry else road.run(plan, self._till)
 
     def daily(
-        self,
-        table: str | query.Ask[Query],
-        *,
-        day: str,
-        start: datetime.date | str,
-        days: int,
-        epsilon: Number,
-        delta: Number | None = None,
-        value: str | None = None,
-        where: str | None = None,
-        per_day: int = 1,
-        active_days: int = 1,
-        windows: Sequence[int] = (),
-        every: Every = "day",
-        name: str = "",
-    ) -> Feed:
+        self, table: str | query.Ask[Query], *, day: str, start: datetime.date | str, days: int, epsilon: Number,
+        delta: Number | None = None, value: str | None = None, where: str | None = None, per_day: int = 1, active_days: int = 1,
+        windows: Sequence[int] = (), every: Every = "day", name: str = "",
+    ) -> Feed:  # fmt: skip
         """Open a feed of running counts, or sums of `value`, by the day, week or month of a column, over so many of these from `start` on.
 
         (ε, δ) pays once, at the first release, for all of them; of each unit the first `active_days` days with any rows count, and on each
         `per_day` rows at most (of a sum, `per_day` times the largest value). Another `name` is another feed, at its own price.
         """
         from discreet.streams.daily import Feed
-        from discreet.streams.daily_order import Calendar, Order
 
         price = parameter.some_epsilon(epsilon), self._usual_delta if delta is None else parameter.any_delta(delta)
         asked = self.table(table) if isinstance(table, str) else table
-        calendar = Calendar.of(start, days, every)
-        order = Order.of(asked, self._catalog, price, day, calendar, value, where, per_day, active_days, name)
-        return Feed(order, self._engine, self._till, windows)
+        return Feed.of(
+            asked, self._catalog, self._engine, self._till, price, day=day, start=start, days=days, every=every, value=value, where=where,
+            name=name, per_day=per_day, active_days=active_days, windows=windows,
+        )  # fmt: skip
 
     def _query(self, question: Question, text: str, other: bool, contributions: Mapping[str, int] | None) -> Query:
         if other and not question.keys:

@@ -63,7 +63,6 @@ DOORS = {
         "discreet.synthesize.interactive",
         "discreet.synthesize.synthetic",
         "discreet.streams.daily",
-        "discreet.streams.daily_order",
     },
     "estimate/road.py": {"pandas", "polars"},
     "asking.py": {"discreet.engines.duckdb.engine"},

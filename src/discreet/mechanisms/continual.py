@@ -112,6 +112,13 @@ def contributions(value: int) -> int:
     return exact.whole(value, "contributions")
 
 
+def step_of(after: int, horizon: int) -> int:
+    """A step within the horizon."""
+    if (read := exact.whole(after, "after")) > horizon:
+        raise Invalid(f"there are only {horizon:,} steps")
+    return read
+
+
 def reach(spreads: Sequence[tuple[float, int]], confidence: exact.Number) -> float:
     """A t within which normal errors stay, all at once, with this confidence; (standard deviation, how many) for each kind.
 

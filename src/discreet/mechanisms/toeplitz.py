@@ -52,7 +52,8 @@ class Toeplitz(Mechanism[list[float]]):
     Accuracy.
         The running total after t steps errs by a normal of deviation σ·‖row t of B‖, unbiased; both lengths are about √(ln T/π + 1.07), so
         the standard error is (ln T/π + 1.07)/√(2ρ), within 1 % of what the exact root gives. `error` is its quantile at the last, worst
-        step; for `size` running totals the union bound, steps in octaves. With `window`, of a window's sum. Grid roundings are added; the
+        step; for `size` running totals the union bound, steps in octaves. `after` says after which step; with
+        `window` it is of a window's sum. Grid roundings are added; the
         rounding of floats, some 10⁻¹² of the largest total, is not.
 
     >>> noise = Toeplitz(rho=0.5, horizon=2**20)
@@ -104,9 +105,12 @@ class Toeplitz(Mechanism[list[float]]):
         """The standard error of the last running total, the largest."""
         return float(self.scale) * self.factor.row(self.horizon)
 
-    def error(self, confidence: Number = 0.95, size: int = 1, *, window: int | None = None) -> float:
+    def error(self, confidence: Number = 0.95, size: int = 1, *, window: int | None = None, after: int | None = None) -> float:
         level, count = exact.confidence_level(confidence), min(exact.whole(size, "size"), self.horizon)
         sigma, grid = float(self.scale), math.ldexp(0.5, self.grid) * self.factor.reach
+        if after is not None:  # all in an octave count as its last, so that few rows are ever measured
+            last = min(1 << (continual.step_of(after, self.horizon) - 1).bit_length(), self.horizon)
+            return continual.reach([(sigma * self.factor.row(last), 1)], level) + grid
         if window is not None:
             spread = sigma * self.factor.row_of_window(exact.whole(window, "window"))
             return continual.reach([(spread, count)], level) + 2 * grid

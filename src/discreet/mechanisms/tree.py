@@ -51,8 +51,8 @@ class Tree(Mechanism[Totals]):
 
     Accuracy.
         A running total errs by a sum of at most log₂ T + 1 noises: standard error about (log₂ T)^1.5·√2/ε. `error` is the exact quantile of
-        that sum for one running total at the worst step; for `size` of them the union bound, each with its own number of nodes. With
-        `window`, of a window's sum: up to log₂ T + log₂ w + 2 noises, for two totals share only their first nodes.
+        that sum for one running total at the worst step, or at step `after`; for `size` of them the union bound, each with its own number
+        of nodes. With `window` it is of a window's sum: up to log₂ T + log₂ w + 2 noises, for two totals share only their first nodes.
 
     Averaging each node with those below it (Honaker 2015) would take off a third, at the price of an error without such a quantile; with
     Gaussian noise, `Toeplitz` errs far less.
@@ -109,9 +109,11 @@ class Tree(Mechanism[Totals]):
             return leaves.DiscreteLaplace(self.scale, self.sensitivity.numerator * l1_moved(self.horizon, self.contributions))
         return leaves.Gaussian((self.sensitivity * l2_moved(self.horizon, self.contributions) / self.scale) ** 2)
 
-    def error(self, confidence: Number = 0.95, size: int = 1, *, window: int | None = None) -> float:
+    def error(self, confidence: Number = 0.95, size: int = 1, *, window: int | None = None, after: int | None = None) -> float:
         level, count = exact.confidence_level(confidence), min(exact.whole(size, "size"), self.horizon)
-        if window is not None:
+        if after is not None:
+            nodes = [(continual.step_of(after, self.horizon).bit_count(), 1)]
+        elif window is not None:
             w = exact.whole(window, "window")
             nodes = [(min(self.levels + w.bit_length(), 2 * self.levels - 1), count)]
         else:
@@ -119,21 +121,7 @@ class Tree(Mechanism[Totals]):
         if not self.whole:
             grid = float(self._grid) / 2 * nodes[0][0]  # each node is rounded
             return continual.reach([(math.sqrt(m) * float(self.scale), often) for m, often in nodes], level) + grid
-        beta = 1 - level
-
-        def covers(t: int) -> bool:
-            with exact.precision(192):
-                missed = sum((often * tail_of_sum(self.scale, m, t + 1) for m, often in nodes), exact.ball(0))
-                return bool(missed <= exact.ball(beta))
-
-        high = max(1, int(self.scale))
-        while not covers(high):
-            high *= 2
-        low = -1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if covers(middle) else (middle, high)
-        return float(high)
+        return float(_quantile(self.scale, tuple(nodes), level))
 
     @property
     def _grid(self) -> Fraction:
@@ -270,6 +258,25 @@ def tail_of_sum(scale: Fraction, count: int, k: int) -> Ball:
         found += chance * wins[count - j]
         chance = chance * (1 - q) * (k + j) / (j + 1)
     return 2 * found
+
+
+@lru_cache(maxsize=256)
+def _quantile(scale: Fraction, nodes: tuple[tuple[int, int], ...], level: Fraction) -> int:
+    """The least t within which sums of so many noises stay, so many of each, with this confidence by the union bound."""
+
+    def covers(t: int) -> bool:
+        with exact.precision(192):
+            missed = sum((often * tail_of_sum(scale, m, t + 1) for m, often in nodes), exact.ball(0))
+            return bool(missed <= exact.ball(1 - level))
+
+    high = max(1, int(scale))
+    while not covers(high):
+        high *= 2
+    low = -1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if covers(middle) else (middle, high)
+    return high
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,100 @@
+"""What comes out of a daily feed: the rows people see, and what the ledger keeps of each batch of days."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, final
+
+from attrs import field, frozen
+
+from discreet.errors import Invalid
+from discreet.plots.table import NO_ROWS, Series, text_table
+
+
+@final
+@frozen
+class Opened:
+    """What is kept of a feed that was paid for: its receipt."""
+
+    receipt: dict[str, Any]
+
+    def to_text(self) -> str:
+        """One line of JSON."""
+        return json.dumps(self.receipt, separators=(",", ":"))
+
+    @classmethod
+    def from_text(cls, text: str, repeated: bool = True) -> Opened:
+        """Read it back."""
+        return cls(json.loads(text))
+
+
+@final
+@frozen
+class Batch:
+    """What is kept of some days in a row: what was measured of each, in steps of its grid, and the running totals made of it."""
+
+    first: int
+    measured: tuple[int, ...]
+    totals: tuple[int | float, ...]
+
+    def to_text(self) -> str:
+        """One line of JSON."""
+        kept = {"first": self.first, "measured": self.measured, "totals": self.totals}
+        return json.dumps(kept, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_text(cls, text: str, repeated: bool = True) -> Batch:
+        """Read it back."""
+        try:
+            found = json.loads(text)
+            return cls(found["first"], tuple(found["measured"]), tuple(found["totals"]))
+        except (KeyError, TypeError, ValueError):
+            raise Invalid("this is not a batch of days") from None
+
+
+@final
+@frozen(eq=False, repr=False)
+class Days:
+    """The days that were released so far: running totals and windows with their errors. Everything here is public."""
+
+    every: str
+    first_days: Sequence[datetime.date]
+    totals: Sequence[int | float]
+    errors: Sequence[float]  # half-widths, one for each day
+    windows: Mapping[int, Sequence[int | float]]  # by length
+    window_errors: Mapping[int, Sequence[float]]
+    confidence: float
+    receipt: dict[str, Any] = field(repr=False)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each day: its date, the total since the start, how far off that may be, and the same for each window."""
+        columns = self.to_columns()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The columns by name, as data frames take them."""
+        found: dict[str, list[Any]] = {self.every: list(self.first_days), "total": list(self.totals), "total_error": list(self.errors)}
+        for length, values in self.windows.items():
+            found |= {f"last_{length}": list(values), f"last_{length}_error": list(self.window_errors[length])}
+        return found
+
+    def __len__(self) -> int:
+        return len(self.totals)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        series = [Series(self.every, self.first_days, is_key=True), _series("total", self.totals, self.errors)]
+        series += [_series(f"last_{n}", values, self.window_errors[n]) for n, values in self.windows.items()]
+        sure = f"± holds {self.confidence * 100:.4g} % of the time for each number, for the noise around the bounded totals"
+        paid = f"all days of this feed together cost ε = {self.receipt['epsilon']}, δ = {self.receipt['delta']}, once"
+        return "\n".join([text_table(series, len(self), empty=NO_ROWS), "", sure, paid])
+
+
+def _series(name: str, values: Sequence[Any], errors: Sequence[float]) -> Series:
+    ends = list(zip(values, errors, strict=True))
+    return Series(name, values, [value - error for value, error in ends], [value + error for value, error in ends])
