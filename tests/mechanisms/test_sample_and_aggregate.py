@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -80,6 +82,17 @@ def test_failing_estimators_fail_in_silence() -> None:
     mechanism = SampleAndAggregate(epsilon=1, estimator=often, blocks=5, **ENDS)
     assert 0 <= mechanism.release(Private([1, 2, 3])) <= 10
     assert SampleAndAggregate(epsilon=1, delta="1e-6", estimator=often, blocks=5, aggregate="stable").release([1, 2]) is None
+
+
+def test_what_an_estimator_prints_is_dropped(capsys: pytest.CaptureFixture[str]) -> None:
+    def talks(rows: Any) -> float:
+        print("secret", rows)
+        print("secret", rows, file=sys.stderr)
+        warnings.warn("secret", stacklevel=1)
+        return 1.0
+
+    SampleAndAggregate(epsilon=1, estimator=talks, blocks=5, **ENDS).release([1, 2, 3])  # a warning would be an error in these tests
+    assert capsys.readouterr() == ("", "")
 
 
 def test_accuracy_of_a_black_box() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from fractions import Fraction
 from typing import Any, Literal, final
 
@@ -53,7 +55,11 @@ class SampleAndAggregate(Mechanism[Any]):
 
     The estimator is a black box: a function of a list of records (an array, if they come as one) to a number, or for "stable" to anything
     that a dict takes as a key. It is called once for each block, also for empty ones; where it fails, or gives no number, the block's
-    answer counts as `lower` (as none, for "stable"). It should say nothing of what it sees by other ways: do not print in it.
+    answer counts as `lower` (as none, for "stable"). What it prints, and its warnings, are dropped; what
+    else it does with what it sees (write a file, keep it) is its author's own affair.
+
+    Assumes. The estimator's answer for a block is a function of that block's records (and of coins) alone: it keeps nothing from one block
+    to the next.
 
     Theorem (Nissim, Raskhodnikova & Smith 2007).
         One record more, less or changed changes the answer of one block, whatever the estimator does: the blocks' answers are a data set of
@@ -155,7 +161,7 @@ class SampleAndAggregate(Mechanism[Any]):
 
     def estimate(self, records: Any) -> Any:
         """One block's answer; None where the estimator fails."""
-        with suppress(Exception):  # an error would tell what is in the block
+        with suppress(Exception), _silence():  # an error, a warning or a printed line would tell what is in the block
             return self.estimator(records)
         return None
 
@@ -169,6 +175,14 @@ class SampleAndAggregate(Mechanism[Any]):
             return self.aggregator.sample(np.array([float(one) for one in clean]), bits)
         step = (high - low) / _STEPS
         return self.aggregator.sample(low + step * Fraction(sum(round((one - low) / step) for one in clean), self.blocks), bits)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    nowhere = io.StringIO()
+    with warnings.catch_warnings(), redirect_stdout(nowhere), redirect_stderr(nowhere):
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _part(delta: Fraction, epsilon: Fraction, moved: int) -> Fraction:
