@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -17,6 +18,7 @@ from discreet.private import Private, reveal
 
 Totals: TypeAlias = "list[int] | list[float]"
 LONGEST = 2**40  # steps
+_COPIED = "a run is not copied: two copies would noise the same step twice, for one payment. Open another"
 
 
 class Run(ABC):
@@ -32,6 +34,7 @@ class Run(ABC):
         self.steps = 0
         self.measured: list[int] = []
         self._bits = bits
+        self._process = os.getpid()
         self._recent: deque[Any] = deque([0], maxlen=max(self.windows, default=0) + 1)
 
     @property
@@ -71,7 +74,12 @@ class Run(ABC):
             raise Invalid("give one measurement for each past step")
         return self._all(past, [int(one) for one in measured])
 
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid(_COPIED)
+
     def _all(self, values: list[int], measured: list[int] | None) -> Totals:
+        if os.getpid() != self._process:
+            raise Invalid(_COPIED)
         if self.steps + len(values) > self.horizon:
             raise Invalid(f"this run has a horizon of {self.horizon:,} steps, which is its privacy: open a new one for more")
         totals = self._advance(values, measured) if values else []
