@@ -31,6 +31,7 @@ FLOORS: list[list[str]] = [
     ["session"],
     ["project"],
     ["opening"],
+    ["graph_session"],
     ["__init__"],
     ["cli"],
     ["__main__"],

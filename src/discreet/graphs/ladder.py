@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from math import comb
@@ -55,11 +56,11 @@ class Ladder:
         most on rung k + 1 for y. The release is the exponential mechanism with minus the rung as the score, which moves by at most 1.
 
     Accuracy.
-        P[|noise| > I₀ + … + Iₖ₋₁] = P[the rung is above k], which `beyond` gives.
+        P[|noise| > I₀ + … + Iₖ₋₁] = P[the rung is above k], which `beyond` gives; `quantile` inverts it.
 
     >>> steps = Ladder((Piece(0, 3, 1),), Fraction(1, 2))        # I = 3, 4, 5, …
     >>> steps.reach(2), steps.quantile(Fraction(19, 20))
-    (7, 52)
+    (7, 51)
     """
 
     pieces: tuple[Piece, ...] = field(repr=False)
@@ -94,10 +95,16 @@ class Ladder:
         return [piece for piece in self.pieces if piece.start <= t][-1].width(t)
 
     def quantile(self, confidence: Fraction) -> int:
-        """The reach of the least k with P[the rung is above k] ≤ 1 − confidence."""
+        """The least t with P[|noise| ≤ t] ≥ confidence."""
         with exact.precision(192):
             weights, miss = self.weights(), ball(1 - confidence)
-            return self.reach(_least(lambda k: bool(self.beyond(k, weights) <= miss)))
+            k = _least(lambda k: bool(self.beyond(k, weights) <= miss))
+            if k == 0:
+                return 0
+            # within the last rung every number has the chance `each`, and as many of the furthest may be left out as `miss` allows
+            each = (-ball(self.rate * k)).exp() / (1 + 2 * weights[0])
+            spare = exact.lower((miss - self.beyond(k, weights)) / (2 * each))
+            return self.reach(k) - min(max(math.floor(spare), 0), self.width(k - 1))
 
     def sample(self, bits: Bits) -> int:
         """Draw the noise: the rung from one uniform, looked at as closely as needed, then a place on it."""
