@@ -13,10 +13,13 @@ from mechanisms.shake import Shake
 
 from discreet.errors import Error
 from discreet.loss.loss import Loss
+from discreet.mechanisms.covariance import Covariance
 from discreet.mechanisms.exponential import Exponential, IntervalExponential
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.inverse_sensitivity import InverseSensitivity
 from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.magnitude import Magnitude
+from discreet.mechanisms.mean import Mean
 from discreet.mechanisms.mechanism import Mechanism, Processed
 from discreet.mechanisms.noisy_max import NoisyMax, TopK
 from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
@@ -65,6 +68,9 @@ EVERY: list[tuple[Mechanism[Any], Any]] = [
     (RandomizedResponse(epsilon=1, choices=40_000), [SECRET, 2]),
     (TruncatedGeometric(epsilon=1, delta="1e-4"), [SECRET, 2]),
     (Laplace(epsilon=1).then(str), SECRET),
+    (Magnitude(epsilon=1), [2.5, SECRET]),
+    (Mean(epsilon=9), [2.5, SECRET]),
+    (Covariance(dimension=2, norm=2, rho="1/2"), [[2.5, SECRET]]),
     *((SmoothSensitivity(epsilon=1, delta=delta, statistic=MEDIAN), [2.5, SECRET]) for delta in (0, "1e-4")),
     (InverseSensitivity(epsilon=1, statistic=MEDIAN), [2.5, SECRET]),
     (ProposeTestRelease(epsilon=1, delta="1e-4", bound=1, statistic=MEDIAN), [2.5, SECRET]),
