@@ -180,7 +180,31 @@ def render(page: Page) -> str:
     writer.add_render_rule("table_open", lambda self, *_: '<div class="wide"><table>')
     writer.add_render_rule("table_close", lambda self, *_: "</table></div>")
     body = writer.renderer.render(page.tokens, writer.options, {})
-    return re.sub(r'href="([\w-]+)\.md(#[\w-]*)?"', lambda m: f'href="{m[1]}.html{m[2] or ""}"', body)
+    body = re.sub(r'href="([\w-]+)\.md(#[\w-]*)?"', lambda m: f'href="{m[1]}.html{m[2] or ""}"', body)
+    pieces = re.split(r"(<pre.*?</pre>|<code.*?</code>|<figure.*?</figure>)", body, flags=re.S)
+    return "".join(piece if i % 2 else raised(piece) for i, piece in enumerate(pieces))
+
+
+def raised(text: str) -> str:
+    """Set e^(−x) and x_k as people write them by hand: with exponents above and indices below the line."""
+    out, rest = "", text
+    while found := re.search(r"\^(?=[\w(−])|(?<=\b[A-Za-z])_(?=[\w(])", rest):
+        out, mark, rest = out + rest[: found.start()], found[0], rest[found.end() :]
+        end = len(re.match(r"[−]?[\w½]+(?:\.\d+)?", rest)[0]) if rest[0] != "(" else _closing(rest)
+        inside = raised(rest[1 : end - 1] if rest[0] == "(" else rest[:end])
+        tag = "sup" if mark == "^" else "sub"
+        out, rest = f"{out}<{tag}>{inside}</{tag}>", rest[end:]
+    return out + rest
+
+
+def _closing(text: str) -> int:
+    """Just behind the bracket that closes the first."""
+    depth = 0
+    for i, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return i + 1
+    return len(text)
 
 
 def _sidebar(parts: list[tuple[str, list[Page]]], here: Page) -> str:
