@@ -139,7 +139,9 @@ class GraphRelease:
         shown = {"degrees": "at least 1, 2, … edges: "}.get(what, f"{what}: ") + self._shown
         error = "its error cannot be told" if self.half_width is None else f"± {self.half_width:,.6g} ({float(CONFIDENCE) * 100:g} %)"
         cost = f"ε = {float(Fraction(said['epsilon'])):g} for {said['protected']}; ledger entry {said['ledger']['sequence']}"
-        group = ", ".join(f"{size}: ε = {float(Fraction(price)):g}" for size, price in said["groups"].items())
+        group = ", ".join(
+            f"{size}: ε = {float(Fraction(price)):g}" for size, price in sorted(said["groups"].items(), key=lambda one: int(one[0]))
+        )
         free = "answered before, so free now; it cost " if self.repeated else "cost "
         limit = [] if self.most is None or self.receipt["asked"]["protects"] == "edge" else [f"at most {self.most} edges of one node count"]
         return "\n".join([f"{shown} {error}", *limit, free + cost, f"several {said['asked']['protects']}s together: {group}"])
@@ -168,7 +170,7 @@ class GraphSession:
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def plan(self, what: What, *, epsilon: Number, most: int | None = None, nodes: int | None = None) -> GraphPlan:
-        """What a question would do and cost, and how far off it would be: `plan("edges", epsilon=0.1).error()`. Nothing is read or spent."""
+        """What a question would do and cost, and how far off it would be: `plan("edges", epsilon=0.1).error()`. Nothing is spent."""
         return GraphPlan(what=what, protects=self._table.protects, epsilon=epsilon, most=most, nodes=nodes)
 
     def edges(self, *, epsilon: Number, most: int | None = None) -> GraphRelease:
