@@ -6,6 +6,7 @@ import copy
 import itertools
 import math
 import os
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -157,6 +158,17 @@ def test_batches_of_values_and_single_records_agree(monkeypatch: pytest.MonkeyPa
     assert exact == sum(thresholdout._total([v], 1) for v in values) == thresholdout._total(np.array(values), 5)
     assert thresholdout._total(np.array([[1.0], [1.0]]), 5) == 0  # no list of values
     assert thresholdout._total([1, 1, 1], 2) == 2 * thresholdout._STEPS  # never more than there are records
+
+
+def test_a_question_that_warns_says_nothing(recwarn: pytest.WarningsRecorder, capsys: pytest.CaptureFixture[str]) -> None:
+    def warns(x: float) -> float:
+        warnings.warn("a record of this kind", UserWarning, stacklevel=1)
+        return float(np.log(np.float64(x)))
+
+    run = Thresholdout(size=3, sigma=1).open([1.0], Private([0.0, -1.0, 1.0]))
+    run.query(warns)
+    assert not recwarn.list
+    assert capsys.readouterr().err == ""
 
 
 # ── the rest ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -171,30 +171,6 @@ def test_a_wider_world_costs_little() -> None:
     assert Mean(epsilon=1, powers=128).clipped() < 1.15 * Mean(epsilon=1, powers=64).clipped()
 
 
-# ── the magnitude alone ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_magnitude_holds_what_it_says() -> None:
-    sizes = np.abs(DATA["skewed"])
-    magnitude = Magnitude(epsilon=1)
-    for _ in range(20):
-        assert (sizes > magnitude.release(Private(sizes))).sum() <= magnitude.error(SURE)
-    assert Magnitude(epsilon=1, lowest=3, highest=3).release([1, 2]) == 8
-
-
-def test_magnitude_finds_the_first_power_without_going_far_beyond() -> None:
-    """All records are 5: it stops at 8 or later; of 40 runs at least 34 do at 8 (each other has probability below 0.002)."""
-    found = [Magnitude(epsilon=1, lowest=-8).release(Private([5.0] * 3000)) for _ in range(40)]
-    assert min(found) >= 8
-    assert sum(one == 8 for one in found) >= 34
-
-
-@pytest.mark.parametrize("wrong", [{"lowest": 3, "highest": 2}, {"highest": 1000}, {"lowest": 1.5}, {"epsilon": 0}])
-def test_wrong_magnitudes(wrong: dict[str, Any]) -> None:
-    with pytest.raises(Invalid):
-        Magnitude(**({"epsilon": 1} | wrong))
-
-
 # ── totality ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

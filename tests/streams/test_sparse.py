@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import os
 import pickle
 import threading
@@ -64,6 +65,7 @@ def test_what_is_told_of_a_hit() -> None:
         told = db.watch(300, 2000, values=True).ask(ER)
         assert told.value == pytest.approx(3000, abs=5)
         assert told.gap is None
+        assert told.error == pytest.approx(2 * math.log(20) / 100, rel=1e-3)  # Δ = 2 rows, a third of ε = 300, both in Laplace's quantile
         assert repr(told).startswith("Outcome(above, value ≈ ")
         gap = db.watch(300, 2000, values="gap").ask(ER)
         assert gap.gap == pytest.approx(1000, abs=5)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, final
 
 import numpy as np
 
-from discreet.adaptive.thresholdout import Conversation, Thresholdout, Told
+from discreet.adaptive.thresholdout import Conversation, Thresholdout, Told, attempt, quietly
 from discreet.adaptive.transfer import population_error
 from discreet.errors import Invalid
 from discreet.exact import Number
@@ -115,20 +114,16 @@ def _metric(metric: str | Metric) -> Metric:
 
 def _values(estimator: Any, X: Any, y: Any, metric: Metric, row_by_row: bool) -> list[Any]:
     """The value of each row; nothing of what fails is told, not even that it failed."""
-    predicted: Any = None
-    whole = False
-    if not row_by_row:
-        with suppress(Exception):
-            predicted = estimator.predict(X)
-            whole = len(predicted) == len(y)
     labels = _listed(y)
-    found: list[Any] = []
-    for i, label in enumerate(labels):
-        value: Any = None
-        with suppress(Exception):
-            value = metric(predicted[i] if whole else estimator.predict(_row(X, i))[0], label)
-        found.append(value)
-    return found
+
+    def one(place: int, label: Any) -> Any:
+        return attempt(lambda: metric(estimator.predict(_row(X, place))[0], label))
+
+    with quietly():
+        predicted = None if row_by_row else attempt(lambda: list(estimator.predict(X)))
+        if predicted is not None and len(predicted) == len(labels):
+            return [attempt(metric, told, label) for told, label in zip(predicted, labels, strict=True)]
+        return [one(place, label) for place, label in enumerate(labels)]
 
 
 def _listed(y: Any) -> list[Any]:

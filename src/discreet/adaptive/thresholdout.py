@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, final
 
@@ -176,13 +177,23 @@ class Conversation:
 
 
 def _each(phi: Callable[[Any], float], rows: Iterable[Any]) -> list[Any]:
-    found = []
-    for row in rows:
-        value = None
-        with suppress(Exception):  # an error would tell that there is such a record
-            value = phi(row)
-        found.append(value)
-    return found
+    with quietly():
+        return [attempt(phi, row) for row in rows]
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Let no warning out: it would tell that there is such a record."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def attempt(function: Callable[..., Any], *given: Any) -> Any:
+    """What a function gives, or None if it fails: an error would tell that there is such a record."""
+    with suppress(Exception):
+        return function(*given)
+    return None
 
 
 def _total(values: Any, most: int) -> int:

@@ -17,6 +17,7 @@ from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, Invalid, Refused
 from discreet.exact import Number
 from discreet.loss.loss import Loss
+from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.mechanisms.sparse_vector import Run, SparseVector
 from discreet.noise.bits import SystemBits
@@ -48,13 +49,13 @@ class Outcome(NamedTuple):
 
     above: bool
     value: float | None = None
+    error: float | None = None  # how far the value may be off, with 95 % confidence
     gap: float | None = None
 
     def __repr__(self) -> str:
-        if not self.above:
-            return "Outcome(below)"
-        told = [f"{name} ≈ {size:,.6g}" for name, size in (("value", self.value), ("by", self.gap)) if size is not None]
-        return f"Outcome({', '.join(['above', *told])})"
+        if self.value is not None:
+            return f"Outcome(above, value ≈ {self.value:,.6g} ± {self.error:,.3g})"
+        return f"Outcome(above, by ≈ {self.gap:,.6g})" if self.gap is not None else f"Outcome({'above' if self.above else 'below'})"
 
 
 @final
@@ -210,8 +211,10 @@ class Watch:
                 self._run = run
         if extra is None:
             return Outcome(above)
-        told = float(asked.sensitivity) * extra
-        return Outcome(True, gap=told) if self.mechanism.extra == "gap" else Outcome(True, value=float(limit) + told)
+        moves = float(asked.sensitivity)
+        if self.mechanism.value_epsilon is None:
+            return Outcome(True, gap=moves * extra)
+        return Outcome(True, float(limit) + moves * extra, moves * Laplace(epsilon=self.mechanism.value_epsilon, whole=False).error())
 
     def error(self, confidence: Number = 0.95, questions: int = 1, question: Any = None) -> float:
         """How far on the wrong side of its threshold an answer may be, in a round of so many questions; nothing is spent.
