@@ -38,25 +38,31 @@ def slope(table: dict[str, Any]) -> float:
 
 def test_any_function_of_rows() -> None:
     db = session()
-    found = db.table("visits").estimate(slope, epsilon=2, bounds=(-10, 10))
+    found = db.table("visits").estimate(slope, epsilon=4, bounds=(-10, 10), blocks=60)
     assert found.value == pytest.approx(3, abs=0.5)
     assert found.standard_error is None
-    assert float(db.spent.epsilon or 0) == pytest.approx(2)
-    assert "30 blocks" in repr(found)
-    assert "for 2 units together: ε = 4" in found.explain()
-    assert found.epsilon == 2
+    assert float(db.spent.epsilon or 0) == pytest.approx(4)
+    assert "60 blocks" in repr(found)
+    assert "for 2 units together: ε = 8" in found.explain()
+    assert found.epsilon == 4
     assert found.delta == 0
 
 
 def test_every_aggregate_and_frame() -> None:
     db = session()
     table = db.table("visits")
-    assert table.estimate(lambda t: t["cost"].mean(), epsilon=4, bounds=(0, 500), aggregate="mean").value == pytest.approx(148, abs=40)
-    most = table.estimate(lambda t: max(set(t["town"]), key=list(t["town"]).count), epsilon=2, delta=1e-6, aggregate="stable")
+    assert table.estimate(lambda t: t["cost"].mean(), epsilon=4, bounds=(0, 500), aggregate="mean", blocks=60).value == pytest.approx(
+        148, abs=40
+    )
+    most = table.estimate(lambda t: max(set(t["town"]), key=list(t["town"]).count), epsilon=4, delta=1e-6, aggregate="stable", blocks=60)
     assert most.value == "north"
     assert most.delta == Fraction("1e-6")
-    assert table.estimate(lambda t: t["cost"].median(), epsilon=2, bounds=(0, 500), frame="pandas").value == pytest.approx(148, abs=40)
-    assert table.estimate(lambda t: t["cost"].median(), epsilon=2, bounds=(0, 500), frame="polars").value == pytest.approx(148, abs=40)
+    assert table.estimate(lambda t: t["cost"].median(), epsilon=4, bounds=(0, 500), frame="pandas", blocks=60).value == pytest.approx(
+        148, abs=40
+    )
+    assert table.estimate(lambda t: t["cost"].median(), epsilon=4, bounds=(0, 500), frame="polars", blocks=60).value == pytest.approx(
+        148, abs=40
+    )
 
 
 def test_uncertainty_is_of_people_and_not_of_rows() -> None:
@@ -64,7 +70,7 @@ def test_uncertainty_is_of_people_and_not_of_rows() -> None:
     count = 4000
     frame = polars.DataFrame({"id": np.repeat(np.arange(count), 2), "x": np.repeat(np.arange(count) % 100, 2).astype(float)})
     db = session(frame, bounds={"x": (0, 100)})
-    found = db.table("visits").estimate(lambda t: t["x"].mean(), epsilon=8, bounds=(0, 100), uncertainty=True, blocks=40)
+    found = db.table("visits").estimate(lambda t: t["x"].mean(), epsilon=8, bounds=(0, 100), uncertainty=True, blocks=80)
     assert found.value == pytest.approx(49.5, abs=4)
     assert 0.6 * 28.9 / math.sqrt(count) < found.standard_error < 1.6 * 28.9 / math.sqrt(count)
     assert "standard error" in repr(found)

@@ -111,8 +111,8 @@ def test_accuracy_of_a_black_box() -> None:
 
 
 def test_stable_answers_are_told() -> None:
-    most = SampleAndAggregate(epsilon=1, delta="1e-6", estimator=lambda rows: max(set(rows), key=rows.count), blocks=60, aggregate="stable")
-    assert most.release(["tea"] * 900 + ["milk"] * 300) == "tea"
+    most = SampleAndAggregate(epsilon=2, delta="1e-6", estimator=lambda rows: max(set(rows), key=rows.count), blocks=60, aggregate="stable")
+    assert most.release(["tea"] * 7200 + ["milk"] * 1800) == "tea"
     assert most.release(Private(["tea", "milk"] * 3)) is None
     arrays = SampleAndAggregate(epsilon=1, delta="1e-6", estimator=lambda rows: np.int64(rows[0]), blocks=60, aggregate="stable")
     assert arrays.release(np.full(2000, 7)) == 7

@@ -31,7 +31,7 @@ from discreet.tables.catalog import Catalog
 from discreet.till import Till
 
 Frame: TypeAlias = Literal["numpy", "pandas", "polars"]
-_RANKS = 60  # blocks for ε = 1: enough for the median's own error of about 35 ranks
+_RANKS = 60  # blocks for ε = 1: ends that are a thousand times as far apart as the answers have a chance of about ½ % together
 _LONGEST = 200
 _OF_FUNCTIONS = {"bounds", "blocks", "aggregate", "uncertainty", "columns", "frame", "name"}
 _OF_STATISTICS = {"method", "bounds", "step", "q", "trim", "bound"}
@@ -95,7 +95,8 @@ def _block_plan(
     relation = ask.relation
     names = _columns(ask, columns)
     lower, upper = (None, None) if bounds is None else _ends(bounds)
-    count = exact.whole(blocks, "blocks", least=2) if blocks is not None else max(20, math.ceil(_RANKS / epsilon))
+    usual = math.ceil((4 if uncertainty else 1) * _RANKS / epsilon)  # a standard error has a quarter of ε
+    count = exact.whole(blocks, "blocks", least=2) if blocks is not None else max(20, usual)
     # a unit that is replaced by another leaves one block and enters one; rows that are thrown by coins keep their place
     moved = 2 if is_replacement(catalog.adjacency) and relation.has_id else 1
     estimator = partial(_estimated, function, _framed(frame))

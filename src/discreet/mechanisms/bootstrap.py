@@ -85,7 +85,7 @@ class LittleBootstraps(Mechanism[Uncertain]):
         the root of their number, relatively within about 1/√(2·rounds) by resampling; it does not hold the noise of the medians.
 
     >>> people = np.arange(4000) % 100
-    >>> found = LittleBootstraps(epsilon=4, estimator=np.mean, blocks=40, lower=0, upper=100).release(people)
+    >>> found = LittleBootstraps(epsilon=16, estimator=np.mean, blocks=60, lower=0, upper=100).release(people)
     >>> 45 < found.value < 54, 0.2 < found.standard_error < 0.8      # truly 28.9/√4000 = 0.46
     (True, True)
     """

@@ -72,7 +72,7 @@ class SampleAndAggregate(Mechanism[Any]):
         that is needed. How far blocks are from the whole is the estimator's own affair: each sees a share 1/blocks of the records.
 
     >>> fit = lambda rows: np.polyfit(rows[:, 0], rows[:, 1], 1)[0]
-    >>> slope = SampleAndAggregate(epsilon=1, estimator=fit, blocks=40, lower=-10, upper=10)
+    >>> slope = SampleAndAggregate(epsilon=4, estimator=fit, blocks=60, lower=-10, upper=10)
     >>> x = np.arange(4000) % 100 / 10
     >>> 2.5 < slope.release(np.column_stack([x, 3 * x + np.sin(37 * x)])) < 3.5
     True
