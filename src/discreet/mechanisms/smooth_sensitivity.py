@@ -86,10 +86,11 @@ class SmoothSensitivity(Mechanism[float]):
         `error(confidence, sensitivity=S)` is the quantile of |error| where the smooth sensitivity is S; without it, at its largest.
 
     >>> wages = Robust.median(lower=0, upper=1000)
-    >>> private = SmoothSensitivity(epsilon=1, statistic=wages)
+    >>> private = SmoothSensitivity(epsilon=1, delta=1e-6, statistic=wages)
     >>> 190 < private.release([200 + x / 100 for x in range(4000)]) < 250
     True
-    >>> private.loss, private.smoothness, round(private.error(sensitivity=0.01), 2)
+    >>> pure = SmoothSensitivity(epsilon=1, statistic=wages)
+    >>> pure.loss, pure.smoothness, round(pure.error(sensitivity=0.01), 2)
     (Pure(epsilon=1), 2, 0.32)
     """
 
