@@ -27,25 +27,8 @@ from pygments.lexers import PythonConsoleLexer, PythonLexer
 
 HERE = Path(__file__).parent
 BOXES = ("Definition", "Theorem", "Exercise", "Warning")  # a blockquote that begins with one of these, in bold, is a box
-INK = "#0b1c2d"  # stands for the text's colour in pictures: replaced by currentColor, so that they follow light and dark
+INK = "#0b1c2d"  # of book.mplstyle: replaced by currentColor, so that pictures follow light and dark
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-LOOK = {
-    "figure.figsize": (6.4, 3.7),
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "savefig.facecolor": "none",
-    "figure.constrained_layout.use": True,
-    "font.size": 11,
-    "axes.titlesize": 12,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "lines.linewidth": 2.2,
-    "axes.prop_cycle": matplotlib.cycler(color=["#3b82c4", "#e0812e", "#3c9d6b", "#d1495b", "#8e6bbf", "#8a8f98"]),
-    **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color"), INK),
-}
 
 
 class Broken(Exception):
@@ -75,9 +58,13 @@ class Page:
         return self.tokens[heading + 1].content
 
 
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": True, "typographer": True}).enable(["table", "smartquotes"])
+
+
 def read(path: Path) -> Page:
     """Read a page, and mark its boxes."""
-    page = Page(path, MarkdownIt("commonmark", {"html": True}).enable("table").parse(path.read_text(encoding="utf-8")))
+    page = Page(path, _markdown().parse(path.read_text(encoding="utf-8")))
     for i, token in enumerate(page.tokens):
         if token.type == "blockquote_open":
             first = page.tokens[i + 2].content
@@ -112,7 +99,7 @@ def run(page: Page) -> Page:
         if token.type != "fence" or token.info != "python":
             continue
         printed = io.StringIO()
-        with plt.rc_context(LOOK), contextlib.redirect_stdout(printed):
+        with plt.rc_context(fname=HERE / "book.mplstyle"), contextlib.redirect_stdout(printed):
             if ">>>" in token.content:
                 _check(page, token, names)
             else:
@@ -167,7 +154,7 @@ def _picture(figure: Any) -> str:
 
 def render(page: Page) -> str:
     """The body of a page."""
-    writer = MarkdownIt("commonmark", {"html": True}).enable("table")
+    writer = _markdown()
 
     def fence(self: Any, tokens: list[Token], place: int, options: Any, env: Any) -> str:
         token = tokens[place]
@@ -179,32 +166,21 @@ def render(page: Page) -> str:
     writer.add_render_rule("fence", fence)
     writer.add_render_rule("table_open", lambda self, *_: '<div class="wide"><table>')
     writer.add_render_rule("table_close", lambda self, *_: "</table></div>")
-    body = writer.renderer.render(page.tokens, writer.options, {})
+    body = writer.renderer.render(page.tokens, writer.options, {}).replace(" ∎", "\u00a0∎")  # never alone on a line
     body = re.sub(r'href="([\w-]+)\.md(#[\w-]*)?"', lambda m: f'href="{m[1]}.html{m[2] or ""}"', body)
     pieces = re.split(r"(<pre.*?</pre>|<code.*?</code>|<figure.*?</figure>)", body, flags=re.S)
     return "".join(piece if i % 2 else raised(piece) for i, piece in enumerate(pieces))
 
 
 def raised(text: str) -> str:
-    """Set e^(−x) and x_k as people write them by hand: with exponents above and indices below the line."""
-    out, rest = "", text
-    while found := re.search(r"\^(?=[\w(−])|(?<=\b[A-Za-z])_(?=[\w(])", rest):
-        out, mark, rest = out + rest[: found.start()], found[0], rest[found.end() :]
-        end = len(re.match(r"[−]?[\w½]+(?:\.\d+)?", rest)[0]) if rest[0] != "(" else _closing(rest)
-        inside = raised(rest[1 : end - 1] if rest[0] == "(" else rest[:end])
-        tag = "sup" if mark == "^" else "sub"
-        out, rest = f"{out}<{tag}>{inside}</{tag}>", rest[end:]
-    return out + rest
+    """Set e^(−x) and x_k as people write them by hand: exponents above the line, indices below."""
+    brackets = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 
+    def moved(found: re.Match[str]) -> str:
+        tag, inside = "sup" if found[1] == "^" else "sub", found[2]
+        return f"<{tag}>{raised(inside[1:-1] if inside[0] == '(' else inside)}</{tag}>"
 
-def _closing(text: str) -> int:
-    """Just behind the bracket that closes the first."""
-    depth = 0
-    for i, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if not depth:
-            return i + 1
-    return len(text)
+    return re.sub(rf"(\^|(?<=\b[A-Za-z])_)({brackets}|−?[\w½]+(?:\.\d+)?)", moved, text)
 
 
 def _sidebar(parts: list[tuple[str, list[Page]]], here: Page) -> str:
