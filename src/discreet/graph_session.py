@@ -174,7 +174,7 @@ class GraphSession:
         return GraphPlan(what=what, protects=self._table.protects, epsilon=epsilon, most=most, nodes=nodes)
 
     def edges(self, *, epsilon: Number, most: int | None = None) -> GraphRelease:
-        """How many edges there are; where nodes are protected, `most` of one node count, or as many as is found for a quarter of ε."""
+        """How many edges there are; where nodes are protected, `most` of one node count, or as many as is found for half of ε."""
         return self._release(self.plan("edges", epsilon=epsilon, most=most))
 
     def degrees(self, *, epsilon: Number, most: int) -> GraphRelease:

@@ -79,8 +79,9 @@ def test_a_bound_is_found() -> None:
     found = [mechanism.sample(graph, Shake(i)) for i in range(200)]
     assert sum(bound in (2, 4, 8) for bound in found) >= 150
     t = mechanism.error(0.9)
-    gains = {b: Fraction(project(graph, 2 * b).size - project(graph, b).size, 2 * b) for b in mechanism.bounds}  # against 1/(2·worth) = 2
-    bad = sum(gains[bound] > 2 + t or any(gains[b] < 2 - t for b in mechanism.bounds if b < bound) for bound in found)
+    gains = {b: Fraction(project(graph, 2 * b).size - project(graph, b).size, 2 * b) for b in mechanism.bounds}
+    bar = 1 / (2 * mechanism.worth) + mechanism.margin
+    bad = sum(gains[bound] > bar + t or any(gains[b] < bar - t for b in mechanism.bounds if b < bound) for bound in found)
     assert bad <= 45  # binomial(200, 0.1) is above this with probability below 1e-6
     assert mechanism.loss.epsilon_at(0) == 4
 

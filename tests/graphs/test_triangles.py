@@ -17,7 +17,7 @@ from scripted import Scripted
 from discreet import exact
 from discreet.errors import Invalid
 from discreet.graphs.graph import Graph
-from discreet.graphs.ladder import Ladder, Piece
+from discreet.graphs.ladder import Ladder, Piece, steepest
 from discreet.graphs.triangles import TriangleCount
 from discreet.private import Private
 
@@ -164,13 +164,35 @@ def test_a_broken_ladder_is_caught(broken: Counted, protects: str) -> None:
     assert not climbs(broken, protects)
 
 
-@pytest.mark.parametrize("mechanism", [MECHANISMS[0], MECHANISMS[2]], ids=str)
-def test_no_output_is_more_than_e_to_the_epsilon_likelier(mechanism: TriangleCount) -> None:
-    """Exact laws of neighbours, number by number, over graphs that differ in what they release."""
-    loss, seen = float(mechanism.epsilon), set()
+def worst_loss(rate: Fraction, least: int) -> float:
+    """The largest |ln| of the ratio of two neighbours' laws: steps from J and J′ = J or J + 1, counts that differ by at most J."""
     worst = 0.0
+    for j in (least, least + 1, least + 4):
+        one = law(Ladder((Piece(0, j, 1),), rate), 90)
+        for other in (j, j + 1):
+            two = law(Ladder((Piece(0, other, 1),), rate), 90)
+            near = [z for z in range(-200, 201) if z in one]
+            worst = max(worst, *(abs(math.log(one[z] / two[z + d])) for d in range(-j, j + 1) for z in near if z + d in two))
+    return worst
+
+
+@pytest.mark.parametrize(("epsilon", "least"), [(1, 1), (1, 2), (2, 1), (2, 5)])
+def test_the_steepest_rate_costs_epsilon_and_not_less(epsilon: int, least: int) -> None:
+    rate = steepest(Fraction(epsilon), least)
+    assert epsilon / 2 <= rate < epsilon
+    assert epsilon - 1e-6 < worst_loss(rate, least) <= epsilon + 1e-9
+
+
+def test_a_rate_that_forgets_how_the_total_moves_is_caught() -> None:
+    assert worst_loss(Fraction(1), 2) > 1 + 1e-3
+    assert worst_loss(steepest(Fraction(1), 6), 2) > 1 + 1e-3  # the rate of wider steps
+
+
+def test_no_output_is_more_than_e_to_the_epsilon_likelier() -> None:
+    """Nodes: the exact laws of neighbours, number by number; the losses of a pair stay within an interval of length ε."""
+    mechanism, seen, worst = TriangleCount(epsilon=1, protects="node", most=3), set(), 0.0
     for pairs in graphs(4):
-        for other in neighbours(pairs, mechanism.protects):
+        for other in neighbours(pairs, "node"):
             one, two = (of(mechanism)(Graph.of(p)) for p in (pairs, other))
             if (key := (one, two)) in seen:
                 continue
@@ -178,8 +200,8 @@ def test_no_output_is_more_than_e_to_the_epsilon_likelier(mechanism: TriangleCou
             p, q = ({z + count: chance for z, chance in law(ladder, 14).items()} for count, ladder in (one, two))
             ratios = [math.log(p[z] / q[z]) for z in p.keys() & q.keys()]
             worst = max(worst, *map(abs, ratios))
-            assert max(ratios) - min(ratios) <= loss + 1e-2  # bounded range; the law is cut far out, so its total is a little small
-    assert loss / 2 < worst <= loss + 1e-2
+            assert max(ratios) - min(ratios) <= 1 + 1e-2  # the law is cut far out, so its total is a little small
+    assert 1 / 2 < worst <= 1 + 1e-2
 
 
 # ── releases ─────────────────────────────────────────────────────────────────────────────────────────────────────────

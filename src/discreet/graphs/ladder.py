@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from math import comb
 from typing import final
 
@@ -129,6 +130,32 @@ class Ladder:
 
             found = _least(is_within)
             return None if doubt else found
+
+
+@lru_cache(maxsize=256)
+def steepest(epsilon: Fraction, least: int) -> Fraction:
+    """A rate for steps Iₜ = J + t, where J ≥ least moves by at most 1 between neighbours: above ε/2, and nearly ε if `least` is large.
+
+    Theorem (ours; after Zhang et al. 2015).
+        Let Z(J) = 1 + 2Jq/(1 − q) + 2q²/(1 − q)² with q = e^(−rate), which all weights of these steps add up to. The release is ε-DP if
+        rate + ln(Z(least + 1)/Z(least)) ≤ ε.
+
+    Proof. A number's rung moves by at most 1, as for any `Ladder`, and Z by at most one step of J; Z grows linearly in J, so its ratio is
+        largest at the least J. (That is at most e^rate, which gives ε/2.)
+    """
+
+    def fits(rate: Fraction) -> bool:
+        with exact.precision(128):
+            q = (-ball(rate)).exp()
+            slope = 2 * q / (1 - q)
+            rest = 1 + slope * least + 2 * (q / (1 - q)) ** 2
+            return bool(ball(rate) + (1 + slope / rest).log() <= ball(epsilon))
+
+    low, high = epsilon / 2, epsilon  # ε/2 always fits, by the theorem of the ladder
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
 
 
 def _least(holds: Callable[[int], bool]) -> int:

@@ -26,7 +26,7 @@ What = Literal["edges", "degrees", "triangles", "degree sequence"]
 WHAT: tuple[What, ...] = ("edges", "degrees", "triangles", "degree sequence")
 Counting = EdgeCount | DegreeHistogram | DegreeSequence | TriangleCount
 
-_FINDING = Fraction(1, 4)  # of ε, for how many edges of one node count
+_FINDING = Fraction(1, 2)  # of ε, for how many edges of one node count
 _WIDTH = Fraction(1, 10)  # of ε, for how wide the noise on triangles was
 
 

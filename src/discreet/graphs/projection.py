@@ -57,16 +57,17 @@ def kept_by(graph: Graph, most: int) -> NDArray[np.bool_]:
 class DegreeBound(Mechanism[int]):
     """Find how many edges of one node should count, among 1, 2, 4, … up to the power of two that `largest` reaches.
 
-    The first bound t is taken whose double would bring fewer than t/worth edges more: with worth = ε of a count to come, those are fewer
-    than its noise would grow by.
+    The first bound t is taken whose double would bring fewer than t/worth + 2t·margin edges more. With worth = ε of a count to come,
+    t/worth is what its noise would grow by; the margin, twice the scale of the search's own noise, makes it rare that the search goes on
+    for no reason, which would double the noise again and again.
 
     Theorem (Dwork & Roth 2014, sec. 3.6, on the theorem of `project`).
         Let e(t) be the number of edges that are left by the bound t. One node moves e(t) by 0 … t and e(2t) by 0 … 2t, in the same
-        direction, so (e(t) − e(2t))/2t by at most 1. `SparseVector` finds the first of these above −1/(2·worth), for ε.
+        direction, so (e(t) − e(2t))/2t by at most 1. `SparseVector` finds the first of these above −1/(2·worth) − margin, for ε.
 
     Accuracy.
-        With probability `confidence`, for the bound t that is found, doubling brings at most t/worth + 2t·`error` edges more, and for every
-        smaller t at least t/worth − 2t·`error`; here size, the number of bounds tried, is known and need not be given.
+        With probability `confidence`, for the bound t that is found doubling brings at most t/worth + 2t·(margin + `error`) edges more, and
+        for every smaller t at least t/worth + 2t·(margin − `error`); how many bounds are tried is known, so size need not be given.
 
     >>> star = Graph.of([(0, i) for i in range(1, 60)] + [(100 + i, 101 + i) for i in range(3000)])
     >>> DegreeBound(epsilon=50, worth="1/10").release(star)
@@ -83,8 +84,13 @@ class DegreeBound(Mechanism[int]):
         return tuple(2**i for i in range(self.largest.bit_length()))
 
     @property
+    def margin(self) -> Fraction:
+        """How many edges, as a part of 2t, are given up so as not to go on for no reason."""
+        return 2 * SparseVector(epsilon=self.epsilon, threshold=0).scales[1]
+
+    @property
     def _search(self) -> SparseVector:
-        return SparseVector(epsilon=self.epsilon, threshold=-1 / (2 * self.worth))
+        return SparseVector(epsilon=self.epsilon, threshold=-1 / (2 * self.worth) - self.margin)
 
     @property
     def loss(self) -> Loss:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, final
 
@@ -14,7 +15,7 @@ from discreet.exact import Number, ball
 from discreet.graphs import given
 from discreet.graphs.given import Protects
 from discreet.graphs.graph import Graph
-from discreet.graphs.ladder import Ladder, Piece
+from discreet.graphs.ladder import Ladder, Piece, steepest
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
 from discreet.mechanisms.mechanism import Mechanism
@@ -27,9 +28,10 @@ class TriangleCount(Mechanism[int]):
     """Count the triangles, with noise as wide as the graph at hand needs; where nodes are protected, among nodes of at most `most` edges.
 
     Theorem (Nissim, Raskhodnikova & Smith 2007; Zhang et al. 2015; for nodes after Kasiviswanathan, Nissim, Raskhodnikova & Smith 2013).
-        Edges: let c be the largest number of common neighbours of two nodes. One edge moves the triangles by at most c, and c by at most 1;
-        so Iₜ = c + t is a `Ladder`. Nodes: let m be `most`, T = m(m − 1)/2, and n(t) the number of nodes with m − t … m + t + 1 edges that
-        have a neighbour with at most m + t + 1; Iₜ = T·(1 + n(t) + t(m + 2) + t(t − 1)/2) is one for the triangles that count.
+        Edges: let c be the largest number of common neighbours of two nodes, or `least` = 2/ε if that is more. One edge moves the
+        triangles by at most c, and c by at most 1; so Iₜ = c + t is a `Ladder`, and its rate may be `steepest`.
+        Nodes: let m be `most`, T = m(m − 1)/2, and n(t) the number of nodes with m − t … m + t + 1 edges that have a neighbour with at most
+        m + t + 1; Iₜ = T·(1 + n(t) + t(m + 2) + t(t − 1)/2) is a `Ladder` for the triangles that count.
 
     Proof for nodes.
         Let y be the graph x with one node v more, so no degree of x falls and none rises by more than 1. It brings at most T triangles, if
@@ -46,7 +48,7 @@ class TriangleCount(Mechanism[int]):
     >>> abs(TriangleCount(epsilon=5).release(friends) - 9880) < 400
     True
     >>> TriangleCount(epsilon=1).error(0.95, size=38)
-    257.0
+    166.0
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
@@ -61,11 +63,17 @@ class TriangleCount(Mechanism[int]):
 
     @property
     def loss(self) -> Loss:
-        return leaves.BoundedRange(self.epsilon)
+        return leaves.Pure(self.epsilon) if self.protects == "edge" else leaves.BoundedRange(self.epsilon)
 
     @property
-    def _rate(self) -> Fraction:
-        return self.epsilon / 2
+    def least(self) -> int:
+        """Where edges are protected, steps are not narrower than this: then they can be taken faster."""
+        return math.ceil(2 / self.epsilon)
+
+    @property
+    def rate(self) -> Fraction:
+        """By how much ln of the chances falls from rung to rung."""
+        return steepest(self.epsilon, self.least) if self.protects == "edge" else self.epsilon / 2
 
     @property
     def _each(self) -> int:
@@ -76,9 +84,9 @@ class TriangleCount(Mechanism[int]):
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         level, count = exact.confidence_level(confidence), exact.whole(size, "size", least=0)
         if self.protects == "edge":
-            return float(Ladder((Piece(0, count, 1),), self._rate).quantile(level))
+            return float(Ladder((Piece(0, max(count, self.least), 1),), self.rate).quantile(level))
         # all steps between those with nobody and with everybody near `most`: the far ones large and the near ones small is worst
-        fewest, widest = (Ladder((self._piece(0, near),), self._rate) for near in (0, count))
+        fewest, widest = (Ladder((self._piece(0, near),), self.rate) for near in (0, count))
         with exact.precision(192):
             k, miss = 1, ball(1 - level)
             while not _share(fewest, widest, k) <= miss:
@@ -106,7 +114,7 @@ class TriangleCount(Mechanism[int]):
     def ladder(self, graph: Graph) -> Ladder:
         """The noise that a graph needs, which is private."""
         if self.most is None:
-            return Ladder((Piece(0, graph.most_common_neighbours(), 1),), self._rate)
+            return Ladder((Piece(0, max(graph.most_common_neighbours(), self.least), 1),), self.rate)
         degrees, (a, b) = graph.degrees, graph.ends.T
         lowest = np.full(graph.nodes, 2**62)  # degree among each node's neighbours
         np.minimum.at(lowest, a, degrees[b])
@@ -114,7 +122,7 @@ class TriangleCount(Mechanism[int]):
         enters = np.maximum.reduce([self.most - degrees, degrees - self.most - 1, lowest - self.most - 1])  # in n(t) from this t on
         times, many = np.unique(np.maximum(enters, 0), return_counts=True)
         near = dict(zip([0, *times.tolist()], [0, *np.cumsum(many).tolist()], strict=True))  # who is near from 0 on comes last
-        return Ladder(tuple(self._piece(t, n) for t, n in near.items()), self._rate)
+        return Ladder(tuple(self._piece(t, n) for t, n in near.items()), self.rate)
 
     def _piece(self, start: int, near: int) -> Piece:
         each, most = self._each, self.most or 0
