@@ -191,6 +191,17 @@ def test_windows() -> None:
         Tree(epsilon=1, horizon=20).open(windows=(0,))
 
 
+def test_windows_are_made_of_as_many_nodes_as_is_said() -> None:
+    def named(t: int) -> set[tuple[int, int]]:
+        return {(t >> j, j) for j in range(t.bit_length()) if t >> j & 1}
+
+    for horizon in (1, 5, 8, 31, 32, 100):
+        levels = horizon.bit_length()
+        for w in range(1, horizon + 1):
+            most = max(len(named(t) ^ named(max(t - w, 0))) for t in range(1, horizon + 1))
+            assert most <= min(levels + w.bit_length(), max(2 * levels - 1, 1))
+
+
 @pytest.mark.parametrize("kind", [{"epsilon": 1}, {"rho": 1}, {"rho": "1e-12"}])
 def test_a_run_is_taken_up_where_it_was_left(kind: dict[str, Any]) -> None:
     mechanism, values = Tree(horizon=50, **kind), list(range(50))

@@ -99,12 +99,16 @@ class Run(ABC):
 
 def read_steps(values: Any) -> list[int]:
     """Whole numbers of at most ±2⁶², in a private list whatever they are; an empty list is one."""
-    if not isinstance(values, Private) and len(values):
-        answers.check_whole(values)
     opened = reveal(values)
     if not hasattr(opened, "__len__"):
         raise Invalid("give the steps' numbers as a list")
-    found: list[int] = answers.wholes(opened)[0].tolist() if len(opened) else []
+    if not len(opened):
+        return []
+    if type(opened) is list and set(map(type, opened)) == {int} and min(opened) > -LIMIT and max(opened) < LIMIT:
+        return opened  # as most are: reading them one by one would take longer than their noise
+    if not isinstance(values, Private):
+        answers.check_whole(opened)
+    found: list[int] = answers.wholes(opened)[0].tolist()
     return found
 
 

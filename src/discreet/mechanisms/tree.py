@@ -156,8 +156,15 @@ class TreeRun(Run):
     def numbers_kept(self) -> int:
         return 1 + 2 * len(self._ends)
 
+    def _drawn(self, count: int) -> list[int]:
+        if count > 1:
+            found: list[int] = self._law.sample(count, self._bits).tolist()
+            return found
+        law = self._law  # one draw spares the cost of arrays
+        return [law.draw(self._bits) if isinstance(law, DiscreteLaplace) else law.draw(0.0, Fraction, self._bits)]
+
     def _advance(self, values: list[int], measured: list[int] | None) -> Totals:
-        noise = self._law.sample(len(values), self._bits).tolist() if measured is None else []
+        noise = self._drawn(len(values)) if measured is None else []
         told, totals = [], []
         for i, value in enumerate(values):
             self._sum += value << self._fine

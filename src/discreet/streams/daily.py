@@ -24,7 +24,7 @@ from discreet.plan.canonical import fingerprint
 from discreet.plan.forecast import confidence_of
 from discreet.private import Private
 from discreet.query import Ask
-from discreet.release import price
+from discreet.receipts import price
 from discreet.streams.daily_order import CONFIDENCE, FORMAT, Calendar, Order
 from discreet.streams.daily_rows import Batch, Days, Opened
 from discreet.tables.catalog import Catalog
@@ -55,8 +55,9 @@ class Feed:
     once: what was released is kept in the ledger, and the same order, in any process, goes on with the same feed.
 
     Assumes. What was counted of a day does not change after the day was released: rows that come later carry later days, none of past days
-    are changed or deleted (late rows would count in the days after, beyond what one unit was bounded to). The owner gives the data a new
-    version where that does not hold, which begins a new feed, for a new price. And a day is released when it is over.
+    are changed or deleted. The owner gives the data a new version where that does not hold, which begins a new feed, for a new price. And a
+    day is released when it is over. (Were the past to change all the same, the days of one batch are still measured of one bounded vector,
+    so that m batches cost at most m times ρ, or ε.)
 
     >>> import discreet, polars
     >>> ids, first = range(3000), datetime.date(2026, 1, 1)
