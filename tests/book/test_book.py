@@ -84,6 +84,8 @@ def test_the_site_stands_alone(site: Path) -> None:
         assert not re.search(r'(?:src|href)="(?:https?:)?//', source)
         assert "<script" not in source
         assert build.INK not in source
+        prose = re.sub(r"<pre.*?</pre>|<code.*?</code>|<figure.*?</figure>", "", source, flags=re.S)
+        assert not re.search(r"\*\*|`|\^", prose), page.name  # marks that were not understood
     assert len(list(site.glob("*.html"))) == len(PAGES) + 1
 
 
