@@ -32,6 +32,7 @@ from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
 from discreet.loss import record
 from discreet.opening import MEMORY
+from discreet.plan.canonical import fingerprint, plain
 from discreet.private import Private
 from discreet.till import CLOSED, Till
 
@@ -90,6 +91,11 @@ class Table:
     def protected(self) -> str:
         """Who is protected, in words."""
         return f"each {self.protects} of {self.name}"
+
+    @property
+    def digest(self) -> str:
+        """A name for what is declared."""
+        return fingerprint(asdict(self))
 
 
 @final
@@ -230,18 +236,14 @@ class GraphSession:
         """Look for a stored answer; else pay, then read, then answer."""
         if self._closed:
             raise Invalid(CLOSED)
-        said = self._said(plan)
-        question = seal_of(said)
+        said = asdict(plan) | {"table": asdict(self._table), "epsilon": str(plan.epsilon)}
+        question = fingerprint([said, plain(plan.epsilon), plain(plan.delta), self._table.digest, self._table.version, plain(CONFIDENCE)])
 
         def run(paid: Entry) -> GraphRelease:
             value, half_width, found = plan.release(self._graph(), CONFIDENCE)
             return GraphRelease(value, half_width, self._receipt(plan, said, question, found, paid))
 
         return self._till.once(plan, question, f"{plan.what} of {self._table.name}", run, GraphRelease.from_text)
-
-    def _said(self, plan: GraphPlan) -> dict[str, Any]:
-        """The question in plain values: the same for the same question."""
-        return asdict(self._table) | asdict(plan) | {"epsilon": str(plan.epsilon), "confidence": str(CONFIDENCE)}
 
     def _receipt(self, plan: GraphPlan, said: dict[str, Any], question: str, found: int | None, paid: Entry) -> dict[str, Any]:
         written = {
@@ -250,8 +252,10 @@ class GraphSession:
             "asked": said,
             "epsilon": str(plan.epsilon),
             "delta": str(plan.delta),
+            "confidence": str(CONFIDENCE),
             "protected": self._table.protected,
             "adjacency": "add/remove",
+            "policy": self._table.digest,
             "version": self._table.version,
             "loss": record.to_json(plan.loss),
             "found": {} if found is None else {"most": found},

@@ -125,6 +125,23 @@ def test_the_projection_is_stable(most: int) -> None:
     assert is_stable(lambda pairs, most: greedy(pairs, most, lambda edge: edge), most)  # as in any order of the edges' own
 
 
+def test_the_projection_is_stable_on_larger_graphs() -> None:
+    """Long chains of edges that give way to each other need more nodes: random graphs of forty, every node taken away."""
+    coins = np.random.default_rng(11)
+    for chance, most in itertools.product((0.05, 0.15, 0.4), (1, 2, 5)):
+        pairs = tuple(pair for pair in itertools.combinations(range(40), 2) if coins.random() < chance)
+        mine = ours(pairs, most)
+        degree = Counter(end for pair in mine for end in pair)
+        longest = 0
+        for node in range(40):
+            other = ours(tuple(pair for pair in pairs if node not in pair), most)
+            theirs = Counter(end for pair in other for end in pair)
+            assert sum(abs(degree[u] - theirs[u]) for u in range(40) if u != node) <= degree[node]
+            assert 0 <= len(mine) - len(other) <= degree[node]
+            longest = max(longest, len(set(mine) ^ set(other)))
+        assert most > 2 or longest > most  # more edges change than the node had: what is claimed is not trivial
+
+
 @pytest.mark.parametrize("broken", [high_first, back_and_forth])
 def test_an_order_that_looks_at_other_edges_is_caught(broken: Callable[[Pairs, int], Pairs]) -> None:
     assert not is_stable(broken, 2)

@@ -82,6 +82,14 @@ def test_the_error_grows_with_the_common_neighbours(epsilon: str) -> None:
     assert errors == sorted(errors)
 
 
+@pytest.mark.parametrize("rate", ["1e-9", "1e-3", "50", "1e6"])
+def test_extreme_rates(rate: str) -> None:
+    for ladder in (Ladder((Piece(0, 10**12, 1),), Fraction(rate)), Ladder((Piece(0, 0, 3, 1), Piece(5, 100, 3, 1)), Fraction(rate))):
+        t = ladder.quantile(Fraction(999_999_999, 10**9))
+        assert abs(ladder.sample(Shake(rate))) <= t
+        assert (t == 0) == (Fraction(rate) >= 50)
+
+
 # ── privacy on all graphs of five nodes ──────────────────────────────────────────────────────────────────────────────
 
 Counted = Callable[[Graph], tuple[int, Ladder]]

@@ -14,7 +14,9 @@ from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, PolicyError
 from discreet.graph_session import GraphRelease, GraphSession, graph
 from discreet.graphs.degrees import Degrees
+from discreet.ledger.ledger import open_ledger
 from discreet.loss import record
+from discreet.release import verify_receipt
 
 RING = [(i, (i + 1) % 300) for i in range(300)]
 STAR = [(0, i) for i in range(1, 200)]
@@ -135,6 +137,9 @@ def test_prices_are_what_they_say() -> None:
         for one in answers:
             loss = record.from_json(one.receipt["loss"])
             assert loss.basic == (1, 0)
+            verify_receipt(one.receipt)
+            with pytest.raises(Invalid):
+                verify_receipt(one.receipt | {"epsilon": "1/2"})
             assert one.receipt["groups"] == {"2": "2", "5": "5", "10": "10"}
             assert loss.group(5).epsilon_at(0) == pytest.approx(5)
             assert "several" in repr(one)
@@ -168,6 +173,9 @@ def test_a_file_keeps_its_ledger_beside_it(tmp_path: Path) -> None:
     with graph(path, source="a", target="b", protects="edge", epsilon=1) as g:
         assert g.remaining.epsilon == 0
         assert g.edges(epsilon=1).value == first.value
+    ledger = open_ledger(f"{path}.ledger")
+    verify_receipt(first.receipt, ledger)
+    ledger.close()
     with pytest.raises(PolicyError, match="each edge of friends, not each node of friends"):
         graph(path, source="a", target="b", protects="node", epsilon=1)
 
