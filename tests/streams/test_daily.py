@@ -13,8 +13,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import polars
+import psycopg
 import pytest
 
 import discreet
@@ -28,7 +30,7 @@ from discreet.mechanisms.toeplitz_factor import UNIT, Factor
 from discreet.mechanisms.tree import Tree
 from discreet.plan.statement import Statement
 from discreet.private import reveal
-from discreet.release import verify_receipt
+from discreet.receipts import verify_receipt
 from discreet.session import Session
 from discreet.streams.daily import Feed
 from discreet.streams.daily_order import Calendar, Order
@@ -201,6 +203,47 @@ def test_replacing_costs_more_noise(value: str | None, times: Fraction) -> None:
         )
         trees = [feed_of(each, value=value, delta=0).mechanism for each in (db, other)]
         assert trees[1].sensitivity == 2 * trees[0].sensitivity
+
+
+def test_postgres_counts_the_same(postgres: str) -> None:
+    choose = np.random.default_rng(6)
+    rows = [row for _ in range(8) for row in some_rows(choose)]
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA feeds; CREATE TABLE feeds.visits (id bigint, on_day date, at timestamp, cost bigint)")
+        for unit, number, cost in rows:
+            when = None if number is None else day(number)
+            connection.execute("INSERT INTO feeds.visits VALUES (%s, %s, %s, %s)", [unit, when, when, cost])
+    here = {"visits": (postgres, "feeds.visits")}
+    with discreet.connect(here, unit="id", epsilon=9, bounds={"cost": (-3, 10)}, ledger=":memory:") as db, session(rows) as ours:
+        for said in (
+            {},
+            {"value": "cost"},
+            {"value": "cost / 3", "per_day": 1},
+            {"day": "at"},
+            {"every": "week", "start": "2025-12-29", "days": 3},
+        ):
+            steps = said.get("days", 8)
+            theirs = feed_of(db, **({"day": "on_day"} | said))  # type: ignore[arg-type]
+            assert values(theirs, steps) == values(feed_of(ours, **said), steps)  # type: ignore[arg-type]
+        assert len(feed_of(db, day="on_day").release(until=day(5))) == 6
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA feeds CASCADE")
+
+
+def test_wild_days_and_values_are_no_error() -> None:
+    wild = duckdb.connect()
+    wild.execute("CREATE TABLE visits (id BIGINT, d DATE, moment TIMESTAMP, free DOUBLE)")
+    days = ["infinity", "-infinity", "9999-12-31", "0001-01-01", "5000000-01-01", "2026-01-02"]
+    for unit, (when, free) in enumerate(itertools.product(days, ["nan", "inf", "-inf", "1e308", "2"])):
+        wild.execute("INSERT INTO visits VALUES (?, CAST(? AS DATE), TIMESTAMP '2026-01-03', CAST(? AS DOUBLE))", [unit, when, free])
+    wild.execute("INSERT INTO visits VALUES (99, NULL, 'infinity', NULL), (NULL, NULL, '-infinity', 1)")
+    with discreet.connect(wild, unit="id", epsilon=9, ledger=":memory:") as db:
+        assert values(feed_of(db, day="d")) == [0, 5, 0, 0, 0, 0, 0, 0]
+        assert values(feed_of(db, day="moment")) == [0, 0, 30, 0, 0, 0, 0, 0]
+        for every, start in (("week", "2025-12-29"), ("month", "2026-01-01")):
+            assert sum(values(feed_of(db, day="d", every=every, start=start, days=1), 1)) == 5
+        summed = feed_of(db, day="d", value="CLAMP(free, 0, 5)", per_day=1)
+        assert values(summed)[1] * float(summed.order.stat.step) == 12  # 5 + 0 + 5 + 2, and NaN is missing
 
 
 def test_units_of_one_row() -> None:
