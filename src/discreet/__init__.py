@@ -30,6 +30,9 @@ from discreet.mechanisms.truncated_geometric import TruncatedGeometric
 from discreet.private import Private
 
 if TYPE_CHECKING:
+    from discreet.adaptive.holdout import ReusableHoldout
+    from discreet.adaptive.thresholdout import Thresholdout
+    from discreet.adaptive.transfer import population_error
     from discreet.asking import Query
     from discreet.classical.bands import BLRThresholds
     from discreet.classical.blr import BLR
@@ -39,6 +42,23 @@ if TYPE_CHECKING:
     from discreet.classical.mwem import MWEM
     from discreet.classical.pmw import PMW
     from discreet.classical.projection import Projection
+    from discreet.estimate.estimate import Estimate
+    from discreet.graph_session import graph
+    from discreet.graphs.degrees import DegreeHistogram, DegreeSequence
+    from discreet.graphs.edges import EdgeCount
+    from discreet.graphs.graph import Graph
+    from discreet.graphs.triangles import TriangleCount
+    from discreet.local.frequencies import LocalFrequencies
+    from discreet.mechanisms.bootstrap import LittleBootstraps, parametric_bootstrap
+    from discreet.mechanisms.covariance import Covariance
+    from discreet.mechanisms.inverse_sensitivity import InverseSensitivity
+    from discreet.mechanisms.mean import Mean
+    from discreet.mechanisms.propose_test_release import ProposeTestRelease, StabilityTest, StableMode
+    from discreet.mechanisms.robust import Robust
+    from discreet.mechanisms.sample_and_aggregate import SampleAndAggregate
+    from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
+    from discreet.mechanisms.toeplitz import Toeplitz
+    from discreet.mechanisms.tree import Tree
     from discreet.opening import connect
     from discreet.plan.plan import Plan
     from discreet.release import Release
@@ -57,6 +77,30 @@ _ROAD = {
     "Release": "discreet.release",
     "Session": "discreet.session",
     "Synthetic": "discreet.synthesize.synthetic",
+    "Covariance": "discreet.mechanisms.covariance",
+    "Estimate": "discreet.estimate.estimate",
+    "InverseSensitivity": "discreet.mechanisms.inverse_sensitivity",
+    "LittleBootstraps": "discreet.mechanisms.bootstrap",
+    "LocalFrequencies": "discreet.local.frequencies",
+    "Mean": "discreet.mechanisms.mean",
+    "ProposeTestRelease": "discreet.mechanisms.propose_test_release",
+    "ReusableHoldout": "discreet.adaptive.holdout",
+    "Robust": "discreet.mechanisms.robust",
+    "SampleAndAggregate": "discreet.mechanisms.sample_and_aggregate",
+    "SmoothSensitivity": "discreet.mechanisms.smooth_sensitivity",
+    "StabilityTest": "discreet.mechanisms.propose_test_release",
+    "StableMode": "discreet.mechanisms.propose_test_release",
+    "Thresholdout": "discreet.adaptive.thresholdout",
+    "Toeplitz": "discreet.mechanisms.toeplitz",
+    "Tree": "discreet.mechanisms.tree",
+    "parametric_bootstrap": "discreet.mechanisms.bootstrap",
+    "population_error": "discreet.adaptive.transfer",
+    "DegreeHistogram": "discreet.graphs.degrees",
+    "DegreeSequence": "discreet.graphs.degrees",
+    "EdgeCount": "discreet.graphs.edges",
+    "Graph": "discreet.graphs.graph",
+    "TriangleCount": "discreet.graphs.triangles",
+    "graph": "discreet.graph_session",
     "BLR": "discreet.classical.blr",
     "BLRThresholds": "discreet.classical.bands",
     "Boosting": "discreet.classical.boosting",
@@ -75,17 +119,27 @@ __all__ = [
     "BLRThresholds",
     "Boosting",
     "BudgetExceeded",
+    "Covariance",
+    "DegreeHistogram",
+    "DegreeSequence",
+    "EdgeCount",
     "EngineError",
     "Error",
+    "Estimate",
     "Exponential",
     "Filter",
     "Gaussian",
     "Gdp",
+    "Graph",
     "IntervalExponential",
     "Invalid",
+    "InverseSensitivity",
     "Laplace",
     "LedgerError",
+    "LittleBootstraps",
+    "LocalFrequencies",
     "Loss",
+    "Mean",
     "Mechanism",
     "MedianMechanism",
     "NoisyMax",
@@ -94,6 +148,7 @@ __all__ = [
     "PolicyError",
     "Private",
     "Projection",
+    "ProposeTestRelease",
     "Pure",
     "Quantile",
     "Quantiles",
@@ -103,11 +158,21 @@ __all__ = [
     "RandomnessFailed",
     "Refused",
     "Release",
+    "ReusableHoldout",
+    "Robust",
+    "SampleAndAggregate",
     "Session",
+    "SmoothSensitivity",
     "SparseVector",
+    "StabilityTest",
+    "StableMode",
     "Synthetic",
     "ThresholdedCounts",
+    "Thresholdout",
+    "Toeplitz",
     "TopK",
+    "Tree",
+    "TriangleCount",
     "TruncatedGeometric",
     "WeightedGaussianSelection",
     "Zcdp",
@@ -116,9 +181,12 @@ __all__ = [
     "connect",
     "counting",
     "each_row",
+    "graph",
     "histogram",
     "most_popular",
     "parallel",
+    "parametric_bootstrap",
+    "population_error",
 ]
 
 

@@ -17,20 +17,17 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet.errors import Invalid, LedgerError
-from discreet.ledger.chain import digest as seal_of
 from discreet.ledger.ledger import Ledger
 from discreet.loss import record
-from discreet.loss.notions import Approx
-from discreet.plan.canonical import fingerprint
 from discreet.plan.execute import OTHER
 from discreet.plan.outcome import Shown
 from discreet.plots.notes import notes_of
 from discreet.plots.page import html_table
 from discreet.plots.table import LEGEND, NO_GROUP, NO_ROWS, Series, text_table
+from discreet.receipts import price, together, verify_receipt
 
 Row = dict[str, Any]
 CHANGED = "the ledger holds other answers to this question: these were changed, or made up"
-_SHORT = 1e-4  # smaller numbers are written as powers of ten
 
 
 @final
@@ -130,6 +127,12 @@ class Release:
 
     def _repr_html_(self) -> str:
         return html_table(self.series, len(self), self.small_print, empty=self.empty)
+
+    def explain(self) -> str:
+        """Who is protected, what was paid, and what the same answers cost several units together."""
+        loss = record.from_json(self.receipt["loss"])
+        who = f"protects {self.receipt['protected']}, under {self.receipt['adjacency']}"
+        return "\n".join([who, *self.small_print, *together(loss, self.epsilon, self.delta)])
 
     def plot(self, path: str | os.PathLike[str] | None = None, column: str | None = None) -> Any:
         """Draw a column (the first with error bars, unless one is named) over the groups: a figure, or a file if a path is given."""
@@ -288,56 +291,6 @@ def _value(value: Any) -> Any:
         case {"datetime": str(text)}:
             return datetime.datetime.fromisoformat(text)
     return value
-
-
-def price(amount: Fraction) -> str:
-    """An ε or a δ as people write it.
-
-    >>> price(Fraction(1, 2)), price(Fraction(1, 3)), price(Fraction(1, 32_000_000))
-    ('0.5', '0.3333', '3.1e-08')
-    """
-    return f"{float(amount):.2g}" if 0 < amount < _SHORT else f"{float(amount):.4g}"
-
-
-# ── receipts ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def verify_receipt(receipt: dict[str, Any], ledger: Ledger | None = None) -> None:
-    """Check that a receipt is whole and its price is proved, and with a ledger that it was paid there; else Invalid or LedgerError.
-
-    Without a ledger this shows that the receipt agrees with itself, and anyone can write one that does: whether it was paid is not seen.
-    """
-    try:
-        said = {name: value for name, value in receipt.items() if name != "hash"}
-        whole = receipt["hash"] == seal_of(said)
-        epsilon, delta = Fraction(receipt["epsilon"]), Fraction(receipt["delta"])
-        level = Fraction(receipt["confidence"])
-        named = fingerprint([receipt["asked"], *map(_number, (epsilon, delta)), receipt["policy"], receipt["version"], _number(level)])
-        loss = record.from_json(receipt["loss"])
-        asked, sequence, entry = receipt["question"], receipt["ledger"]["sequence"], receipt["ledger"]["entry"]
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
-        raise Invalid("this is not a receipt") from None
-    if not whole:
-        raise Invalid("this receipt was changed: its hash is not that of what it says")
-    if asked != named:
-        raise Invalid("this receipt names another question than the one it states")
-    if not loss.within(Approx(epsilon, delta)):
-        raise Invalid(f"what was done costs more than the ε = {price(epsilon)}, δ = {price(delta)} that this receipt states")
-    if ledger is not None:
-        _verify_paid(receipt, ledger, sequence, entry)
-
-
-def _number(value: Fraction) -> dict[str, str]:
-    return {"is": "number", "value": str(value)}
-
-
-def _verify_paid(receipt: dict[str, Any], ledger: Ledger, sequence: Any, entry: Any) -> None:
-    entries = ledger.entries()
-    if not isinstance(sequence, int) or not 0 <= sequence < len(entries) or entries[sequence].hash != entry:
-        raise LedgerError("the ledger has no such entry: this receipt belongs to another ledger, or was made up")
-    body = entries[sequence].body
-    if entries[sequence].kind != "spend" or body["question"] != receipt["question"] or body["loss"] != receipt["loss"]:
-        raise LedgerError("the ledger's entry pays for another question or another price than this receipt says")
 
 
 def _narrow(values: list[Any]) -> list[Any]:

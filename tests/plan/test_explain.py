@@ -108,7 +108,7 @@ def test_the_loss_by_every_route_and_for_groups_of_people() -> None:
     assert [route["delta"] for route in loss["routes"]] == ["0", "1/1000000"]
     assert loss["routes"][0]["epsilons"]["basic"] == 1
     assert set(loss["routes"][1]["epsilons"]) == {"basic", "advanced", "zcdp", "renyi", "gdp", "pld"}
-    assert [(group["units"], group["epsilon"]) for group in loss["people"]] == [(2, 2.0), (5, 5.0)]
+    assert [(group["units"], group["epsilon"]) for group in loss["people"]] == [(2, 2.0), (5, 5.0), (10, 10.0)]
     found = explained(keys=None).to_json()["loss"]["people"]
     assert all(group["epsilon"] <= group["units"] for group in found)
     assert found[1]["delta"] > 5 * found[0]["delta"] / 2

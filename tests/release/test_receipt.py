@@ -11,7 +11,8 @@ from release.clinic import clinic
 
 from discreet.errors import Error, Invalid, LedgerError
 from discreet.ledger.chain import digest
-from discreet.release import Release, verify_receipt
+from discreet.receipts import verify_receipt
+from discreet.release import Release
 from discreet.session import Session
 
 SQL = "SELECT dept, COUNT(*) AS visits FROM visits GROUP BY dept"
@@ -91,3 +92,10 @@ def test_changed_answers_are_seen_against_the_ledger(paid: tuple[Session, Releas
 def test_what_is_no_receipt_is_reported(receipt: dict[str, Any]) -> None:
     with pytest.raises(Invalid, match="not a receipt"):
         verify_receipt(receipt)
+
+
+def test_an_answer_tells_what_it_costs_several_units_together(paid: tuple[Session, Release]) -> None:
+    told = paid[1].explain()
+    assert "for 2 units together: ε = 2" in told
+    assert "for 10 units together: ε = " in told
+    assert "protects" in told

@@ -21,7 +21,8 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.standing import Amount
 from discreet.plots.table import plainly
 from discreet.project import FILE, find_project, read_project
-from discreet.release import CHANGED, Release, price, stored_release, verify_receipt
+from discreet.receipts import price, verify_receipt
+from discreet.release import CHANGED, Release, stored_release
 
 Witness = Annotated[str | None, Option("--witness", metavar="FILE", help="The ledger's witness.")]
 _RECENT = 20

@@ -26,7 +26,8 @@ from discreet.plan.forecast import Forecast
 from discreet.plan.plan import Plan
 from discreet.plots.table import Series, cell, decimals, plainly
 from discreet.project import FILE, open_project
-from discreet.release import Release, price
+from discreet.receipts import price
+from discreet.release import Release
 from discreet.session import Session
 
 SIZE = 100_000  # of the groups that forecasts are for

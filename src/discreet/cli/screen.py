@@ -13,7 +13,8 @@ from rich.text import Text
 from discreet.ledger.history import Amount
 from discreet.plan.explain import Explanation
 from discreet.plots.table import TOO_SMALL, cell
-from discreet.release import Release, price
+from discreet.receipts import price
+from discreet.release import Release
 
 MOST = 60  # rows that are shown
 out = Console(highlight=False, soft_wrap=False)

@@ -11,7 +11,8 @@ from attrs import field, frozen
 
 from discreet.errors import Invalid
 from discreet.ledger.ledger import Ledger
-from discreet.release import price, verify_receipt
+from discreet.loss import record
+from discreet.receipts import price, together, verify_receipt
 
 
 @final
@@ -57,7 +58,7 @@ class Estimate:
     def explain(self) -> str:
         """Who is protected, what was done, what it cost, and what it cost several units together."""
         lines = [f"{self.what}: {self._told}", self.how, f"protects {self.receipt['protected']}", *self.receipt["notes"], self._paid]
-        return "\n".join([*lines, *(f"for {k} units together: {cost}" for k, cost in self.receipt["groups"])])
+        return "\n".join([*lines, *together(record.from_json(self.receipt["loss"]), self.epsilon, self.delta)])
 
     @property
     def _told(self) -> str:

@@ -18,12 +18,11 @@ from discreet.loss.promise import Promised
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.plan.canonical import fingerprint, plain
 from discreet.private import Private
-from discreet.release import price
+from discreet.receipts import price, together
 from discreet.tables.catalog import Catalog
 
 _CONFIDENCE = Fraction(95, 100)
 _FORMAT = 1
-GROUPS = (2, 5, 10)
 
 
 @final
@@ -57,10 +56,6 @@ class EstimatePlan:
         numbers = [plain(self.epsilon), plain(self.delta)]
         return fingerprint([self.asked, *numbers, self.catalog.digest, self.catalog.version, plain(_CONFIDENCE)])
 
-    def groups(self) -> list[tuple[int, str]]:
-        """What it costs several units together."""
-        return [(k, _cost(self.mechanism.loss_at(k), k * self.epsilon, self.delta)) for k in GROUPS]
-
     def receipt(self, paid: Entry) -> dict[str, Any]:
         """What was asked and done, enough to check the price and the ledger's entry."""
         said = {
@@ -76,7 +71,6 @@ class EstimatePlan:
             "version": self.catalog.version,
             "loss": record.to_json(self.loss),
             "notes": list(self.notes),
-            "groups": [list(pair) for pair in self.groups()],
             "ledger": {"sequence": paid.sequence, "entry": paid.hash},
         }
         return said | {"hash": seal_of(said)}
@@ -84,13 +78,7 @@ class EstimatePlan:
     def explain(self) -> str:
         """Who is protected, what will be done and what it will cost, also for several units together."""
         cost = f"ε = {price(self.epsilon)}" + (f", δ = {price(self.delta)}" if self.delta else "")
-        together = [f"for {k} units together: {told}" for k, told in self.groups()]
-        return "\n".join([f"{self.what}", self.how, f"protects {self.catalog.protected}", *self.notes, f"costs {cost}", *together])
+        lines = [self.what, self.how, f"protects {self.catalog.protected}", *self.notes, f"costs {cost}"]
+        return "\n".join([*lines, *together(self.loss, self.epsilon, self.delta)])
 
     __repr__ = explain
-
-
-def _cost(loss: Loss, epsilon: Fraction, delta: Fraction) -> str:
-    if not delta:
-        return f"ε = {min(loss.epsilon_at(0), float(epsilon)):.4g}"
-    return f"δ = {loss.delta_at(epsilon):.2g} at ε = {float(epsilon):.4g}"

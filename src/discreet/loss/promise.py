@@ -7,11 +7,26 @@ from typing import final
 
 from attrs import field, frozen
 
-from discreet import parameter
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.loss.law import Floats, Laws
 from discreet.loss.loss import Loss
 from discreet.loss.notions import Approx
+
+GROUPS = (2, 5, 10)  # units whose price together is told beside every answer's
+
+
+def group_price(loss: Loss, epsilon: Fraction, delta: Fraction, k: int) -> tuple[float, Fraction]:
+    """What an answer of price (ε, δ) costs k units together: an ε, by the best route and at most kε, at the δ of group privacy.
+
+    >>> epsilon, delta = group_price(Approx("1/2", "1e-6"), Fraction(1, 2), Fraction("1e-6"), 2)
+    >>> epsilon, round(float(delta) * 1e6, 2)
+    (1.0, 2.65)
+    """
+    mass = Fraction(0)
+    if delta:
+        mass = delta * exact.rational_up(lambda: (exact.ball(k * epsilon).exp() - 1) / (exact.ball(epsilon).exp() - 1))
+    return min(loss.group(k).epsilon_at(mass) if mass < 1 else 0.0, exact.float_up(k * epsilon)), min(mass, Fraction(1))
 
 
 @final

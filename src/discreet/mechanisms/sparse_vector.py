@@ -18,6 +18,7 @@ from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
+from discreet.mechanisms.under_way import UnderWay
 from discreet.noise import lattice
 from discreet.noise.bits import Bits, SystemBits
 from discreet.private import Private, reveal
@@ -122,10 +123,11 @@ class SparseVector(Mechanism[list[Outcome]]):
 
 
 @final
-class Run:
+class Run(UnderWay):
     """One stream of threshold questions."""
 
     def __init__(self, mechanism: SparseVector, bits: Bits) -> None:
+        super().__init__()
         self.mechanism = mechanism
         self.left = mechanism.hits
         self._bits = bits
@@ -138,6 +140,7 @@ class Run:
 
     def ask(self, answer: Private[Any] | Any) -> Outcome:
         """Say whether an answer is above the threshold."""
+        self.stay()
         if self.halted:
             raise Invalid("this stream has used all its hits: open a new one")
         if not isinstance(answer, Private):

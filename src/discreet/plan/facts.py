@@ -10,7 +10,7 @@ from typing import Any, assert_never
 
 from attrs import evolve
 
-from discreet import exact
+from discreet.loss.promise import GROUPS, group_price
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.quantile import Quantile
@@ -239,7 +239,7 @@ def theorem(mechanism: type) -> str:
 def _loss(plan: Steps) -> dict[str, Any]:
     deltas = [plan.delta] if plan.delta >= _BESIDE else [plan.delta, _BESIDE]
     routes = [{"delta": str(delta), "epsilons": _finite(plan.loss.routes(delta))} for delta in deltas]
-    return {"term": repr(plan.loss), "routes": routes, "people": [_of_group(plan, k) for k in (2, 5)]}
+    return {"term": repr(plan.loss), "routes": routes, "people": [_of_group(plan, k) for k in GROUPS]}
 
 
 def _finite(routes: dict[str, float]) -> dict[str, float | None]:
@@ -248,14 +248,8 @@ def _finite(routes: dict[str, float]) -> dict[str, float | None]:
 
 def _of_group(plan: Steps, k: int) -> dict[str, Any]:
     """What the answer costs k units together: by the best route, and never more than k·ε."""
-    delta = Fraction(0)
-    if plan.delta:
-        delta = plan.delta * exact.rational_up(lambda: (exact.ball(k * plan.epsilon).exp() - 1) / (exact.ball(plan.epsilon).exp() - 1))
-    return {
-        "units": k,
-        "epsilon": min(plan.loss.group(k).epsilon_at(delta), exact.float_up(k * plan.epsilon)),
-        "delta": float(delta) if delta < 1 else 1.0,
-    }
+    epsilon, delta = group_price(plan.loss, plan.epsilon, plan.delta, k)
+    return {"units": k, "epsilon": epsilon, "delta": float(delta)}
 
 
 def _forecast(plan: Steps) -> dict[str, Any]:

@@ -1,0 +1,25 @@
+"""What is under way holds noise that was paid for once: it stays in the process that opened it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NoReturn
+
+from discreet.errors import Invalid
+
+_COPIED = "this is under way and holds noise that was paid for once: it is not copied or taken into another process. Open another there"
+
+
+class UnderWay:
+    """A run of an interactive mechanism. Two copies would use the same noise twice, or noise the same step twice, for one payment."""
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+
+    def stay(self) -> None:
+        """Refuse to go on in another process."""
+        if os.getpid() != self._process:
+            raise Invalid(_COPIED)
+
+    def __reduce_ex__(self, _: Any) -> NoReturn:
+        raise Invalid(_COPIED)
