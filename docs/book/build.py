@@ -180,7 +180,7 @@ def raised(text: str) -> str:
         tag, inside = "sup" if found[1] == "^" else "sub", found[2]
         return f"<{tag}>{raised(inside[1:-1] if inside[0] == '(' else inside)}</{tag}>"
 
-    return re.sub(rf"(\^|(?<=\b[A-Za-z])_)({brackets}|−?[\w½]+(?:\.\d+)?)", moved, text)
+    return re.sub(rf"(\^|(?<=[A-Za-z])_)({brackets}|−?[\w½]+(?:\.\d+)?)", moved, text)
 
 
 def _sidebar(parts: list[tuple[str, list[Page]]], here: Page) -> str:
