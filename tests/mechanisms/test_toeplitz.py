@@ -151,6 +151,41 @@ def test_the_noise_is_drawn_around_the_exact_number() -> None:
         assert (run.measured[0] + run._law.offsets[0]) * Fraction(2) ** mechanism.grid == exactly_measured(mechanism, [*x, 8])[-1]
 
 
+def noise_is_fresh(run: type[ToeplitzRun]) -> bool:
+    """Whether the measurements of a stream of zeros are independent and as wide as is said, at fixed coins: every step and every pair."""
+    mechanism, bits, seen = Toeplitz(rho="1/2", horizon=12), Seeded(17), []
+    for trial in range(4000):
+        one = run(mechanism, (), bits)
+        if trial % 2:
+            one.add_many(Private([0] * 12))
+            seen.append(one.measured)
+        else:
+            seen.append([(one.add(Private(0)), one.measured[0])[1] for _ in range(12)])
+    scaled = np.array(seen, float) * 2.0**mechanism.grid / float(mechanism.scale)
+    return bool(abs(np.cov(scaled.T) - np.eye(12)).max() < 0.12)  # five deviations and a half of a variance's estimate
+
+
+def test_every_measurement_has_fresh_noise() -> None:
+    assert noise_is_fresh(ToeplitzRun)
+
+
+@pytest.mark.parametrize("broken", ["left out", "used twice", "halved"])
+def test_noise_that_is_not_fresh_is_seen(broken: str) -> None:
+    class Broken(ToeplitzRun):  # type: ignore[misc]
+        def _noised(self, exactly: list[int]) -> list[int]:
+            told = super()._noised(exactly)
+            if broken == "halved":
+                return [one // 2 for one in told]
+            before = getattr(self, "before", 0)
+            out = []
+            for i, one in enumerate(told, self.steps):
+                out.append((0 if broken == "left out" else before) if i % 4 == 3 else one)
+                before = self.before = one
+            return out
+
+    assert not noise_is_fresh(Broken)
+
+
 @pytest.mark.parametrize(("horizon", "k"), [(1, 1), (8, 3), (365, 40), (2**20, 1)])
 def test_the_loss_is_what_the_measurements_cost(horizon: int, k: int) -> None:
     mechanism = Toeplitz(rho="1/8", horizon=horizon, sensitivity=4, contributions=k)

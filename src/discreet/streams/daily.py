@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import itertools
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import itemgetter
@@ -75,6 +74,7 @@ class Feed:
         if any(w > order.calendar.count for w in self.windows):
             raise Invalid("a window is not longer than the feed")
         self._engine, self._till = engine, till
+        self._known: list[Batch] = []  # what was read or stored of it: public, and never another
         order.statement(1, engine.dialect)  # what cannot be written is refused here, before anything is paid
 
     @classmethod
@@ -169,14 +169,10 @@ class Feed:
 
     def _batches(self, steps: int) -> list[Batch]:
         """What was stored of this feed, and then, if that is not enough, one batch more: noised now and stored before it is seen."""
-        found: list[Batch] = []
-        for place in itertools.count():
-            question = fingerprint([self.order.question, place])
-            done = sum(len(batch.totals) for batch in found)
-            if not self._till.knows(question) and done >= steps:
-                return found
-            found.append(self._batch(question, found, done, steps))
-        raise AssertionError("unreachable")
+        while (done := sum(len(batch.totals) for batch in self._known)) < steps:
+            question = fingerprint([self.order.question, len(self._known)])
+            self._known = [*self._known, self._batch(question, self._known, done, steps)]
+        return self._known
 
     def _batch(self, question: str, before: Sequence[Batch], done: int, steps: int) -> Batch:
         # the data is read before the days are claimed: an engine that fails then costs nothing, for no noise was drawn
