@@ -161,7 +161,8 @@ def render(page: Page) -> str:
         if token.info != "python":
             return f'<div class="plain"><pre>{html.escape(token.content)}</pre></div>'
         lexer = PythonConsoleLexer() if ">>>" in token.content else PythonLexer()
-        return highlight(token.content.strip() + "\n", lexer, HtmlFormatter()) + page.below.get(place, "")
+        code = re.sub(r"\n{3,}", "\n\n", token.content.strip())
+        return highlight(code + "\n", lexer, HtmlFormatter()) + page.below.get(place, "")
 
     writer.add_render_rule("fence", fence)
     writer.add_render_rule("table_open", lambda self, *_: '<div class="wide"><table>')

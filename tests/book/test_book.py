@@ -57,6 +57,7 @@ def test_every_block_is_run(name: str, site: Path) -> None:
     assert built[name].ran == sum(language == "python" for language, _ in fences)  # type: ignore[attr-defined]
     assert not [body for language, body in fences if language != "python" and ">>>" in body]
     for language, body in fences:
+        assert all(len(line) <= 96 for line in body.splitlines()), "code is wider than a page"
         if language == "python" and ">>>" in body:  # a doctest file reads the closing fence as output without this
             assert body.endswith("\n\n")
             assert not [line for line in body.splitlines() if line.startswith("plt.")]
