@@ -14,7 +14,7 @@ from discreet.errors import Invalid
 from discreet.exact import Number, ball
 from discreet.graphs import given
 from discreet.graphs.given import Protects
-from discreet.graphs.graph import Graph
+from discreet.graphs.graph import Graph, Integers
 from discreet.graphs.ladder import Ladder, Piece, steepest
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
@@ -30,14 +30,15 @@ class TriangleCount(Mechanism[int]):
     Theorem (Nissim, Raskhodnikova & Smith 2007; Zhang et al. 2015; for nodes after Kasiviswanathan, Nissim, Raskhodnikova & Smith 2013).
         Edges: let c be the largest number of common neighbours of two nodes, or `least` = 2/ε if that is more. One edge moves the
         triangles by at most c, and c by at most 1; so Iₜ = c + t is a `Ladder`, and its rate may be `steepest`.
-        Nodes: let m be `most`, T = m(m − 1)/2, and n(t) the number of nodes with m − t … m + t + 1 edges that have a neighbour with at most
-        m + t + 1; Iₜ = T·(1 + n(t) + t(m + 2) + t(t − 1)/2) is a `Ladder` for the triangles that count.
+        Nodes: let m be `most`, T = m(m − 1)/2, and n(t) the sum of l(l − 1)/2 over all nodes with m − t … m + t + 1 edges, where l, at most
+        m, is how many neighbours have at most m + t + 1. Iₜ = T + n(t) + t(T + m² − 1) + (m − 1)t(t − 1)/2 is a `Ladder` for the triangles
+        that count.
 
     Proof for nodes.
         Let y be the graph x with one node v more, so no degree of x falls and none rises by more than 1. It brings at most T triangles, if
-        it counts; and takes away those of its neighbours that had m edges, at most T each. Such a neighbour with a triangle has others that
-        count beside it, so it is in n(0) of both. Who is in n(t) of x is in n(t + 1) of y. Who is in n(t) of y is in n(t + 1) of x, but for
-        v itself and nodes that have no such neighbour but v: then v has at most m + t + 1 edges, so these are m + t + 2 in all at most.
+        it counts; and takes away those of its neighbours that had m edges, which are between neighbours that count: at most n(0) of
+        either graph. n(t) of x is at most n(t + 1) of y, as whoever is looked at still is. n(t) of y is at most n(t + 1) of x and T for v
+        itself and m − 1 for each neighbour that v was counted for; then v has at most m + t + 1 edges: T + (m − 1)(m + t + 1) in all.
 
     Accuracy.
         Edges: `error(confidence, size=c)` is the exact quantile for a graph where c is `size`; it grows with c (checked, not proven).
@@ -86,7 +87,7 @@ class TriangleCount(Mechanism[int]):
         if self.protects == "edge":
             return float(Ladder((Piece(0, max(count, self.least), 1),), self.rate).quantile(level))
         # all steps between those with nobody and with everybody near `most`: the far ones large and the near ones small is worst
-        fewest, widest = (Ladder((self._piece(0, near),), self.rate) for near in (0, count))
+        fewest, widest = (Ladder((self._piece(0, near),), self.rate) for near in (0, count * self._each))
         with exact.precision(192):
             k, miss = 1, ball(1 - level)
             while not _share(fewest, widest, k) <= miss:
@@ -115,18 +116,29 @@ class TriangleCount(Mechanism[int]):
         """The noise that a graph needs, which is private."""
         if self.most is None:
             return Ladder((Piece(0, max(graph.most_common_neighbours(), self.least), 1),), self.rate)
-        degrees, (a, b) = graph.degrees, graph.ends.T
-        lowest = np.full(graph.nodes, 2**62)  # degree among each node's neighbours
-        np.minimum.at(lowest, a, degrees[b])
-        np.minimum.at(lowest, b, degrees[a])
-        enters = np.maximum.reduce([self.most - degrees, degrees - self.most - 1, lowest - self.most - 1])  # in n(t) from this t on
-        times, many = np.unique(np.maximum(enters, 0), return_counts=True)
-        near = dict(zip([0, *times.tolist()], [0, *np.cumsum(many).tolist()], strict=True))  # who is near from 0 on comes last
-        return Ladder(tuple(self._piece(t, n) for t, n in near.items()), self.rate)
+        near = dict(zip(*(part.tolist() for part in self._near(graph)), strict=True))
+        return Ladder(tuple(self._piece(t, n) for t, n in ({0: 0} | near).items()), self.rate)
+
+    def _near(self, graph: Graph) -> tuple[Integers, Integers]:
+        """The t at which n(t) grows, in order, and what it grows to.
+
+        The neighbours of a node are ranked by when they are looked at: the j-th adds j − 1 pairs, as soon as the node is looked at too.
+        """
+        most, degrees = self.most or 0, graph.degrees
+        high = np.maximum(degrees - most - 1, 0)  # the t from which on a node is low enough
+        node, other = np.concatenate([graph.ends, graph.ends[:, ::-1]]).T
+        order = np.lexsort((high[other], node))
+        node, since = node[order], high[other][order]
+        rank = np.arange(len(node)) - np.searchsorted(node, node)
+        since = np.maximum(since, np.maximum(high, most - degrees)[node])
+        times, place = np.unique(since[rank < most], return_inverse=True)
+        grows = np.zeros(len(times), np.int64)
+        np.add.at(grows, place, rank[rank < most])
+        return times, np.cumsum(grows)
 
     def _piece(self, start: int, near: int) -> Piece:
         each, most = self._each, self.most or 0
-        return Piece(start, each * (1 + near), each * (most + 2), each)
+        return Piece(start, each + near, each + most**2 - 1, most - 1)
 
 
 def _share(fewest: Ladder, widest: Ladder, k: int) -> Any:
