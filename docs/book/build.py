@@ -167,10 +167,10 @@ def render(page: Page) -> str:
     writer.add_render_rule("fence", fence)
     writer.add_render_rule("table_open", lambda self, *_: '<div class="wide"><table>')
     writer.add_render_rule("table_close", lambda self, *_: "</table></div>")
-    body = writer.renderer.render(page.tokens, writer.options, {}).replace(" ∎", "\u00a0∎")  # never alone on a line
+    body = writer.renderer.render(page.tokens, writer.options, {})
     body = re.sub(r'href="([\w-]+)\.md(#[\w-]*)?"', lambda m: f'href="{m[1]}.html{m[2] or ""}"', body)
     pieces = re.split(r"(<pre.*?</pre>|<code.*?</code>|<figure.*?</figure>)", body, flags=re.S)
-    return "".join(piece if i % 2 else raised(piece) for i, piece in enumerate(pieces))
+    return "".join(piece if i % 2 else re.sub(" (?=[∎%])", "\u00a0", raised(piece)) for i, piece in enumerate(pieces))
 
 
 def raised(text: str) -> str:
