@@ -51,6 +51,30 @@ def test_the_columns_move_as_far_as_is_said_and_no_further(size: int, k: int) ->
     assert longest <= said**2 < longest * (1 + Fraction(1, 2**60))
 
 
+@pytest.mark.parametrize("power", [Fraction(1, 20), Fraction(1, 4), Fraction(2, 5)])
+def test_other_powers_keep_the_lemma(power: Fraction) -> None:
+    factor = Factor.of(5, power)
+    for k in (1, 3):
+        longest, said = worst(coefficients(factor), k), factor.moved(k)
+        assert longest <= said**2 < longest * (1 + Fraction(1, 2**60))
+    for size in (60, 1000):
+        lengths = []
+        for alpha in (float(power), 1 - float(power)):  # the power itself, and what is left of A
+            powers = list(itertools.accumulate(range(1, size), lambda r, k: r * (k - 1 + alpha) / k, initial=1.0))  # noqa: B023
+            lengths.append(math.hypot(*powers))
+        near = Factor.of(size, power)
+        assert lengths[0] * lengths[1] * 0.97 < float(near.moved(1)) * near.row(size) < lengths[0] * lengths[1] * 1.03
+
+
+@pytest.mark.parametrize(("size", "k"), [(365, 1), (365, 20), (365, 365), (1000, 100), (3, 2)])
+def test_the_best_power_is_no_worse_than_the_root_or_noise_on_each_step(size: int, k: int) -> None:
+    best, root = Factor.best(size, k), Factor.of(size)
+    errs = float(best.moved(k)) * best.row(size)
+    assert errs <= float(root.moved(k)) * root.row(size)
+    assert errs <= math.sqrt(k) * math.sqrt(size) * 1.01
+    assert (best == root) == (k == 1)
+
+
 def test_one_column_is_not_enough_for_two() -> None:
     """The check sees a sensitivity that forgets how often a unit counts; √k times it would not do either."""
     longest = worst(coefficients(Factor.of(5)), 2)
@@ -109,7 +133,7 @@ def exactly_measured(mechanism: Toeplitz, x: list[int]) -> list[Fraction]:
 def test_rounded_buffers_move_no_further_than_is_said() -> None:
     """Streams of neighbours, exactly: the true difference, and the one of buffers that are rounded down."""
     choose, size, k = np.random.default_rng(7), 40, 3
-    mechanism, c = Toeplitz(rho=1, horizon=size, sensitivity=9, contributions=k), coefficients(Factor.of(size))
+    mechanism, c = Toeplitz(rho=1, horizon=size, sensitivity=9, contributions=k), coefficients(Factor.best(size, k))
     rounded = False
     for trial in range(30):
         x = choose.integers(-(10**9), 10**9, size).tolist()

@@ -1,4 +1,4 @@
-"""Running totals of a stream through a square root of the running total: a quarter of the tree's error, in as short a memory."""
+"""Running totals of a stream through a root of the running total: a third of the tree's error, in as short a memory."""
 
 from __future__ import annotations
 
@@ -50,11 +50,10 @@ class Toeplitz(Mechanism[list[float]]):
         the rounding to the grid sees exactly. What comes after is a function of what was measured: floats will do, and cost nothing.
 
     Accuracy.
-        The running total after t steps errs by a normal of deviation σ·‖row t of B‖, unbiased; both lengths are about √(ln T/π + 1.07), so
-        the standard error is (ln T/π + 1.07)/√(2ρ), within 1 % of what the exact root gives. `error` is its quantile at the last, worst
-        step; for `size` running totals the union bound, steps in octaves. `after` says after which step; with
-        `window` it is of a window's sum. Grid roundings are added; the
-        rounding of floats, some 10⁻¹² of the largest total, is not.
+        The running total after t steps errs by a normal of deviation σ·‖row t of B‖, unbiased. For one contribution both lengths are about
+        √(ln T/π + 1.07), so the standard error is (ln T/π + 1.07)/√(2ρ), within 1 % of the exact root's. `error` is its quantile at the
+        last, worst step, or at step `after`; for `size` running totals the union bound, steps in octaves. With `window` it is of a window's
+        sum. Grid roundings are added; the rounding of floats, some 10⁻¹² of the largest total, is not.
 
     >>> noise = Toeplitz(rho=0.5, horizon=2**20)
     >>> round(noise.deviation, 2), round(noise.error(size=2**20), 1), round(noise.error(window=7), 1)
@@ -93,8 +92,8 @@ class Toeplitz(Mechanism[list[float]]):
 
     @property
     def factor(self) -> Factor:
-        """The matrix C."""
-        return Factor.of(self.horizon)
+        """The matrix C: about the square root of A, or a lower power where a unit counts in many steps."""
+        return Factor.best(self.horizon, self.contributions)
 
     @property
     def loss(self) -> Loss:
@@ -139,7 +138,7 @@ class Toeplitz(Mechanism[list[float]]):
 
 def length_moved(steps: int, sensitivity: Fraction, contributions: int) -> Fraction:
     """How far the measurements move, with what rounding the buffers may add."""
-    return sensitivity * Factor.of(steps).moved(contributions) + Fraction(steps * (math.isqrt(steps) + 1), 2**_FRACTION)
+    return sensitivity * Factor.best(steps, contributions).moved(contributions) + Fraction(steps * (math.isqrt(steps) + 1), 2**_FRACTION)
 
 
 @final

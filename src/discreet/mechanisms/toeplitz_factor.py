@@ -1,10 +1,10 @@
-"""A square root of the running total with a short memory, in exact numbers: its coefficients, and how long its columns and rows are.
+"""A power of the running total with a short memory, in exact numbers: its coefficients, and how long its columns and rows are.
 
-The running total is the lower triangular matrix A of ones, which is C² for the Toeplitz matrix C of the coefficients rₖ = C(2k, k)/4^k of
-1/√(1 − x). They are an integral, rₖ = (1/π)∫ θ^k/√(θ(1 − θ)) dθ over [0, 1]. With θ = 1/(1 + e^(−u)) it is (1/π)∫ θ^k·√(θ(1 − θ)) du over
-the line, of an integrand that is analytic for |Im u| < π: the trapezoid rule with a step of 2½ errs by about e^(−2π²/2½) < 0.04 %, and
+The running total is the lower triangular Toeplitz matrix A of the coefficients of 1/(1 − x), all of them 1; its power A^α has those of
+1/(1 − x)^α. These are an integral, (sin πα/π)·∫ θ^(k+α−1)·(1 − θ)^(−α) dθ over [0, 1], and with θ = 1/(1 + e^(−u)) one of
+θ^(k+α)·(1 − θ)^(1−α) du over the line, analytic for |Im u| < π. The trapezoid rule with a step of 2½ errs by some e^(−2π²/2½) < 0.04 %, and
 leaves a handful of rates θᵢ and weights ωᵢ > 0 (a buffered linear Toeplitz matrix: Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024).
-Rounded to multiples of 2⁻⁶⁴ they *define* C. How near it is to the root decides how much noise is needed, and never whether it is private.
+Rounded to multiples of 2⁻⁶⁴ they *define* C. How near it is to a power decides how much noise is needed, and never whether it is private.
 
 All that is said of C below is computed in balls and rounded against us.
 """
@@ -48,9 +48,17 @@ class Factor:
     _known: dict[tuple[str, int], Fraction] = field(factory=dict, init=False, repr=False, eq=False)
 
     @staticmethod
-    def of(size: int) -> Factor:
-        """The factor for so many steps."""
-        return _factor(size)
+    def of(size: int, power: Fraction = Fraction(1, 2)) -> Factor:
+        """About A^power, for so many steps."""
+        return _factor(size, power)
+
+    @staticmethod
+    def best(size: int, columns: int) -> Factor:
+        """The power, of ½ and lower ones, with the least error for a unit that counts in so many steps.
+
+        For one step that is the square root. The more steps, the closer to noise on each step alone, whose length grows by their root.
+        """
+        return _best(size, min(columns, size))
 
     # ── columns: how far a unit moves what is measured ───────────────────────────────────────────────────────────────
 
@@ -170,19 +178,33 @@ def _square(residues: Sequence[Ball], rates: Sequence[Ball], count: int) -> Ball
     return sum((a * b * _sum(first * second, count) for a, first in pairs for b, second in pairs), ball(0))
 
 
-@lru_cache(maxsize=64)
-def _factor(size: int) -> Factor:
+@lru_cache(maxsize=256)
+def _best(size: int, columns: int) -> Factor:
+    found, error = None, 0.0
+    for twentieths in range(10, 0, -1):  # the error falls to its least and then rises
+        tried = Factor.of(size, Fraction(twentieths, 20))
+        errs = float(tried.moved(columns)) * tried.row(size)
+        if found is not None and errs >= error:
+            break
+        found, error = tried, errs
+    assert found is not None
+    return found
+
+
+@lru_cache(maxsize=256)
+def _factor(size: int, power: Fraction) -> Factor:
     """The trapezoid rule from u = −4 to about ln T + 2; what is left beyond the last rate is given to it, the rest to a rate of 0."""
     end = Fraction(7, 10) * (size - 1).bit_length() + _BEYOND  # ln 2 < 0.7
     count = int((end - _FIRST) / _STEP) + 1
     rates, weights = [], []
     with exact.precision(_PRECISION):
+        alpha = ball(power)
         for i in range(count):
             u = ball(_FIRST + i * _STEP)
             rate = 1 / (1 + (-u).exp())
-            weight = ball(_STEP) / exact.pi() * (rate * (1 - rate)).sqrt()
+            weight = ball(_STEP) * (exact.pi() * alpha).sin() / exact.pi() * (alpha * rate.log() + (1 - alpha) * (1 - rate).log()).exp()
             if i == count - 1:
-                weight = weight / (1 - (-ball(_STEP) / 2).exp())
+                weight = weight / (1 - (-ball(_STEP) * (1 - alpha)).exp())
             rates.append(_floor(rate))
             weights.append(_floor(weight))
     rest = 2**UNIT - sum(weights)

@@ -107,7 +107,7 @@ class Feed:
             if order.value is not None
             else f"{order.per_day} row{'s' * (order.per_day > 1)} at most"
         )
-        noise = "Gaussian noise, a square root" if isinstance(self.mechanism, Toeplitz) else "Laplace noise, a tree"
+        noise = "Gaussian, Toeplitz" if isinstance(self.mechanism, Toeplitz) else "Laplace, tree"
         lines = [
             f"daily {order.table}: {what} by {calendar.every}, {calendar.start} to {calendar.last} ({days:,} steps)",
             f"protected: {order.catalog.protected}, over all of these days ({order.catalog.adjacency})",
