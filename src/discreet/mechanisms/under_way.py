@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC
 from typing import Any, NoReturn
 
 from discreet.errors import Invalid
@@ -10,7 +11,7 @@ from discreet.errors import Invalid
 _COPIED = "this is under way and holds noise that was paid for once: it is not copied or taken into another process. Open another there"
 
 
-class UnderWay:
+class UnderWay(ABC):
     """A run of an interactive mechanism. Two copies would use the same noise twice, or noise the same step twice, for one payment."""
 
     def __init__(self) -> None:
