@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import math
+import pkgutil
 from fractions import Fraction
 from typing import Any
 
@@ -12,8 +14,10 @@ import numpy as np
 import pytest
 from mechanisms.shake import Shake
 
+from discreet import mechanisms
 from discreet.errors import Error
 from discreet.loss.loss import Loss
+from discreet.mechanisms.bootstrap import LittleBootstraps
 from discreet.mechanisms.covariance import Covariance
 from discreet.mechanisms.exponential import Exponential, IntervalExponential
 from discreet.mechanisms.gaussian import Gaussian
@@ -82,6 +86,7 @@ EVERY: list[tuple[Mechanism[Any], Any]] = [
     (ProposeTestRelease(epsilon=1, delta="1e-4", bound=1, statistic=MEDIAN), [2.5, SECRET]),
     (ProposeTestRelease(epsilon=1, delta="1e-4", bound=1), (SECRET, 100)),
     (StabilityTest(epsilon=1, delta="1e-4"), SECRET),
+    (LittleBootstraps(epsilon=1, estimator=np.median, blocks=5, lower=0, upper=100, rounds=3), [2.5, SECRET]),
     (StableMode(epsilon=1, delta="1e-4"), {"a": 1, "b": SECRET}),
     *((SampleAndAggregate(epsilon=1, estimator=np.median, blocks=5, **how), [2.5, SECRET]) for how in AGGREGATES),
 ]
@@ -91,6 +96,8 @@ each = pytest.mark.parametrize(("mechanism", "answer"), EVERY, ids=ids)
 
 def test_every_mechanism_is_here() -> None:
     """A new mechanism must be added to the list above."""
+    for module in pkgutil.iter_modules(mechanisms.__path__, "discreet.mechanisms."):
+        importlib.import_module(module.name)
     gc.collect()  # attrs makes a class with slots of one without, which is there until it is swept up
     assert {type(m) for m, _ in EVERY} == {c for c in Mechanism.__subclasses__() if c.__module__.startswith("discreet.mechanisms")}
 
