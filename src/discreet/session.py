@@ -208,7 +208,7 @@ class Session:
         A function gets the columns of one block of units at a time, and the blocks' answers are aggregated (`aggregate` median, mean or
         stable; `bounds` between which answers lie; `blocks`; `uncertainty=True` for a standard error too; `columns`; `frame` pandas or
         polars). It runs in this process and sees private rows: whoever passes one could read the table too. With `name` it is remembered,
-        and free the second time. A statistic is median, quantile (`q`), interquartile range, trimmed mean (`trim`) or mode, of the
+        and free the second time. A statistic is mean, median, quantile (`q`), interquartile range, trimmed mean (`trim`) or mode, of the
         expression `of`, by `method` inverse, smooth or test (with a `bound` on the sensitivity). With `dry` nothing is paid: the plan.
         """
         from discreet.estimate import road

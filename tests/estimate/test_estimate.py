@@ -96,6 +96,18 @@ def test_robust_statistics_by_every_method(adjacency: str) -> None:
     assert mode.delta == Fraction("1e-5") / 32
 
 
+def test_a_mean_whose_range_nobody_declared() -> None:
+    frame = polars.DataFrame({"id": np.arange(20_000), "x": 1e7 + np.arange(20_000.0) % 100, "y": [None] * 19_999 + [5.0]})
+    db = session(frame, bounds=None, one_row_per_unit=True)
+    found = db.table("visits").estimate("mean", "x", epsilon=4)
+    assert found.value == pytest.approx(1e7 + 49.5, abs=10)
+    assert 0 < found.standard_error < 1
+    assert abs(db.table("visits").estimate("mean", "y", epsilon=1).value) < 1e30
+    replaced = session(frame, bounds=None, one_row_per_unit=True, adjacency="replace-one")
+    with pytest.raises(Refused, match="AVG"):
+        replaced.table("visits").estimate("mean", "x", epsilon=1)
+
+
 def test_values_of_people_are_aggregated_first() -> None:
     table = session().table("visits")
     with pytest.raises(Refused, match="per_unit"):
@@ -175,7 +187,7 @@ def test_functions_that_fail_or_print_nothing() -> None:
         (lambda t: t.estimate(slope, epsilon=1, aggregate="stable", delta=0), "needs a δ"),
         (lambda t: t.estimate(slope, epsilon=1, bounds=(0, 1), uncertainty=True, aggregate="mean"), "median of blocks"),
         (lambda t: t.estimate(7, epsilon=1), "function"),
-        (lambda t: t.estimate("mean", "cost", epsilon=1), "no statistic of that name"),
+        (lambda t: t.estimate("average", "cost", epsilon=1), "no statistic of that name"),
         (lambda t: t.estimate("median", epsilon=1), "say of what"),
         (lambda t: t.estimate("quantile", "cost", epsilon=1), "q="),
         (lambda t: t.per_unit(c="SUM(cost)").estimate("median", "c", epsilon=1, method="best", bounds=(0, 1)), "inverse, smooth or test"),

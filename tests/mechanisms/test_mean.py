@@ -14,7 +14,7 @@ from mechanisms.shake import Shake
 
 from discreet.errors import Invalid
 from discreet.mechanisms.magnitude import Magnitude, records
-from discreet.mechanisms.mean import _LEVELS, Estimate, Mean
+from discreet.mechanisms.mean import _LEVELS, Mean, MeanFound
 from discreet.private import Private
 
 STRANGE: list[Any] = [
@@ -179,7 +179,7 @@ def test_private_records_are_total(values: Any) -> None:
     for adjacency in ("add/remove", "replace-one"):
         for seed in range(5):
             found = Mean(epsilon=1, adjacency=adjacency).sample(values, Shake(seed, limit=1 << 20))  # type: ignore[arg-type]
-            assert isinstance(found, Estimate)
+            assert isinstance(found, MeanFound)
             assert all(math.isfinite(part) for part in found)
 
 

@@ -7,17 +7,22 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet import exact
 from discreet.engines.engine import Columns, Engine
 from discreet.errors import Invalid, Refused
+from discreet.estimate.blocks import source_of, typed, write_rows
 from discreet.estimate.plan import EstimatePlan
 from discreet.exact import Number
+from discreet.mechanisms.bootstrap import Uncertain
 from discreet.mechanisms.inverse_sensitivity import InverseSensitivity
+from discreet.mechanisms.mean import Mean
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.propose_test_release import ProposeTestRelease, StableMode
 from discreet.mechanisms.quantile import Places
 from discreet.mechanisms.robust import Robust
+from discreet.mechanisms.sensitivity import is_replacement
 from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
 from discreet.plan.bound import Single
 from discreet.plan.canonical import plain
@@ -33,7 +38,7 @@ from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Kind
 
 Method: TypeAlias = Literal["inverse", "smooth", "test"]
-NAMES = ("median", "quantile", "interquartile range", "trimmed mean", "mode")
+NAMES = ("mean", "median", "quantile", "interquartile range", "trimmed mean", "mode")
 _HOW = {
     "inverse": "by inverse sensitivity: the fewer people must change to make a value the answer, the likelier it is",
     "smooth": "by smooth sensitivity: noise as wide as these data need",
@@ -73,6 +78,8 @@ def statistic_plan(
     field, expr = computed.relation.schema[name], Column(name)
     source = Source(computed.relation, (), None, engine.dialect)
     asked = {"is": "Estimate", "relation": plain(computed.relation), "statistic": what, "method": method}
+    if what == "mean":
+        return _mean_plan(catalog, engine, price, source, name, field, of, asked)
     if what == "mode":
         return _mode_plan(ask, catalog, engine, price, source, expr, field, of, asked)
     if field.kind is None or not field.kind.numeric:
@@ -94,6 +101,38 @@ def statistic_plan(
         asked,
         ("units without a value are left out", f"values are clamped to {float(statistic.grid.lower):g} … {float(statistic.grid.upper):g}"),
     )
+
+
+def _mean_plan(
+    catalog: Catalog,
+    engine: Engine,
+    price: tuple[Fraction, Fraction],
+    source: Source,
+    name: str,
+    field: Field,
+    of: str,
+    asked: dict[str, Any],
+) -> EstimatePlan:
+    if field.kind is None or not field.kind.numeric:
+        raise Refused("the mean needs a number")
+    if is_replacement(catalog.adjacency):
+        raise Refused("where units are replaced their number is public here, and with missing values it is not: ask for AVG in SQL instead")
+    statement = write_rows(source_of(source.relation, [name], engine.dialect), catalog.digest)
+    return EstimatePlan(
+        f"mean of {of}",
+        "of numbers whose range nobody declared: where they lie is found first, then they are clamped, added and divided",
+        Mean(epsilon=price[0]).then(lambda found: Uncertain(found.value, found.standard_error)),
+        lambda: engine.run(statement.text, statement.given).map(lambda found: _present(typed(found["k0"], field.kind))),
+        price[0],
+        Fraction(0),
+        catalog,
+        asked,
+        ("units without a value are left out", "the standard error is that of the noise alone"),
+    )
+
+
+def _present(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    return numbers[~np.isnan(numbers)]
 
 
 def _mode_plan(

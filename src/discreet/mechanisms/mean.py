@@ -27,7 +27,7 @@ _LEVELS = 2**30  # a record counts as a whole number of 1/_LEVELS of half the in
 _COUNT, _QUARTILE, _WIDTH = Fraction(1, 10), Fraction(3, 20), Fraction(3, 20)  # shares of ε; the sum has the rest
 
 
-class Estimate(NamedTuple):
+class MeanFound(NamedTuple):
     """A noisy mean, the interval that records were clamped to, the standard error of the noise alone, and how many records, about."""
 
     value: float
@@ -46,7 +46,7 @@ def _powers(value: int) -> int:
 
 @final
 @frozen(kw_only=True)
-class Mean(Mechanism[Estimate]):
+class Mean(Mechanism[MeanFound]):
     """Give the mean of numbers whose range is not known, one for each unit: find where they lie, clamp, add, divide.
 
     Numbers up to 2^powers in size and as fine as 2^−powers are told apart; doubling `powers` costs next to nothing. First the quartiles are
@@ -127,7 +127,7 @@ class Mean(Mechanism[Estimate]):
     def check(self, answer: Any) -> None:
         answers.check_records(answer)
 
-    def sample(self, answer: Any, bits: Bits) -> Estimate:
+    def sample(self, answer: Any, bits: Bits) -> MeanFound:
         edge = 2.0**self.powers
         values = np.clip(records(answer), -edge, edge)
         noisy = self.count.sample(len(values), bits) if self.count else len(values)
@@ -144,7 +144,7 @@ class Mean(Mechanism[Estimate]):
         share = self.total.sample(int(self.levels(values, middle, half).sum()), bits) / (size * _LEVELS)
         assert isinstance(share, float)
         share = min(max(share, -1.0), 1.0)
-        return Estimate(middle + share * half, middle - half, middle + half, half * self._spread(share, size), size)
+        return MeanFound(middle + share * half, middle - half, middle + half, half * self._spread(share, size), size)
 
     def _widening(self, size: int) -> int:
         """By which power of two the interval may grow so that the noise stays a small part of what sampling alone does."""
