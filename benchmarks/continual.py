@@ -78,8 +78,9 @@ def report(steps: int, runs: int) -> None:
     ]
     levels = steps.bit_length()
     for name, mechanism, published in (
-        ("tree, Laplace, ε = 1", Tree(epsilon=EPSILON, horizon=steps), published_error(steps, EPSILON, BETA / steps)),
-        ("tree, Gaussian, ρ = ½", Tree(rho=RHO, horizon=steps), union(levels / math.sqrt(2 * RHO), steps)),
+        ("binary tree, Laplace, ε = 1", Tree(epsilon=EPSILON, horizon=steps), published_error(steps, EPSILON, BETA / steps)),
+        ("best tree, Laplace, ε = 1", Tree(epsilon=EPSILON, horizon=steps, arity=None), None),
+        ("binary tree, Gaussian, ρ = ½", Tree(rho=RHO, horizon=steps), union(levels / math.sqrt(2 * RHO), steps)),
         ("Toeplitz, ρ = ½", Toeplitz(rho=RHO, horizon=steps), union((math.log(steps) / math.pi + 1.07) / math.sqrt(2 * RHO), steps)),
     ):
         one, kept = step_by_step(mechanism, values)
@@ -89,8 +90,8 @@ def report(steps: int, runs: int) -> None:
     print("| | largest error | rms error | ± for all | published ± | numbers kept | µs a step, batch | µs a step, add() |")
     print("|---|---|---|---|---|---|---|---|")
     for name, largest, spread, batch, said, published, kept, one in rows:
-        alone = "–" if one is None else f"{one:.1f}"
-        print(f"| {name} | {largest:,.1f} | {spread:,.1f} | {said:,.1f} | {published:,.1f} | {kept} | {batch:.2f} | {alone} |")
+        alone, bound = ("–" if known is None else f"{known:,.1f}" for known in (one, published))
+        print(f"| {name} | {largest:,.1f} | {spread:,.1f} | {said:,.1f} | {bound} | {kept} | {batch:.2f} | {alone} |")
 
 
 if __name__ == "__main__":

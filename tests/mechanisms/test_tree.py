@@ -13,17 +13,18 @@ from scripted import Scripted, Seeded
 
 from discreet import exact
 from discreet.errors import Invalid
-from discreet.mechanisms import tree
-from discreet.mechanisms.tree import Tree, TreeRun, l1_moved, l2_squared, node_counts, published_error, tail_of_sum
+from discreet.mechanisms import tree_nodes
+from discreet.mechanisms.tree import Tree, TreeRun, published_error
+from discreet.mechanisms.tree_nodes import best_arity, digits, l1_moved, l2_squared, node_counts, nodes_of_window, tail_of_sum
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.private import Private
 
 
-def nodes(horizon: int) -> np.ndarray[Any, Any]:
+def nodes(horizon: int, arity: int = 2) -> np.ndarray[Any, Any]:
     """The matrix of the nodes, row t − 1 for the one that ends at step t: from the theorem's words, not from the code."""
     rows = np.zeros((horizon, horizon), np.int64)
     for t in range(1, horizon + 1):
-        length = next(2**j for j in reversed(range(t.bit_length())) if t % 2**j == 0)
+        length = next(arity**j for j in reversed(range(t.bit_length())) if t % arity**j == 0)
         rows[t - 1, t - length : t] = 1
     return rows
 
@@ -40,8 +41,14 @@ def worst(matrix: np.ndarray[Any, Any], k: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("horizon", range(1, 12))
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_the_nodes_move_as_far_as_is_said_and_no_further(horizon: int, k: int) -> None:
-    assert worst(nodes(horizon), k) == (l1_moved(horizon, k), l2_squared(horizon, k))
+@pytest.mark.parametrize("arity", [2, 3, 4])
+def test_the_nodes_move_as_far_as_is_said_and_no_further(horizon: int, k: int, arity: int) -> None:
+    assert worst(nodes(horizon, arity), k) == (l1_moved(horizon, k, arity), l2_squared(horizon, k, arity))
+
+
+@pytest.mark.parametrize(("horizon", "arity"), [(27, 3), (30, 3), (16, 4), (37, 5)])
+def test_wider_trees_move_as_far_as_is_said(horizon: int, arity: int) -> None:
+    assert worst(nodes(horizon, arity), 2) == (l1_moved(horizon, 2, arity), l2_squared(horizon, 2, arity))
 
 
 def test_one_step_is_not_enough_for_two() -> None:
@@ -53,17 +60,18 @@ def test_one_step_is_not_enough_for_two() -> None:
 
 
 def test_the_bound_for_many_contributions_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    exactly = {(t, k): l2_squared(t, k) for t in (7, 8, 13, 100) for k in (1, 5, 13, 100)}
-    monkeypatch.setattr(tree, "_MANY", 0)
-    for (t, k), found in exactly.items():
-        assert found <= l2_squared.__wrapped__(t, k) <= 3 * found
+    exactly = {(t, k, b): l2_squared(t, k, b) for t in (7, 8, 13, 100) for k in (1, 5, 13, 100) for b in (2, 3, 10)}
+    monkeypatch.setattr(tree_nodes, "MANY", 0)
+    for (t, k, b), found in exactly.items():
+        assert found <= l2_squared.__wrapped__(t, k, b) <= 3 * found
 
 
-def test_a_run_measures_the_nodes() -> None:
-    values = [3, -1, 4, 1, -5, 9, 2, 6, 5, 3, 5]
-    run = Tree(epsilon=10**6, horizon=11).open()
-    totals = run.add_many(Private(values))  # noise of scale 4·10⁻⁶ is 0
-    assert run.measured == (nodes(11) @ np.array(values)).tolist()
+@pytest.mark.parametrize("arity", [2, 3, 5, 100])
+def test_a_run_measures_the_nodes(arity: int) -> None:
+    values = [3, -1, 4, 1, -5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, -2, 3, 8, 4, 6, 2, 6, 4, 3, 3, 8, 3, 2, 7]
+    run = Tree(epsilon=10**6, horizon=30, arity=arity).open()
+    totals = run.add_many(Private(values))  # noise of scale 5·10⁻⁶ is 0
+    assert run.measured == (nodes(30, arity) @ np.array(values)).tolist()
     assert totals == list(itertools.accumulate(values))
 
 
@@ -111,11 +119,20 @@ def test_the_loss_is_what_the_nodes_cost(horizon: int, k: int) -> None:
 
 
 def test_numbers_of_nodes() -> None:
-    for horizon in range(1, 70):
+    for horizon, arity in itertools.product(range(1, 70), (2, 3, 7)):
         counted: dict[int, int] = {}
         for t in range(1, horizon + 1):
-            counted[t.bit_count()] = counted.get(t.bit_count(), 0) + 1
-        assert node_counts(horizon) == dict(sorted(counted.items()))
+            nodes_used = sum(digits(t, arity))
+            counted[nodes_used] = counted.get(nodes_used, 0) + 1
+        assert node_counts(horizon, arity) == dict(sorted(counted.items()))
+
+
+def test_the_best_arity_halves_the_error_of_laplace_noise() -> None:
+    assert best_arity(365, 1) == 20
+    for horizon, k in ((365, 1), (365, 5), (2**20, 1)):
+        binary, best = (Tree(epsilon=1, horizon=horizon, contributions=k, arity=arity) for arity in (2, None))
+        assert best.error(size=horizon) < 0.6 * binary.error(size=horizon)
+        assert best.loss.epsilon == binary.loss.epsilon == 1
 
 
 def test_the_tail_of_a_sum_is_exact() -> None:
@@ -137,7 +154,7 @@ def test_one_noise_reaches_as_far_as_the_law_says() -> None:
     assert mechanism.error(0.95) == DiscreteLaplace(Fraction(2)).quantile(Fraction(95, 100))
 
 
-@pytest.mark.parametrize("kind", [{"epsilon": 1}, {"rho": "1/2"}])
+@pytest.mark.parametrize("kind", [{"epsilon": 1}, {"rho": "1/2"}, {"epsilon": 1, "arity": 4}])
 def test_the_error_holds_and_is_not_far_off(kind: dict[str, Any]) -> None:
     """3000 runs at fixed coins; a true miss of 10 % would be seen as more than 13.3 % once in 10⁹ choices of coins."""
     mechanism, bits = Tree(horizon=63, **kind), Seeded(5)
@@ -192,14 +209,17 @@ def test_windows() -> None:
 
 
 def test_windows_are_made_of_as_many_nodes_as_is_said() -> None:
-    def named(t: int) -> set[tuple[int, int]]:
-        return {(t >> j, j) for j in range(t.bit_length()) if t >> j & 1}
+    def ends(t: int, arity: int) -> set[int]:
+        found = set()
+        while t:
+            found.add(t)
+            t -= next(arity**j for j in reversed(range(t.bit_length())) if t % arity**j == 0)
+        return found
 
-    for horizon in (1, 5, 8, 31, 32, 100):
-        levels = horizon.bit_length()
+    for horizon, arity in itertools.product((1, 5, 8, 31, 32, 100), (2, 3, 10)):
         for w in range(1, horizon + 1):
-            most = max(len(named(t) ^ named(max(t - w, 0))) for t in range(1, horizon + 1))
-            assert most <= min(levels + w.bit_length(), max(2 * levels - 1, 1))
+            most = max(len(ends(t, arity) ^ ends(max(t - w, 0), arity)) for t in range(1, horizon + 1))
+            assert most <= nodes_of_window(w, horizon, arity)
 
 
 @pytest.mark.parametrize("kind", [{"epsilon": 1}, {"rho": 1}, {"rho": "1e-12"}])
@@ -259,6 +279,7 @@ def test_plain_values_are_checked(wrong: Any) -> None:
         {"epsilon": 1, "horizon": 0},
         {"epsilon": 1, "horizon": 2**41},
         {"epsilon": 1, "contributions": 0},
+        {"epsilon": 1, "arity": 1},
         {"epsilon": 1, "sensitivity": "1/2"},
         {"rho": 0},
     ],

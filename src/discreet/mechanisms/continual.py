@@ -146,13 +146,3 @@ def reach(spreads: Sequence[tuple[float, int]], confidence: exact.Number) -> flo
         middle = (low + high) / 2
         low, high = (low, middle) if missed(middle) * (1 + 1e-9) <= beta else (middle, high)
     return high
-
-
-def largest(counts: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """Of (value, how often) pairs, the `size` largest values."""
-    kept, left = [], size
-    for value, often in sorted(counts, reverse=True):
-        if left and often:
-            kept.append((value, min(often, left)))
-            left -= kept[-1][1]
-    return kept

@@ -65,7 +65,7 @@ class Feed:
     >>> feed = db.daily("visits", day="on", start="2026-01-01", days=90, epsilon=1, active_days=3, windows=(7,))
     >>> march = feed.release(until="2026-03-01")
     >>> len(march), db.spent, feed.release(until="2026-03-02").totals[:60] == march.totals
-    (60, Amount(epsilon=1, delta=3.1e-08), True)
+    (60, Amount(epsilon=1, delta=0), True)
     """
 
     def __init__(self, order: Order, engine: Engine, till: Till, windows: Iterable[int]) -> None:

@@ -178,7 +178,7 @@ class Order:
         """Of the tree with Laplace noise and, if there is a δ, the square root with Gaussian noise: the one that errs less."""
         replaced, k, horizon = is_replacement(self.catalog.adjacency), self.active_days, self.calendar.count
         far = self.moved * (2 if replaced else 1)
-        tree = Tree(epsilon=self.epsilon, horizon=horizon, sensitivity=far, contributions=k)
+        tree = Tree(epsilon=self.epsilon, horizon=horizon, sensitivity=far, contributions=k, arity=None)
         if not self.asked_delta:
             return tree
         length = Fraction(far) if self.signed or not replaced else exact.rational_up(lambda: ball(2).sqrt()) * self.moved
@@ -202,7 +202,7 @@ class Order:
     def asked(self) -> Any:
         """All that decides what is released, as plain values; also how it is measured, for what was measured is taken up again."""
         mechanism = self.mechanism
-        how = [mechanism.factor.rates, mechanism.factor.weights, mechanism.grid] if isinstance(mechanism, Toeplitz) else []
+        how = [mechanism.factor.rates, mechanism.factor.weights, mechanism.grid] if isinstance(mechanism, Toeplitz) else [mechanism.arity]
         what = (self.relation, self.day, self.value, self.calendar, self.per_day, self.active_days, self.label)
         return {"is": "Daily", "format": FORMAT, "of": plain(what), "scale": str(mechanism.scale), "how": plain(how)}
 
