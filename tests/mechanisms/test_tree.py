@@ -133,6 +133,7 @@ def test_the_best_arity_halves_the_error_of_laplace_noise() -> None:
         binary, best = (Tree(epsilon=1, horizon=horizon, contributions=k, arity=arity) for arity in (2, None))
         assert best.error(size=horizon) < 0.6 * binary.error(size=horizon)
         assert best.loss.epsilon == binary.loss.epsilon == 1
+    assert Tree(rho=1, horizon=2**20, arity=None).error() < 0.9 * Tree(rho=1, horizon=2**20).error()
 
 
 def test_the_tail_of_a_sum_is_exact() -> None:
@@ -220,6 +221,7 @@ def test_windows_are_made_of_as_many_nodes_as_is_said() -> None:
         for w in range(1, horizon + 1):
             most = max(len(ends(t, arity) ^ ends(max(t - w, 0), arity)) for t in range(1, horizon + 1))
             assert most <= nodes_of_window(w, horizon, arity)
+        assert nodes_of_window(1, horizon, arity) <= 1 + (arity - 1) * len(digits(horizon, arity))
 
 
 @pytest.mark.parametrize("kind", [{"epsilon": 1}, {"rho": 1}, {"rho": "1e-12"}])

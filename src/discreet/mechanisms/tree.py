@@ -83,7 +83,8 @@ class Tree(Mechanism[Totals]):
     ) -> None:
         steps, moved = continual.horizon(horizon), parameter.sensitivity(sensitivity)
         k = min(continual.contributions(contributions), steps)
-        base = tree_nodes.best_arity(steps, k) if arity is None else exact.whole(arity, "arity", least=2)
+        whole = delta is None and rho is None
+        base = tree_nodes.best_arity(steps, k, not whole) if arity is None else exact.whole(arity, "arity", least=2)
         if base > steps + 1:
             base = max(steps + 1, 2)  # beyond, all trees are the same: each step is a node
         match epsilon, delta, rho:
@@ -98,7 +99,6 @@ class Tree(Mechanism[Totals]):
                 scale = calibrate.gaussian_scale_zcdp(exact.positive(r, "rho"), moved * l2_moved(steps, k, base))
             case _:
                 raise Invalid("give epsilon, or epsilon and delta, or rho")
-        whole = delta is None and rho is None
         self.__attrs_init__(scale=parameter.scale(scale), horizon=steps, sensitivity=moved, contributions=k, arity=base, whole=whole)
 
     @property

@@ -75,8 +75,8 @@ def l2_squared(steps: int, contributions: int, arity: int = 2) -> int:
     """The largest Σ c² over ways to place so many steps, where a node holds c of them.
 
     Lemma. In a block of b^p steps the most is F_p(k) = max over a₁ + … + a_b = k of Σ F_(p−1)(aᵢ) + a₁² + … + a_(b−1)², for all but the
-    last of its parts are nodes; the digits of T say which blocks there are, and these are nodes. Beyond 2048 steps it is bounded, by the sum
-    over levels j of k·min(k, b^j).
+    last of its parts are nodes; the digits of T say which blocks there are, and these are nodes. Beyond 2048 steps it is bounded: by the
+    sum over levels j of k·min(k, b^j).
 
     >>> l2_squared(7, 1), l2_squared(7, 2), l2_squared(8, 8)
     (3, 9, 92)
@@ -128,24 +128,31 @@ def node_counts(steps: int, arity: int = 2) -> dict[int, int]:
     return {nodes: counts[nodes] for nodes in sorted(counts) if nodes}
 
 
+def most_nodes(steps: int, arity: int) -> int:
+    """Of how many nodes a running total is made at most: the largest digit sum up to T."""
+    places = digits(steps, arity)
+    return max([sum(places), *(sum(places[p + 1 :]) + d - 1 + p * (arity - 1) for p, d in enumerate(places) if d)])
+
+
 def nodes_of_window(window: int, steps: int, arity: int) -> int:
     """At most so many nodes do not cancel in the difference of two running totals `window` steps apart.
 
     Lemma. Let p be the highest digit in which t and t − w differ. Nodes above p are common, and of level p all but the difference of the
-    digits; below p both have theirs. If the digits differ by 1, what t has below p is less than w; else w has more than p digits.
+    digits; below p both have their own. If w ≤ b^p the digits differ by 1, and what t has below p is less than w. Else w has more than p
+    digits.
     """
     levels, length = len(digits(steps, arity)), len(digits(window, arity))
-    return (arity - 1) * min(levels + length, 2 * levels - 1)
+    near = 1 + (arity - 1) * (levels - 1) + most_nodes(window - 1, arity)
+    return max(near, (arity - 1) * (2 * min(length, levels) - 1))
 
 
 @lru_cache(maxsize=256)
-def best_arity(steps: int, contributions: int) -> int:
-    """The arity with the least deviation of the worst running total, for Laplace noise."""
+def best_arity(steps: int, contributions: int, gaussian: bool = False) -> int:
+    """The arity with the least deviation of the worst running total; for Gaussian noise that of one contribution, whose ℓ₂² is its ℓ₁."""
 
     def variance(arity: int) -> int:
-        places = digits(steps, arity)
-        most = max(sum(places), *(sum(places[p + 1 :]) + d - 1 + p * (arity - 1) for p, d in enumerate(places) if d))
-        return most * l1_moved(steps, contributions, arity) ** 2
+        moved = l1_moved(steps, 1, arity) if gaussian else l1_moved(steps, contributions, arity) ** 2
+        return most_nodes(steps, arity) * moved
 
     return min(range(2, WIDEST + 1), key=variance)
 
