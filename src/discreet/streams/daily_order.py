@@ -230,7 +230,7 @@ class Order:
             clamped = f"LEAST(GREATEST({dialect.whole('SUM(v)')}, {least}), {self.moved})"
             days = f"SELECT {UNIT}, k0, {clamped} AS v FROM ({rows}) AS r GROUP BY {UNIT}, k0"
             ranked = f"SELECT k0, v, ROW_NUMBER() OVER (PARTITION BY {UNIT} ORDER BY k0) AS n FROM ({days}) AS d"
-            counted, shuffles = f"SELECT k0, v FROM ({ranked}) AS n WHERE n <= {self.active_days}", 3
+            counted, shuffles = f"SELECT k0, v FROM ({ranked}) AS q WHERE n <= {self.active_days}", 3
         else:
             counted, shuffles = f"SELECT k0, LEAST(GREATEST(v, {least}), {self.moved}) AS v FROM ({rows}) AS r", 1
         total = dialect.shifted(dialect.total("v", self.moved), 0)
