@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from abc import ABC
+from abc import ABC, abstractmethod
 from typing import Any, NoReturn
 
 from discreet.errors import Invalid
@@ -16,6 +16,11 @@ class UnderWay(ABC):
 
     def __init__(self) -> None:
         self._process = os.getpid()
+
+    @property
+    @abstractmethod
+    def halted(self) -> bool:
+        """Whether nothing more can be asked of it."""
 
     def stay(self) -> None:
         """Refuse to go on in another process."""
