@@ -67,6 +67,7 @@ DOORS = {
         "discreet.streams.daily",
     },
     "estimate/road.py": {"pandas", "polars"},
+    "streams/daily_rows.py": {"pandas", "polars", "discreet.plots.bars"},
     "asking.py": {"discreet.engines.duckdb.engine"},
     "synthesize/synthetic.py": {"polars", "pyarrow", "pyarrow.parquet", "discreet.plots.synthetic"},
     "opening.py": {"discreet.project"},

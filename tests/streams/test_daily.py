@@ -540,3 +540,14 @@ def test_tables_that_are_not_its_own() -> None:
 def test_the_calendar() -> None:
     weeks = Calendar.of("2026-01-05", 3, "week")
     assert [weeks.complete(until) for until in ("2026-01-11", "2026-01-17", "2026-01-18", "2026-01-25")] == [1, 1, 2, 3]
+
+
+def test_days_are_looked_at_and_taken_elsewhere(tmp_path: Path) -> None:
+    with session([(unit, unit % 8, 1) for unit in range(80)]) as db:
+        days = feed_of(db, windows=(7,)).release(until=day(7))
+    assert "last_7" in days._repr_html_()
+    assert list(days.to_pandas().columns) == list(days.to_polars().columns) == list(days.to_columns())
+    days.plot(tmp_path / "days.png", "last_7")
+    assert (tmp_path / "days.png").read_bytes()[:4] == b"\x89PNG"
+    with pytest.raises(Invalid, match="no column of that name"):
+        days.plot(column="last_8")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias, final
@@ -13,15 +12,15 @@ from discreet import exact
 from discreet.errors import Invalid
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.answer import LIMIT
+from discreet.mechanisms.under_way import UnderWay
 from discreet.noise.bits import Bits
 from discreet.private import Private, reveal
 
 Totals: TypeAlias = "list[int] | list[float]"
 LONGEST = 2**40  # steps
-_COPIED = "a run is not copied: two copies would noise the same step twice, for one payment. Open another"
 
 
-class Run(ABC):
+class Run(UnderWay):
     """A stream that is under way: give it each step's number, get the running total with noise.
 
     All of its loss is spent when it is opened. Only steps that were given are ever noised, each once; after the horizon it halts. In a
@@ -29,12 +28,12 @@ class Run(ABC):
     """
 
     def __init__(self, horizon: int, windows: Iterable[int], bits: Bits) -> None:
+        super().__init__()
         self.horizon = horizon
         self.windows = tuple(sorted({exact.whole(w, "a window") for w in windows}))
         self.steps = 0
         self.measured: list[int] = []
         self._bits = bits
-        self._process = os.getpid()
         self._recent: deque[Any] = deque([0], maxlen=max(self.windows, default=0) + 1)
 
     @property
@@ -74,12 +73,8 @@ class Run(ABC):
             raise Invalid("give one measurement for each past step")
         return self._all(past, [int(one) for one in measured])
 
-    def __reduce_ex__(self, _: Any) -> Any:
-        raise Invalid(_COPIED)
-
     def _all(self, values: list[int], measured: list[int] | None) -> Totals:
-        if os.getpid() != self._process:
-            raise Invalid(_COPIED)
+        self.stay()
         if self.steps + len(values) > self.horizon:
             raise Invalid(f"this run has a horizon of {self.horizon:,} steps, which is its privacy: open a new one for more")
         totals = self._advance(values, measured) if values else []

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, final
 
 from attrs import field, frozen
 
 from discreet.errors import Invalid
+from discreet.plots.page import html_table
 from discreet.plots.table import NO_ROWS, Series, text_table
+from discreet.receipts import price
 
 
 @final
@@ -87,12 +91,55 @@ class Days:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.rows)
 
-    def __repr__(self) -> str:
-        series = [Series(self.every, self.first_days, is_key=True), _series("total", self.totals, self.errors)]
-        series += [_series(f"last_{n}", values, self.window_errors[n]) for n, values in self.windows.items()]
+    # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def series(self) -> list[Series]:
+        """The columns as they are shown."""
+        windows = [_series(f"last_{n}", values, self.window_errors[n]) for n, values in self.windows.items()]
+        return [Series(self.every, self.first_days, is_key=True), _series("total", self.totals, self.errors), *windows]
+
+    @property
+    def small_print(self) -> list[str]:
+        """How sure, and what was paid."""
         sure = f"± holds {self.confidence * 100:.4g} % of the time for each number, for the noise around the bounded totals"
-        paid = f"all days of this feed together cost ε = {self.receipt['epsilon']}, δ = {self.receipt['delta']}, once"
-        return "\n".join([text_table(series, len(self), empty=NO_ROWS), "", sure, paid])
+        delta = Fraction(self.receipt["delta"])
+        paid = f"ε = {price(Fraction(self.receipt['epsilon']))}" + (f", δ = {price(delta)}" if delta else "")
+        return [sure, f"all {self.every}s of this feed together cost {paid}, once"]
+
+    def __repr__(self) -> str:
+        return "\n".join([text_table(self.series, len(self), empty=NO_ROWS), "", *self.small_print])
+
+    def _repr_html_(self) -> str:
+        return html_table(self.series, len(self), self.small_print, empty=NO_ROWS)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, column: str = "total") -> Any:
+        """Draw the running total, or a window such as last_7, with its band: a figure, or a file if a path is given."""
+        try:
+            from discreet.plots.bars import draw
+        except ImportError:
+            raise Invalid("matplotlib is not installed: pip install 'discreet[plots]'") from None
+        key, *drawn = self.series
+        chosen = [one for one in drawn if one.name == column]
+        if not chosen:
+            raise Invalid(f"there is no column of that name; there are {', '.join(one.name for one in drawn)}")
+        return draw([key], chosen[0], len(self), f"± {self.confidence * 100:.4g} % of the time, each · {self.small_print[1]}", path)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame."""
+        try:
+            import pandas
+        except ImportError:
+            raise Invalid("pandas is not installed: pip install 'discreet[pandas]'") from None
+        return pandas.DataFrame(self.to_columns())
+
+    def to_polars(self) -> Any:
+        """A Polars DataFrame."""
+        try:
+            import polars
+        except ImportError:
+            raise Invalid("polars is not installed: pip install 'discreet[polars]'") from None
+        return polars.DataFrame(self.to_columns(), strict=False)
 
 
 def _series(name: str, values: Sequence[Any], errors: Sequence[float]) -> Series:
