@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias, final
@@ -20,7 +20,7 @@ Totals: TypeAlias = "list[int] | list[float]"
 LONGEST = 2**40  # steps
 
 
-class Run(UnderWay):
+class Run(UnderWay, ABC):
     """A stream that is under way: give it each step's number, get the running total with noise.
 
     All of its loss is spent when it is opened. Only steps that were given are ever noised, each once; after the horizon it halts. In a
