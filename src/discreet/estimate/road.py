@@ -21,13 +21,14 @@ from discreet.exact import Number
 from discreet.ledger.chain import Entry
 from discreet.mechanisms.bootstrap import LittleBootstraps, Uncertain
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.sample_and_aggregate import Aggregate, SampleAndAggregate
+from discreet.mechanisms.sample_and_aggregate import Aggregate, SampleAndAggregate, block_count
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.noise.bits import SystemBits
 from discreet.plan.canonical import plain
 from discreet.query import Ask
-from discreet.relation.node import tables_in
+from discreet.relation.node import check_private, tables_in
 from discreet.tables.catalog import Catalog
+from discreet.tables.kind import Kind
 from discreet.till import Till
 
 Frame: TypeAlias = Literal["numpy", "pandas", "polars"]
@@ -43,6 +44,7 @@ def run(plan: EstimatePlan, till: Till) -> Estimate:
     def released(paid: Entry) -> Estimate:
         told = plan.mechanism.release(plan.read())
         value, spread = told if isinstance(told, Uncertain) else (told, None)
+        value = None if isinstance(value, float) and not math.isfinite(value) else value  # of stable answers: no number that can be kept
         return Estimate(value, spread, plan.what, plan.how, plan.receipt(paid))
 
     return till.once(plan, plan.question, f"estimate {plan.what}"[:_LONGEST], released, Estimate.from_text)
@@ -60,8 +62,7 @@ def plan_of(
     """Read and check what was asked: a function of a block's rows, or the name of a statistic of one value for each unit."""
     if not isinstance(ask, Ask) or ask.keys or ask.statistics:
         raise Invalid("estimate comes after db.table(...), where, with_columns and per_unit, and instead of group_by and the statistics")
-    if not ask.relation.private:
-        raise Refused("this table is public: nothing in it needs protection, use it as it is")
+    check_private(ask.relation)
     if not all(scanned in catalog.tables for scanned in tables_in(ask.relation)):
         raise Invalid("this table is of another session: begin with db.table(...) of the session that is asked")
     known = _OF_STATISTICS if isinstance(what, str) else _OF_FUNCTIONS
@@ -94,12 +95,16 @@ def _block_plan(
     epsilon, delta = price
     relation = ask.relation
     names = _columns(ask, columns)
+    source = source_of(relation, names, engine.dialect)
+    kinds = source.key_kinds
+    if name is not None and not isinstance(name, str):
+        raise Invalid("name must be text, under which this estimate is remembered")
     lower, upper = (None, None) if bounds is None else _ends(bounds)
     usual = math.ceil((4 if uncertainty else 1) * _RANKS / epsilon)  # a standard error has a quarter of ε
-    count = exact.whole(blocks, "blocks", least=2) if blocks is not None else max(20, usual)
+    count = block_count(blocks) if blocks is not None else max(20, usual)
     # a unit that is replaced by another leaves one block and enters one; rows that are thrown by coins keep their place
     moved = 2 if is_replacement(catalog.adjacency) and relation.has_id else 1
-    estimator = partial(_estimated, function, _framed(frame))
+    estimator = partial(_estimated, function, _framed(frame, dict(zip(names, kinds, strict=True))))
     mechanism: Mechanism[Any]
     if uncertainty:
         if aggregate != "median" or lower is None or upper is None:
@@ -112,8 +117,7 @@ def _block_plan(
         mechanism = SampleAndAggregate(
             epsilon=epsilon, delta=mass, estimator=estimator, blocks=count, aggregate=aggregate, lower=lower, upper=upper, moved=moved
         )
-    source = source_of(relation, names, engine.dialect)
-    statement, kinds = write_rows(source, catalog.digest), source.key_kinds
+    statement = write_rows(source, catalog.digest)
     title = name or getattr(function, "__name__", "function").strip("<>")
     asked = {
         "is": "Estimate",
@@ -144,7 +148,7 @@ def _block_plan(
 def _columns(ask: Ask[Any], columns: Sequence[str] | None) -> list[str]:
     """The columns that the function sees: those that are named, or all but the one that names the unit."""
     schema = ask.relation.schema
-    if isinstance(columns, str) or (columns is not None and not all(isinstance(name, str) for name in columns)):
+    if columns is not None and (not isinstance(columns, list | tuple) or not all(isinstance(name, str) for name in columns)):
         raise Invalid("columns must be a list of names, such as ['age', 'cost']")
     chosen = [name for name, field in schema.items() if not field.unit] if columns is None else list(dict.fromkeys(columns))
     if not chosen:
@@ -167,8 +171,8 @@ def _ends(bounds: Any) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def _framed(frame: Frame) -> Any:
-    """What the function gets: a dict of arrays, or a data frame."""
+def _framed(frame: Frame, kinds: dict[str, Kind | None]) -> Any:
+    """What the function gets: a dict of arrays, or a data frame whose types follow from the columns' kinds."""
     if frame == "numpy":
         return dict
     try:
@@ -177,9 +181,13 @@ def _framed(frame: Frame) -> Any:
 
             return DataFrame
         if frame == "polars":
-            from polars import DataFrame as Polars
+            import polars
 
-            return Polars
+            types = {Kind.BOOLEAN: polars.Boolean(), Kind.TEXT: polars.String()}
+            typed = {name: types[kind] for name, kind in kinds.items() if kind in types}
+            return lambda columns: polars.DataFrame(
+                {name: column.tolist() if name in typed else column for name, column in columns.items()}, schema_overrides=typed
+            )
     except ImportError:
         raise Invalid(f"{frame} is not installed: pip install 'discreet[{frame}]'") from None
     raise Invalid("frame must be numpy, pandas or polars")
@@ -189,7 +197,9 @@ def _estimated(function: Callable[[Any], Any], framed: Any, part: Part | list[An
     """The function's answer for a block, as a plain value that can be kept."""
     if not isinstance(part, Part):
         return None
-    told = function(framed(dict(part.columns)))
+    told = function(framed({name: column.copy() for name, column in part.columns.items()}))
     if isinstance(told, np.generic):
         told = told.item()
-    return told if told is None or isinstance(told, bool | int | float | str | np.ndarray | Fraction) else float(told)
+    if isinstance(told, int) and told.bit_length() > _LONGEST:
+        return math.inf if told > 0 else -math.inf
+    return told if told is None or isinstance(told, bool | int | float | str | np.ndarray) else float(told)

@@ -10,7 +10,7 @@ from attrs import field, frozen
 from discreet.errors import Refused
 from discreet.relation.expr import Expr, field_of
 from discreet.relation.field import Field
-from discreet.relation.node import Named, Relation, size
+from discreet.relation.node import Named, Relation, check_private, size
 from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions
 
@@ -74,13 +74,7 @@ class Question:
     notes: tuple[str, ...] = field(default=(), eq=False)  # what the reader wants said, e.g. that MAX is a quantile
 
     def __attrs_post_init__(self) -> None:
-        if not self.relation.private:
-            raise Refused("this reads public tables only: nothing here needs protection, ask the engine directly")
-        if not self.relation.has_id and not self.relation.one_row:
-            raise Refused(
-                "each row is protected by itself, and here one row may become several: declare that the joined column is unique in the "
-                "public table, or declare the column that names the unit"
-            )
+        check_private(self.relation)
         if size(self.relation) > MOST_RELATIONS:
             raise Refused(f"this reads, joins and stacks more than {MOST_RELATIONS} relations, counted with repeats: ask for less at once")
         if not self.measures:

@@ -281,6 +281,20 @@ def size(relation: Relation) -> int:
             assert_never(relation)
 
 
+def check_private(relation: Relation) -> None:
+    """Refuse rows that no unit can be held to: those of public tables alone, and those of units without a name that may have become several.
+
+    Every road begins here, whatever it does with the rows: bounding, blocks, days and marginals all rest on it.
+    """
+    if not relation.private:
+        raise Refused("this reads public tables only: nothing here needs protection, ask the engine directly")
+    if not relation.has_id and not relation.one_row:
+        raise Refused(
+            "each row is protected by itself, and here one row may become several: declare that the joined column is unique in the "
+            "public table, or declare the column that names the unit"
+        )
+
+
 def tables_in(relation: Relation) -> set[Table]:
     """All tables that a relation reads, and those through which its units are found."""
     match relation:

@@ -25,7 +25,7 @@ from discreet.plan.stat import WEIGHTED, Stat, grid
 from discreet.plan.statement import Statement
 from discreet.query import Ask
 from discreet.relation.expr import Column
-from discreet.relation.node import Relation, tables_in
+from discreet.relation.node import Relation, check_private, tables_in
 from discreet.relation.write import UNIT
 from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Kind
@@ -140,8 +140,7 @@ class Order:
         """Read an order as people give it."""
         if not isinstance(table, Ask) or table.keys or table.statistics:
             raise Invalid("daily takes a table's name, or db.table(...) before it is grouped or counted")
-        if not table.relation.private:
-            raise Refused("this table is public: nothing in it needs protection, use it as it is")
+        check_private(table.relation)
         if not all(scanned in catalog.tables for scanned in tables_in(table.relation)):
             raise Invalid("this table is of another session: begin with db.table(...) of the session that is asked")
         if not isinstance(label, str):

@@ -11,7 +11,7 @@ from attrs import field, frozen
 from discreet.errors import Invalid, Refused
 from discreet.exact import whole
 from discreet.query import Ask
-from discreet.relation.node import Relation, tables_in
+from discreet.relation.node import Relation, check_private, tables_in
 from discreet.synthesize.discover import Columns, Open, columns_of, open_things
 from discreet.synthetic.domain import Domain
 from discreet.synthetic.methods import NAMES
@@ -47,8 +47,7 @@ class Order:
         """Read an order as people give it."""
         if not isinstance(table, Ask) or table.keys or table.statistics:
             raise Invalid("synthesize takes a table's name, or db.table(...) before it is grouped or counted")
-        if not table.relation.private:
-            raise Refused("this table is public: nothing in it needs protection, use it as it is")
+        check_private(table.relation)
         if not all(scanned in catalog.tables for scanned in tables_in(table.relation)):
             raise Invalid("this table is of another session: begin with db.table(...) of the session that is asked")
         if method not in ("auto", *NAMES):
