@@ -65,6 +65,39 @@ def test_every_aggregate_and_frame() -> None:
     )
 
 
+def test_frames_have_the_types_of_their_columns() -> None:
+    frame = polars.DataFrame({"id": np.arange(900), "b": np.arange(900) % 3 == 0, "t": [None] * 900, "x": np.arange(900.0)})
+    frame = frame.with_columns(polars.col("t").cast(polars.String))
+    table = session(frame, bounds=None, one_row_per_unit=True).table("visits")
+    share = table.estimate(lambda t: t["b"].mean() + t["t"].is_null().mean(), epsilon=8, bounds=(-1, 3), blocks=30, frame="polars")
+    assert share.value == pytest.approx(4 / 3, abs=0.3)
+
+
+@pytest.mark.parametrize(
+    "odd", [math.nan, math.inf, Fraction(1, 3), 10**6000, np.float64(2.5), True, "text", None], ids=lambda odd: type(odd).__name__
+)
+def test_whatever_is_stable_can_be_kept(odd: Any) -> None:
+    found = session().table("visits").estimate(lambda t: odd, epsilon=8, aggregate="stable", blocks=60)
+    kept = {math.inf: None, 10**6000: None}.get(odd, odd) if odd == odd else None
+    assert found.value == (float(odd) if isinstance(odd, Fraction) else kept)
+    assert Estimate.from_text(found.to_text()) == found
+
+
+def test_bounds_between_whole_numbers() -> None:
+    """Whole numbers on a grid that begins at a half are placed as real ones are."""
+    frame = polars.DataFrame({"id": np.arange(3000), "n": np.arange(3000) % 50, "x": (np.arange(3000) % 50).astype(float)})
+    table = session(frame, bounds=None, one_row_per_unit=True).table("visits")
+    found = [table.estimate("median", name, bounds=(0.5, 60.5), step=1, epsilon=8).value for name in ("n", "x")]
+    assert found == [24.5 - 1, 24.5 - 1]
+
+
+def test_every_statistic_pays_for_replacements() -> None:
+    for what, of in (("median", "wage"), ("mode", "job")):
+        plans = [one_each(adjacency=kind).estimate("visits", what, of, epsilon=1, dry=True) for kind in ("add/remove", "replace-one")]
+        told: list[Any] = [getattr(plan.mechanism, "mechanism", plan.mechanism) for plan in plans]  # type: ignore[union-attr]
+        assert [getattr(one, "statistic", one).adjacency for one in told] == ["add/remove", "replace-one"]
+
+
 def test_uncertainty_is_of_people_and_not_of_rows() -> None:
     """Each person has two equal rows: resampling rows would tell √2 too little."""
     count = 4000
@@ -194,6 +227,12 @@ def test_functions_that_fail_or_print_nothing() -> None:
         (lambda t: t.per_unit(c="SUM(cost)").estimate("median", "c", epsilon=1, method="test", bounds=(0, 1)), "bound="),
         (lambda t: t.per_unit(c="MAX(town)").estimate("median", "c", epsilon=1, bounds=(0, 1)), "number"),
         (lambda t: t.per_unit(c="SUM(cost)").estimate("mode", "c", epsilon=1), "repeat"),
+        (lambda t: t.per_unit(c="MAX(town)").estimate("mode", "c", epsilon=1, method="smooth"), "one method"),
+        (lambda t: t.estimate(slope, epsilon=1, bounds=(0, 1), columns=5), "list of names"),
+        (lambda t: t.estimate(slope, epsilon=1, bounds=(0, 1), name=5), "name must be text"),
+        (lambda t: t.estimate(slope, epsilon=1, bounds=(0, 1), blocks=10**9), "at most"),
+        (lambda t: t.per_unit(c="MAX(age)").estimate("median", "c", epsilon=1, bounds=(0, 10**30)), "further out"),
+        (lambda t: t.per_unit(c="MAX(age)").estimate("median", "c", epsilon=1e-9), "too small"),
         (lambda t: t.count().estimate(slope, epsilon=1, bounds=(0, 1)), "instead of group_by"),
     ],
 )

@@ -86,6 +86,11 @@ def test_private_records_never_fail() -> None:
     assert 0 <= lists.release(["a", "b", float("nan"), 1e400]).standard_error <= 25
 
 
+def test_far_bounds_do_not_warn() -> None:
+    little = LittleBootstraps(epsilon=1, estimator=lambda rows: rows[0], blocks=4, lower=-1e299, upper=1e299)
+    assert little.release(Private([1e299, -1e299] * 10)).standard_error >= 0
+
+
 @pytest.mark.parametrize("bad", [{"rounds": 1}, {"blocks": 1}, {"lower": 5, "upper": 5}, {"estimator": 3}])
 def test_bad_arguments(bad: dict[str, Any]) -> None:
     with pytest.raises(Invalid):

@@ -12,6 +12,7 @@ from mechanisms.brute import Data, all_data, neighbours
 from scipy import stats
 from scripted import Seeded
 
+from discreet.errors import Invalid
 from discreet.mechanisms.inverse_sensitivity import InverseSensitivity
 from discreet.mechanisms.robust import Robust
 from discreet.mechanisms.sensitivity import Adjacency
@@ -71,6 +72,13 @@ def test_draws_have_the_law() -> None:
     bits, data = Seeded(3), (1, 1, 2, 4)
     drawn = Counter(int(mechanism.sample(list(data), bits)) for _ in range(size))
     assert stats.chisquare([drawn[z] for z in range(POINTS)], law(mechanism, data) * size).pvalue > 1e-4
+
+
+def test_too_little_epsilon_is_refused_before_there_are_records() -> None:
+    with pytest.raises(Invalid, match="too small"):
+        InverseSensitivity(epsilon="1e-9", statistic=Robust.median(**ENDS))
+    with pytest.raises(Invalid, match="Robust"):
+        InverseSensitivity(epsilon=1, statistic="median")  # type: ignore[arg-type]
 
 
 def test_accuracy_in_changes() -> None:

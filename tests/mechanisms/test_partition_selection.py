@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+import re
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -117,6 +121,19 @@ def test_labels_that_are_equal_or_none(mechanism: Any) -> None:
         with pytest.raises(Invalid, match="labels"):
             mechanism.release(wrong)
     assert list(mechanism.release(Private((["a", "a", [1]], [10**12, 10**12, 10**12])))) == ["a"]
+
+
+@pytest.mark.parametrize("mechanism", EVERY, ids=lambda m: type(m).__name__)
+def test_only_plain_values_are_labels(mechanism: Any) -> None:
+    """Objects that share a spelling would be one group, told by the last one's object: one unit's own."""
+    mine, theirs = re.compile("x" * 300 + "mine"), re.compile("x" * 300 + "theirs")
+    assert repr(mine) == repr(theirs)
+    strange = [mine, theirs, type("Text", (str,), {})("a"), datetime.datetime(2026, 1, 1, tzinfo=ZoneInfo("UTC")), ("a", mine), object()]
+    assert list(mechanism.release(Private((strange, [10**12] * len(strange))))) == []
+    with pytest.raises(Invalid, match="plain values"):
+        mechanism.release(([mine], [5]))
+    usual = ["a", b"a", 5, 1.5, True, None, Fraction(1, 3), Decimal("2.5"), datetime.date(2026, 1, 1), ("a", 1), frozenset({2}), np.int64(7)]
+    assert len(list(mechanism.release(Private((usual, [10**12] * len(usual)))))) == len(usual)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 10, 20])

@@ -102,6 +102,12 @@ def test_pairs_work_for_any_statistic() -> None:
             ptr.release(bad)
 
 
+@pytest.mark.parametrize("pair", [("x", 5000), ([1], "x"), (None, [3]), (1e400, 1e400), (float("nan"), -3)])
+def test_private_pairs_never_fail(pair: Any) -> None:
+    found = ProposeTestRelease(epsilon=1, delta="1e-6", bound=2).release(Private(pair))
+    assert found is None or isinstance(found, float)
+
+
 def test_accuracy_is_that_of_the_noise() -> None:
     ptr = ProposeTestRelease(epsilon=1, delta="1e-6", bound=1, statistic=Robust.median(lower=0, upper=1000, step=1))
     data, bits, size, limit = np.repeat(np.arange(400, 601), 100), Seeded(4), 2000, ptr.error(0.9)
@@ -149,6 +155,11 @@ def test_modes_are_told_when_they_lead() -> None:
     winner = StableMode(epsilon=1, delta="1e-6", adjacency="replace-one")
     lead = int(winner.error(0.99))
     assert sum(winner.sample({"a": 10 + lead, "b": 10}, Seeded(i)) == "a" for i in range(300)) > 280
+    for lead, distance in ((0, 0), (1, 1), (2, 1), (3, 2), (40, 20)):  # what is tested moves by one where a record is replaced
+        passes = winner.test.chance(distance)
+        told = sum(winner.sample({"a": 100 + lead, "b": 100}, Seeded(i)) == "a" for i in range(200)) / 200
+        assert abs(told - passes) < 0.2
+    assert StableMode(epsilon=1, delta="1e-6").error() == winner.test.error() == (winner.error() + 1) / 2
     assert winner.release({}) is None
     assert winner.release({"only": 1}) is None
     assert winner.release(Private({"only": 10**6, float("nan"): "x"})) == "only"

@@ -121,6 +121,11 @@ def test_units_and_places() -> None:
     assert median.local(places, 1).value == median.local([2, 2, 2, 7, 10, 10, 10], 1).value
 
 
+def test_absurd_weights_are_no_error() -> None:
+    places = Places(np.array([1, 2, 3]), np.array([2**62, 2**62, 2**62]))
+    assert 0 <= Robust.quantile("0.999999", **ENDS).local(places, 3).value < POINTS
+
+
 @pytest.mark.parametrize("q", [0, 1, "1/1000001", "half"])
 def test_bad_levels(q: object) -> None:
     with pytest.raises(Invalid):

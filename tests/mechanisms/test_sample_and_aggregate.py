@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import sys
 import warnings
@@ -84,15 +85,56 @@ def test_failing_estimators_fail_in_silence() -> None:
     assert SampleAndAggregate(epsilon=1, delta="1e-6", estimator=often, blocks=5, aggregate="stable").release([1, 2]) is None
 
 
-def test_what_an_estimator_prints_is_dropped(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("end", [SystemExit, GeneratorExit, RecursionError, MemoryError, BaseException])
+def test_no_end_of_an_estimator_is_seen(end: type[BaseException]) -> None:
+    def ends(rows: Any) -> float:
+        raise end(str(rows))
+
+    assert 0 <= SampleAndAggregate(epsilon=1, estimator=ends, blocks=5, **ENDS).release([1, 2, 3]) <= 10
+
+
+def test_a_person_may_stop_it() -> None:
+    def stopped(rows: Any) -> float:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        SampleAndAggregate(epsilon=1, estimator=stopped, blocks=5, **ENDS).release([1, 2, 3])
+
+
+def test_an_estimator_has_its_own_copy() -> None:
+    records = [np.array([3.0, 1.0, 2.0] * 20), [3.0, 1.0, 2.0] * 20]
+    for rows in records:
+        SampleAndAggregate(epsilon=1, estimator=lambda block: block.sort() or 1.0, blocks=2, **ENDS).release(rows)
+        assert list(rows[:3]) == [3, 1, 2]
+
+
+def test_models_of_one_spelling_are_not_one_answer() -> None:
+    """Fitted models all print alike; the last block's own would be told."""
+
+    class Model:
+        def __init__(self, rows: Any) -> None:
+            self.secret = rows
+
+        def __repr__(self) -> str:
+            return "Model()"
+
+    told = SampleAndAggregate(epsilon=5, delta="1e-6", estimator=Model, blocks=60, aggregate="stable").release(list(range(600)))
+    assert told is None
+
+
+def test_what_an_estimator_prints_is_dropped(capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
     def talks(rows: Any) -> float:
         print("secret", rows)
         print("secret", rows, file=sys.stderr)
         warnings.warn("secret", stacklevel=1)
+        logging.getLogger("estimator").warning("secret")
         return 1.0
 
     SampleAndAggregate(epsilon=1, estimator=talks, blocks=5, **ENDS).release([1, 2, 3])  # a warning would be an error in these tests
     assert capsys.readouterr() == ("", "")
+    assert not caplog.records
+    logging.getLogger("estimator").warning("heard again")
+    assert len(caplog.records) == 1
 
 
 def test_accuracy_of_a_black_box() -> None:
@@ -131,6 +173,7 @@ def test_stable_answers_are_told() -> None:
         {"lower": 3, "upper": 3},
         {"blocks": 1, **ENDS},
         {"moved": 0, **ENDS},
+        {"blocks": 10**9, **ENDS},
     ],
 )
 def test_bad_arguments(bad: dict[str, Any]) -> None:
@@ -143,4 +186,5 @@ def test_records_must_be_many() -> None:
     for bad in (3, "text", np.array(3)):
         with pytest.raises(Invalid):
             mechanism.release(bad)
+    assert 0 <= mechanism.release([[1], [1, 2]]) <= 10  # records of different lengths
     assert 0 <= mechanism.sample(3, Scripted()) <= 10  # private ones never fail

@@ -145,6 +145,23 @@ def test_a_general_local_answer() -> None:
         mechanism.release([1, 2])
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), None, 10**400, "x", [1]])
+@pytest.mark.parametrize("jumps", [[None], [10**30], [float("nan"), 1.5], ["x"], [], [-5, 2]])
+def test_private_answers_never_fail(value: Any, jumps: Any) -> None:
+    mechanism = SmoothSensitivity(epsilon=2, most=100)
+    empty = np.array([], np.int64)
+    assert isinstance(mechanism.release(Private(Local(value, empty, empty, jumps))), float)
+    assert isinstance(mechanism.release(Private(Local(value, empty, empty, np.array(jumps, object)))), float)
+
+
+def test_jumps_that_end_early_count_as_the_largest() -> None:
+    """A list of jumps that is shorter than the ladder says nothing of what lies beyond: there anything may happen."""
+    ladder = smooth_sensitivity._ladder(5, 100)
+    last = len(ladder.rungs) - 1
+    for length in (1, 3, last - 1, last, last + 5):
+        assert ladder.rung(np.zeros(length, np.int64)) == max(0, last - length)
+
+
 @pytest.mark.parametrize("bad", [{}, {"most": 3, "statistic": Robust.median(**ENDS)}, {"most": 2**60}, {"statistic": 3}])
 def test_bad_arguments(bad: dict[str, Any]) -> None:
     with pytest.raises(Invalid):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import pickle
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +33,24 @@ def test_a_run_is_not_copied(name: str, copied: Callable[[Any], Any]) -> None:
     ask(run)
     with pytest.raises(Invalid, match="cop"):
         copied(run)
+
+
+def test_threads_do_not_share_a_hit() -> None:
+    for _ in range(40):
+        run = SparseVector(epsilon=100, threshold=0, extra="value").open()
+        told: list[bool] = []
+
+        def ask(run: Any = run, told: list[bool] = told) -> None:
+            with contextlib.suppress(Invalid):
+                for _ in range(50):
+                    told.append(run.ask(10**6).above)
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sum(told) == 1
 
 
 @pytest.mark.parametrize("name", list(streams()))

@@ -39,6 +39,7 @@ from discreet.tables.kind import Kind
 
 Method: TypeAlias = Literal["inverse", "smooth", "test"]
 NAMES = ("mean", "median", "quantile", "interquartile range", "trimmed mean", "mode")
+_FURTHEST = 2**60
 _HOW = {
     "inverse": "by inverse sensitivity: the fewer people must change to make a value the answer, the likelier it is",
     "smooth": "by smooth sensitivity: noise as wide as these data need",
@@ -68,6 +69,8 @@ def statistic_plan(
         raise Invalid(f"say of what: .estimate({what!r}, 'cost', …)")
     if (q is None) != (what != "quantile"):
         raise Invalid("q=… is which quantile, and goes with 'quantile' alone")
+    if what in ("mean", "mode") and (method != "inverse" or any(said is not None for said in (bounds, step, bound))):
+        raise Invalid(f"the {what} has one method, and needs no bounds: leave method, bounds, step and bound out")
     if not ask.relation.one_row:
         raise Refused(
             "a robust statistic takes one value for each unit: aggregate first, as in .per_unit(total='SUM(cost)'), or declare "
@@ -85,6 +88,8 @@ def statistic_plan(
     if field.kind is None or not field.kind.numeric:
         raise Refused(f"the {what} needs a number")
     statistic = _statistic(what, _bounds(field, bounds, of), step, q, trim, catalog)
+    if field.kind is Kind.INTEGER and max(abs(statistic.grid.lower), abs(statistic.grid.upper)) > _FURTHEST:
+        raise Invalid("the bounds lie further out than engines count: choose nearer ones")
     mechanism, delta = _mechanism(method, statistic, price, bound)
     asked |= {"grid": [str(part) for part in (statistic.grid.lower, statistic.grid.upper, statistic.grid.step)]}
     asked |= {"q": None if q is None else str(exact.rational(q)), "trim": str(exact.rational(trim)), "bound": str(bound)}

@@ -14,8 +14,9 @@ from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss
+from discreet.mechanisms.answer import exactly
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.sample_and_aggregate import SampleAndAggregate, split
+from discreet.mechanisms.sample_and_aggregate import SampleAndAggregate, block_count, plain, split
 from discreet.mechanisms.sensitivity import interval
 from discreet.noise.bits import Bits
 from discreet.noise.uniform import uniforms
@@ -113,7 +114,7 @@ class LittleBootstraps(Mechanism[Uncertain]):
         self.__attrs_init__(
             epsilon=parameter.some_epsilon(epsilon),
             estimator=estimator,
-            blocks=exact.whole(blocks, "blocks", least=2),
+            blocks=block_count(blocks),
             lower=low,
             upper=high,
             rounds=exact.whole(rounds, "rounds", least=2),
@@ -157,7 +158,8 @@ class LittleBootstraps(Mechanism[Uncertain]):
             return 0.0
         low, high = float(self.lower), float(self.upper)
         drawn = [self.value.estimate(_taken(part, uniforms(size, size, bits))) for _ in range(self.rounds)]
-        return float(np.std([_within(one, low, high) for one in drawn], ddof=1))
+        shares = [_within(one, low, high) / 2 - low / 2 for one in drawn]  # halves, and then parts of the range, cannot overflow
+        return float(np.std([share / (high / 2 - low / 2) for share in shares], ddof=1)) * (high - low)
 
 
 def _no_estimate(_: Any) -> None:
@@ -171,8 +173,8 @@ def _taken(part: Any, which: Any) -> Any:
 
 
 def _within(estimate: Any, low: float, high: float) -> float:
-    try:
-        value = float(estimate)
-    except Exception:  # what is no number counts as the lower end, whatever it is
+    found = exactly(plain(estimate))  # what is no number counts as the lower end, whatever it is
+    if found is None:
         return low
-    return low if math.isnan(value) else min(max(value, low), high)
+    value = float(min(max(found, Fraction(low)), Fraction(high)))
+    return min(max(value, low), high)

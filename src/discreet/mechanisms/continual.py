@@ -75,12 +75,13 @@ class Run(UnderWay, ABC):
 
     def _all(self, values: list[int], measured: list[int] | None) -> Totals:
         self.stay()
-        if self.steps + len(values) > self.horizon:
-            raise Invalid(f"this run has a horizon of {self.horizon:,} steps, which is its privacy: open a new one for more")
-        totals = self._advance(values, measured) if values else []
-        self.steps += len(values)
-        self._recent.extend(totals)
-        return totals
+        with self._turn:
+            if self.steps + len(values) > self.horizon:
+                raise Invalid(f"this run has a horizon of {self.horizon:,} steps, which is its privacy: open a new one for more")
+            totals = self._advance(values, measured) if values else []
+            self.steps += len(values)
+            self._recent.extend(totals)
+            return totals
 
     @property
     @abstractmethod

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias, final
+from uuid import UUID
 
 import numpy as np
 from attrs import frozen
@@ -47,7 +51,8 @@ def read_groups(answer: Groups) -> tuple[list[Any] | Keys, Integers]:
     """The labels of the groups found and their sizes, totally; how many there are is private and may be none.
 
     Labels are told apart by type and spelling (1, 1.0 and True are three groups), so that no unit can respell another's label; sizes of the
-    same spelling are added, and what cannot be spelled is left out.
+    same spelling are added. Only plain values are labels, whose spelling says all there is to them: an object of any other type might carry
+    what one unit put there under a spelling that many share. It is left out.
     """
     if isinstance(answer, tuple) and isinstance(answer[0], Keys):
         return answer[0], answers.sizes(answer[1])
@@ -55,7 +60,8 @@ def read_groups(answer: Groups) -> tuple[list[Any] | Keys, Integers]:
     found: dict[tuple[str, str], tuple[Any, int]] = {}
     for label, size in zip(labels, answers.sizes(sizes).tolist(), strict=True):
         with suppress(Exception):  # an error would tell that there is such a label
-            hash(label)
+            if not _is_plain(label):
+                continue
             spelling = _spelling(label)
             found[spelling] = label, min(found.get(spelling, (label, 0))[1] + size, answers.LIMIT)
     return [label for label, _ in found.values()], np.array([size for _, size in found.values()], np.int64)
@@ -87,8 +93,8 @@ def check_groups(answer: Groups) -> None:
         different = len(set(labels)) == len(labels)
     except TypeError:
         different = False
-    if not different:
-        raise Invalid("the labels must be different, and such that a dict takes them")
+    if not different or not all(map(_is_plain, labels)):
+        raise Invalid("the labels must be different plain values: texts, numbers, dates, true or false, or tuples of these")
 
 
 def in_order(labels: list[Any]) -> list[Any]:
@@ -97,6 +103,19 @@ def in_order(labels: list[Any]) -> list[Any]:
     if kinds <= {str} or kinds <= {int, bool}:
         return sorted(labels)
     return sorted(labels, key=_spelling)
+
+
+_PLAIN = {str, bytes, int, bool, float, type(None), Fraction, Decimal, UUID, datetime.date, datetime.timedelta}
+
+
+def _is_plain(label: Any) -> bool:
+    """Whether a label's spelling says all there is to it."""
+    kind = type(label)
+    if kind in (tuple, frozenset):
+        return all(map(_is_plain, label))
+    if kind in (datetime.datetime, datetime.time):
+        return label.tzinfo is None or type(label.tzinfo) is datetime.timezone
+    return kind in _PLAIN or (isinstance(label, np.generic) and kind.__module__ == "numpy" and label.dtype.kind in "biufSUMm")
 
 
 def _spelling(label: Any) -> tuple[str, str]:

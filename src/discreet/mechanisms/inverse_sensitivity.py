@@ -10,6 +10,7 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact, parameter
+from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
@@ -21,6 +22,7 @@ from discreet.noise.bits import Bits
 from discreet.noise.refine import Integers
 from discreet.noise.uniform import uniform
 
+_MOST_CHANGES = 2**22
 _NEVER = 45  # e^(−45) is what all values together have that are as far as can be told
 
 
@@ -35,7 +37,8 @@ class InverseSensitivity(Mechanism[float]):
         optimal for each single data set, up to constants, in the sense of that paper. `Quantile` is its relative that scores by ranks.
 
     Accuracy.
-        `error` is in records: with this confidence the answer is the exact one of data in which at most so many records were changed.
+        `error` is in records: with this confidence the answer is within the reach of so many changes; for the median, it is the exact
+        answer of data in which at most so many records were changed.
 
     >>> middle = InverseSensitivity(epsilon=1, statistic=Robust.trimmed_mean(0.1, lower=0, upper=1000))
     >>> 495 < middle.release(list(range(1001)) * 5) < 505
@@ -46,6 +49,12 @@ class InverseSensitivity(Mechanism[float]):
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
     statistic: Robust
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.statistic, Robust):
+            raise Invalid("statistic must be one of Robust.median(...), Robust.trimmed_mean(...) and so on")
+        if self.changes > _MOST_CHANGES:
+            raise Invalid("epsilon is too small here: give more")
 
     @property
     def loss(self) -> Loss:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, final
 
@@ -32,8 +33,8 @@ class StabilityTest(Mechanism[bool]):
 
     Theorem (Desfontaines, Voss, Gipson & Mandayam 2022).
         Passing at distance d with the probability πd at which `PartitionSelection` shows a group of d is (ε, δ)-DP; π₀ = 0, so bad data
-        never pass, and π₁ = δ. No (ε, δ)-DP test with π₀ = 0 passes any data with larger probability; comparing the distance plus Laplace
-        noise with ln(1/δ)/ε, as textbooks do, passes less from d = 2 on.
+        never pass, and π₁ = δ. No (ε, δ)-DP test with π₀ = 0 passes any data with larger probability. (Comparing the distance plus
+        Laplace noise with ln(1/δ)/ε, as textbooks do, passes less from d = 2 on while ε ≤ 1. It lets bad data pass now and then.)
 
     Accuracy.
         `chance(d)` is πd, and `error(confidence)` the distance from which on data pass with at least this confidence.
@@ -70,7 +71,8 @@ class StabilityTest(Mechanism[bool]):
         answers.check_whole(answer, "the distance")
 
     def sample(self, answer: Any, bits: Bits) -> bool:
-        distance = min(max(answers.whole_number(answer), 0), answers.LIMIT)
+        found = answers.exactly(answer)  # what is no number counts as no distance
+        distance = 0 if found is None else min(max(math.floor(found), 0), answers.LIMIT)
         return bool(self._curve.decide(np.array([distance], np.int64), bits)[0])
 
 
@@ -139,7 +141,7 @@ class ProposeTestRelease(Mechanism[float | None]):
         value, distance = _pair(answer) if self.statistic is None else self._tested(self.statistic, answer)
         if not self.test.sample(distance, bits):
             return None
-        noisy = float(self.noise.sample(answers.number(value), bits))
+        noisy = float(self.noise.sample(answers.exactly(value) or Fraction(0), bits))
         return noisy if self.statistic is None else min(max(noisy, self.statistic.told(0)), self.statistic.told(self.statistic.most))
 
     def _tested(self, statistic: Robust, records: Any) -> tuple[Fraction, int]:

@@ -24,6 +24,7 @@ from discreet.noise.refine import Integers
 
 _POINTS = 64  # order statistics behind a trimmed mean
 _FINEST = 10**6
+_MOST = answers.LIMIT // _FINEST // 2  # records: ranks of more would not fit 64 bits
 
 
 class Local(NamedTuple):
@@ -141,7 +142,7 @@ class Robust:
     def local(self, records: Any, changes: int) -> Local:
         """The statistic of records (or of `Places`), and its reach by up to so many changes and one more."""
         placed = self.grid.tidy(records) if isinstance(records, Places) else self.grid.place(records)
-        ordered = _Ordered(placed.points, np.cumsum(placed.counts), self.grid.points - 1)
+        ordered = _Ordered(placed.points, np.clip(np.cumsum(placed.counts), 0, _MOST), self.grid.points - 1)
         steps = np.arange(changes + 2)
         low, high = np.zeros(changes + 2, np.int64), np.zeros(changes + 2, np.int64)
         for q, weight in self.levels:

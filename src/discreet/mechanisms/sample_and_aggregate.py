@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import io
+import logging
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +31,14 @@ from discreet.noise.uniform import uniforms
 
 Aggregate = Literal["median", "mean", "stable"]
 _STEPS = 2**40
+_MOST_BLOCKS = 10**6
+
+
+def block_count(blocks: int) -> int:
+    """At least two, and not more than anybody could fill."""
+    if exact.whole(blocks, "blocks", least=2) > _MOST_BLOCKS:
+        raise Invalid(f"there may be at most {_MOST_BLOCKS:,} blocks: give a larger epsilon, or fewer blocks")
+    return blocks
 
 
 @final
@@ -55,11 +65,11 @@ class SampleAndAggregate(Mechanism[Any]):
 
     The estimator is a black box: a function of a list of records (an array, if they come as one) to a number, or for "stable" to anything
     that a dict takes as a key. It is called once for each block, also for empty ones; where it fails, or gives no number, the block's
-    answer counts as `lower` (as none, for "stable"). What it prints, and its warnings, are dropped; what
-    else it does with what it sees (write a file, keep it) is its author's own affair.
+    answer counts as `lower` (as none, for "stable"). What it prints, logs or
+    warns of is dropped; what else it does with what it sees (write a file, keep it) is its author's own affair.
 
-    Assumes. The estimator's answer for a block is a function of that block's records (and of coins) alone: it keeps nothing from one block
-    to the next.
+    Assumes. The estimator's answer for a block is a function of that block's records (and of fresh coins) alone: it keeps nothing from one
+    block to the next. Coins of the whole process that somebody has seeded are kept from one block to the next: seed none, or within it.
 
     Theorem (Nissim, Raskhodnikova & Smith 2007).
         One record more, less or changed changes the answer of one block, whatever the estimator does: the blocks' answers are a data set of
@@ -112,7 +122,7 @@ class SampleAndAggregate(Mechanism[Any]):
             epsilon=parameter.some_epsilon(epsilon),
             delta=mass,
             estimator=estimator,
-            blocks=exact.whole(blocks, "blocks", least=2),
+            blocks=block_count(blocks),
             aggregate=aggregate,
             lower=ends[0],
             upper=ends[1],
@@ -153,7 +163,11 @@ class SampleAndAggregate(Mechanism[Any]):
         if isinstance(answer, Blocks):
             if len(answer.parts) != self.blocks:
                 raise Invalid("give as many blocks as were promised")
-        elif not isinstance(answer, Sequence | np.ndarray) or isinstance(answer, str | bytes) or np.ndim(answer) == 0:
+        elif (
+            not isinstance(answer, Sequence | np.ndarray)
+            or isinstance(answer, str | bytes)
+            or (isinstance(answer, np.ndarray) and not answer.ndim)
+        ):
             raise Invalid("give the records as a list or an array, one for each unit")
 
     def sample(self, answer: Any, bits: Bits) -> Any:
@@ -161,16 +175,20 @@ class SampleAndAggregate(Mechanism[Any]):
 
     def estimate(self, records: Any) -> Any:
         """One block's answer; None where the estimator fails."""
-        with suppress(Exception), _silence():  # an error, a warning or a printed line would tell what is in the block
-            return self.estimator(records)
-        return None
+        try:
+            with _silence():  # a warning or a printed line would tell what is in the block
+                return self.estimator(copy.copy(records))  # its own, to sort or change as it likes
+        except KeyboardInterrupt:
+            raise  # a person wants to stop
+        except BaseException:  # any other end, an exit or a panic too, would tell as well
+            return None
 
     def combine(self, estimates: Sequence[Any], bits: Bits) -> Any:
         """Aggregate the answers of all blocks; for mechanisms to build on, not to release."""
         if self.aggregate == "stable":
             return self.aggregator.sample(_votes(estimates), bits)
         low, high = self._ends
-        clean = [min(max(low if one is None else one, low), high) for one in map(answers.exactly, map(_plain, estimates))]
+        clean = [min(max(low if one is None else one, low), high) for one in map(answers.exactly, map(plain, estimates))]
         if self.aggregate == "median":
             return self.aggregator.sample(np.array([float(one) for one in clean]), bits)
         step = (high - low) / _STEPS
@@ -180,9 +198,14 @@ class SampleAndAggregate(Mechanism[Any]):
 @contextmanager
 def _silence() -> Iterator[None]:
     nowhere = io.StringIO()
-    with warnings.catch_warnings(), redirect_stdout(nowhere), redirect_stderr(nowhere):
-        warnings.simplefilter("ignore")
-        yield
+    logged = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings(), redirect_stdout(nowhere), redirect_stderr(nowhere):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(logged)
 
 
 def _part(delta: Fraction, epsilon: Fraction, moved: int) -> Fraction:
@@ -202,7 +225,7 @@ def _part_of(records: Any, chosen: Any) -> Any:
     return records[chosen] if isinstance(records, np.ndarray) else [record for record, one in zip(records, chosen, strict=True) if one]
 
 
-def _plain(estimate: Any) -> Any:
+def plain(estimate: Any) -> Any:
     """A number, also one in an array of its own."""
     if isinstance(estimate, np.ndarray) and estimate.size == 1:
         return estimate.reshape(-1)[0].item() if estimate.dtype.kind in "biuf" else None

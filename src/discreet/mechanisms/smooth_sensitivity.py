@@ -15,6 +15,7 @@ from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
+from discreet.mechanisms import answer as answers
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.robust import Local, Robust
 from discreet.noise.bits import Bits
@@ -23,6 +24,8 @@ from discreet.noise.laplace import RoundedLaplace
 from discreet.noise.refine import Integers
 
 _MOST_RUNGS = 2**20
+_EDGE = 2**200  # values further out count as this
+_LOCAL = "give the answer as a Local: its value, its reach and its jumps, in whole units"
 
 
 @final
@@ -115,7 +118,7 @@ class SmoothSensitivity(Mechanism[float]):
             delta=parameter.any_delta(delta),
             statistic=statistic,
             most=largest,
-            unit=statistic.unit if statistic is not None else exact.positive(unit, "unit"),
+            unit=statistic.unit if statistic is not None else parameter.step(unit),
         )
         _ladder(self.smoothness, self.most)  # or it is refused, before there are records
 
@@ -154,15 +157,27 @@ class SmoothSensitivity(Mechanism[float]):
         if self.statistic is not None:
             self.statistic.check(answer)
         elif not isinstance(answer, Local) or len(answer.jumps) == 0:
-            raise Invalid("give the answer as a Local: its value, its reach and its jumps, in whole units")
+            raise Invalid(_LOCAL)
 
     def sample(self, answer: Any, bits: Bits) -> float:
-        found = answer if self.statistic is None else self.statistic.local(answer, self.changes)
+        value, jumps = self._read(answer)
         ladder = _ladder(self.smoothness, self.most)
-        law = self._law(ladder.width(ladder.rung(np.asarray(found.jumps, np.int64))) / self.rate)
-        noise = law.draw(bits) if isinstance(law, RoundedCauchy) else law.draw(0.0, Fraction, bits)
-        told = int(found.value) + noise
-        return self.statistic.told(told) if self.statistic is not None else float(self.unit * told)
+        law = self._law(ladder.width(ladder.rung(jumps)) / self.rate)
+        told = value + (law.draw(bits) if isinstance(law, RoundedCauchy) else law.draw(0.0, Fraction, bits))
+        return self.statistic.told(told) if self.statistic is not None else float(self.unit * min(max(told, -_EDGE), _EDGE))
+
+    def _read(self, answer: Any) -> tuple[int, Integers]:
+        """The value and its jumps in whole units; what is no number counts as 0, and as the largest jump."""
+        if self.statistic is not None:
+            found = self.statistic.local(answer, self.changes)
+            return found.value, found.jumps
+        if not isinstance(answer, Local):
+            raise Invalid(_LOCAL)
+        read = [answers.exactly(jump) for jump in np.asarray(answer.jumps, object).reshape(-1).tolist()]
+        jumps = [self.most if jump is None else math.ceil(min(max(jump, Fraction(0)), Fraction(self.most))) for jump in read]
+        return math.floor(min(max(answers.exactly(answer.value) or Fraction(0), Fraction(-_EDGE)), Fraction(_EDGE))), np.array(
+            jumps, np.int64
+        )
 
 
 @lru_cache(maxsize=256)

@@ -140,11 +140,15 @@ class Run(UnderWay):
 
     def ask(self, answer: Private[Any] | Any) -> Outcome:
         """Say whether an answer is above the threshold."""
-        self.stay()
-        if self.halted:
-            raise Invalid("this stream has used all its hits: open a new one")
         if not isinstance(answer, Private):
             answers.check_numbers(answer)
+        self.stay()
+        with self._turn:
+            return self._ask(answer)
+
+    def _ask(self, answer: Private[Any] | Any) -> Outcome:
+        if self.halted:
+            raise Invalid("this stream has used all its hits: open a new one")
         value = min(max(answers.number(reveal(answer)), -_EDGE), _EDGE)
         threshold, question = self.mechanism.scales
         lead = value - self.mechanism.threshold - (question - threshold)  # noise recentred by its mean

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from abc import ABC, abstractmethod
 from typing import Any, NoReturn
 
@@ -16,6 +17,7 @@ class UnderWay(ABC):
 
     def __init__(self) -> None:
         self._process = os.getpid()
+        self._turn = threading.Lock()  # one question or step at a time: two at once might both be the hit, or the same step
 
     @property
     @abstractmethod

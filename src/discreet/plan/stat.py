@@ -36,6 +36,10 @@ class Grid:
         """Half the width of the bounds, as the grid has it."""
         return self.most * self.step
 
+    def is_whole(self, kind: Kind | None) -> bool:
+        """Whether values of this kind lie on the grid as they are."""
+        return kind is Kind.INTEGER and self.step == 1 and self.mid.denominator == 1
+
     @property
     def in_floats(self) -> bool:
         """Whether floats hold its middle and ends exactly.
@@ -111,7 +115,7 @@ class Stat:
         if self.grid is None:
             return f"CASE WHEN {text} IS NOT NULL THEN 1 ELSE 0 END"
         value = f"COALESCE({on_grid(text, self.grid, kind, dialect)}, 0)"
-        exact = self.grid.in_floats or (kind is Kind.INTEGER and self.grid.step == 1)
+        exact = self.grid.in_floats or self.grid.is_whole(kind)
         clamped = value if exact else f"LEAST(GREATEST({value}, {-self.grid.most}), {self.grid.most})"
         return f"({clamped} * {clamped})" if self.form == "squares" else clamped
 
@@ -123,7 +127,7 @@ def on_grid(text: str, grid: Grid, kind: Kind | None, dialect: Dialect, nudge: s
     NaN above all numbers, so it counts as the upper end.)
     """
     whole, low, high = dialect.type_name(Kind.INTEGER), grid.mid - grid.half, grid.mid + grid.half
-    if kind is Kind.INTEGER and grid.step == 1:
+    if grid.is_whole(kind):
         inside = _clamp(text, dialect.literal(int(low)), dialect.literal(int(high)), whole)
         return f"({inside} - {dialect.literal(int(grid.mid))})"
     inside = _clamp(text, dialect.real(low), dialect.real(high), dialect.type_name(Kind.REAL))
