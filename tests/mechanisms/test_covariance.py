@@ -113,6 +113,87 @@ def test_vectors_are_never_longer_than_the_norm_and_read_one_by_one() -> None:
     assert np.abs(near - around).max() < 3e-5  # the direction stays
 
 
+FORMS: dict[str, Any] = {
+    "rows in memory": np.ascontiguousarray,
+    "columns in memory": np.asfortranarray,
+    "reversed in memory": lambda rows: rows[:, ::-1].copy()[:, ::-1],
+    "every other": lambda rows: np.repeat(rows, 2, axis=1)[:, ::2],
+    "objects": lambda rows: rows.astype(object),
+    "long floats": lambda rows: rows.astype(np.longdouble),
+    "complex": lambda rows: rows.astype(complex),
+    "complex objects": lambda rows: rows.astype(complex).astype(object),
+    "masked": np.ma.masked_array,
+    "lists": lambda rows: rows.tolist(),
+    "a list of arrays": list,
+}
+
+
+def differ(rows: Any, read: Any, squares: Any = None) -> set[str]:
+    """The forms in which some row, alone or with others, comes to other numbers: lengths, or places on the grid."""
+    dimension, wrong = rows.shape[1], set()
+
+    def numbers(given: Any) -> Any:
+        found = read(given, dimension)
+        return np.concatenate([covariance._lengths(found)[:, None], on_grid(found, 1.0)], axis=1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        if squares is not None:
+            patch.setattr(covariance, "_squares", squares)
+        usual = numbers(rows)
+        for name, form in FORMS.items():
+            if (numbers(form(rows)) != usual).any():
+                wrong.add(name)
+            if any((numbers(form(rows[i : i + 1]))[0] != usual[i]).any() for i in range(40)):
+                wrong.add(f"{name}, alone")
+    return wrong
+
+
+@pytest.mark.parametrize("dimension", [1, 7, 8, 16, 130])
+def test_a_row_is_the_same_in_every_form_alone_and_with_others(dimension: int) -> None:
+    rows = np.random.default_rng(12).normal(0, 1, (400, dimension))
+    rows[::2] /= np.linalg.norm(rows[::2], axis=1, keepdims=True)  # of length 1, but for rounding: there it matters
+    assert differ(rows, covariance._rows) == set()
+
+
+def test_sums_in_the_order_of_memory_are_caught() -> None:
+    rows = np.random.default_rng(12).normal(0, 1, (400, 16))
+
+    def as_they_lie(given: Any, dimension: int) -> Any:
+        return given if type(given) is np.ndarray and given.dtype == np.float64 else covariance._rows(given, dimension)
+
+    plain = differ(rows, as_they_lie, lambda found: (found**2).sum(axis=1))
+    assert "columns in memory" in plain
+    assert differ(rows, as_they_lie) == set()  # with the columns' order it does not matter how they lie
+
+
+def test_one_record_does_not_change_how_the_others_are_read() -> None:
+    """A text, a number too long, a day, a gap: whatever one record makes of the table's type, only that record is read in another way."""
+    pandas = pytest.importorskip("pandas")
+    rows = np.random.default_rng(13).normal(0, 1, (50, 16)).tolist()
+
+    def numbers(records: list[list[Any]]) -> Any:
+        frame = pandas.DataFrame({f"c{i}": [record[i] for record in records] for i in range(16)})  # in columns, as tables come
+        found = covariance._rows(frame, 16)
+        return np.concatenate([covariance._lengths(found)[:, None], on_grid(found, 1.0)], axis=1)
+
+    usual = numbers(rows)
+    for odd in ("n/a", 10**400, None, 1j, pandas.Timestamp("2020-01-01"), True, Fraction(1, 3)):
+        changed = [*rows[:-1], [odd, *rows[-1][1:]]]
+        assert (numbers(changed)[:-1] == usual[:-1]).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_record_warns_or_raises_even_where_numpy_was_told_to() -> None:
+    long = np.array([["1e4000", "-1e4000"], ["1e-4000", "nan"], ["1e-310", "1e-310"], ["inf", "0.5"]]).astype(np.longdouble)
+    with np.errstate(all="raise"):
+        found = covariance._rows(long, 2)
+        assert (found == covariance._rows(long.astype(object), 2)).all()
+        assert found[0].tolist() == [covariance._FURTHEST, -covariance._FURTHEST]
+        for rows in (long, long.astype(object), list(long), np.array([[1e308, 5e-324], [1e-300, 1e-308]])):
+            for norm in ({"norm": 1}, {"search": 1}):
+                Covariance(dimension=2, rho=1, **norm).sample(rows, Shake(0, limit=1 << 20))
+
+
 def test_sums_are_exact() -> None:
     coin = np.random.default_rng(5)
     rows = coin.normal(0, 1, (3000, 4))
@@ -188,7 +269,19 @@ def test_positive_is_the_nearest() -> None:
 
 
 @pytest.mark.parametrize(
-    "rows", [[], STRANGE, [[1]], [[1, 2, 3]], [None, "ab", 7], np.zeros((0, 2)), np.full((3, 2), np.nan), np.zeros((4, 3)), [["a", None]]]
+    "rows",
+    [
+        [],
+        STRANGE,
+        [[1]],
+        [[1, 2, 3]],
+        [None, "ab", 7],
+        np.zeros((0, 2)),
+        np.full((3, 2), np.nan),
+        np.zeros((4, 3)),
+        [["a", None]],
+        np.zeros((3, 2), "M8[ns]"),
+    ],
 )
 def test_private_vectors_are_total(rows: Any) -> None:
     for norm in ({"norm": 1}, {"search": 1}):
@@ -199,7 +292,7 @@ def test_private_vectors_are_total(rows: Any) -> None:
 
 def test_slips() -> None:
     mechanism = Covariance(dimension=2, norm=1, rho=1)
-    for rows in ([[1, 2, 3]], [1, 2], [[math.nan, 0]], [["a", "b"]]):
+    for rows in ([[1, 2, 3]], [1, 2], [[math.nan, 0]], [["a", "b"]], [[1, 2], [3]]):
         with pytest.raises(Invalid):
             mechanism.release(rows)
     with pytest.raises(Invalid, match="centred"):

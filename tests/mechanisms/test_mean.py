@@ -183,6 +183,16 @@ def test_private_records_are_total(values: Any) -> None:
             assert all(math.isfinite(part) for part in found)
 
 
+@pytest.mark.filterwarnings("error")
+def test_no_record_warns_or_raises_even_where_numpy_was_told_to() -> None:
+    long = np.array(["1e4000", "-1e4000", "1e-4000", "nan", "1e-310", "inf"]).astype(np.longdouble)
+    with np.errstate(all="raise"):
+        assert records(long).tolist() == records(list(long)).tolist()
+        for values in (long, long.astype(object), np.array([5e-324, 1e308, -1e308, np.nan])):
+            Mean(epsilon=1).sample(values, Shake(0, limit=1 << 20))
+            Magnitude(epsilon=1).sample(values, Shake(0, limit=1 << 20))
+
+
 def test_slips_in_plain_records_are_reported() -> None:
     for values in ([1.0, math.nan], [None, 2]):
         with pytest.raises(Invalid, match="missing"):

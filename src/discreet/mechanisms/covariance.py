@@ -76,8 +76,12 @@ class Covariance(Mechanism[Moments]):
         the diagonal and σ/√2 off it is ρ-zCDP for ρ = Δ²/(2σ²), with Δ = C², or √2·C² where units are replaced. With `centred`, a
         constant C is appended to each vector, whose norm is then √2·C.
 
-    Lemma. The grid does not change that: a vector's whole numbers depend on it alone and have ‖g‖ ≤ 2¹⁶ in exact arithmetic (one for
-        which rounding to the nearest would break it is rounded towards 0).
+    Lemma. The grid does not change that: a vector's length and whole numbers depend on it alone and have ‖g‖ ≤ 2¹⁶ in exact arithmetic (one
+        for which rounding to the nearest would break it is rounded towards 0).
+
+    Proof. Each entry is read to the nearest float, whatever kind of array it comes in. Then all that is done are single operations of
+        floats, entry by entry, each with one correct result; a row's largest entry, which has no order; and sums of squares, in the order
+        of the columns. (`sum(axis=1)` adds in an order that follows the layout of memory: there another record decides.)
 
     Accuracy.
         `error(confidence)` is the largest eigenvalue, in size, of what noise is added to Σ xxᵀ, in units of norm²: at most σ(√(2d) +
@@ -139,14 +143,18 @@ class Covariance(Mechanism[Moments]):
         return reach * (1 + 1e-9) / _LEVELS**2
 
     def check(self, answer: Any) -> None:
-        rows = np.asarray(answer)
+        try:
+            rows = np.asarray(answers.unmasked(answer))
+        except ValueError:  # rows of different lengths
+            rows = np.zeros(0)
         if rows.ndim != 2 or rows.shape[1] != self.dimension or rows.dtype.kind not in "biuf":
             raise Invalid("give the vectors as rows of an array of numbers, as many columns as `dimension`")
-        if not np.isfinite(rows.astype(np.float64)).all():
+        if not np.isfinite(rows).all():
             raise Invalid("some vectors contain NaN or infinity: fill it or leave them out first")
 
     # ── releasing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    @np.errstate(all="ignore")
     def sample(self, answer: Any, bits: Bits) -> Moments:
         rows = _rows(answer, self.dimension)
         # the noise on the grid does not depend on the norm, so it may be found first
@@ -186,33 +194,55 @@ def _squared(replaced: bool, centred: bool) -> Fraction:
     return Fraction((_LEVELS**2 * (2 if centred else 1)) ** 2 * (2 if replaced else 1))
 
 
+@np.errstate(all="ignore")
 def _rows(answer: Any, dimension: int) -> Floats:
-    """Read vectors as rows of floats, each by itself; what is missing counts as 0."""
+    """Read vectors as rows of floats, each by itself; what is missing counts as 0.
+
+    One record decides what kind of array all come in (a text makes a table one of objects), so that every kind is read to the same floats.
+    """
+    answer = answers.unmasked(answer)
     if hasattr(answer, "__array__"):
         answer = np.asarray(answer)
-    if isinstance(answer, np.ndarray) and answer.dtype.kind in "biuf" and answer.ndim == 2 and answer.shape[1] == dimension:
-        return np.clip(np.nan_to_num(answer.astype(np.float64)), -_FURTHEST, _FURTHEST)
     if not isinstance(answer, list | tuple | np.ndarray) or getattr(answer, "ndim", 1) == 0:
         raise Invalid("give the vectors as rows of an array, or as a list")
-    rows = [_entries(vector, dimension) for vector in answer]
-    return np.array(rows, np.float64).reshape(len(rows), dimension)
+    if isinstance(answer, np.ndarray) and answer.dtype.kind == "c":  # one record made the others complex
+        answer = np.where(answer.imag == 0, answer.real, 0)
+    if isinstance(answer, np.ndarray) and answer.dtype.kind in "biuf" and answer.ndim == 2 and answer.shape[1] == dimension:
+        read = np.nan_to_num(answer.astype(np.float64, order="C"))
+    elif isinstance(answer, np.ndarray) and answer.dtype.kind not in "biufO":
+        read = np.zeros((len(answer), dimension))  # days have numbers inside, but are none
+    else:
+        read = np.array([_entries(vector, dimension) for vector in answer], np.float64).reshape(len(answer), dimension)
+    return np.clip(read, -_FURTHEST, _FURTHEST)
 
 
 def _entries(vector: Any, dimension: int) -> list[float]:
     entries = vector if isinstance(vector, list | tuple) else vector.tolist() if isinstance(vector, np.ndarray) else ()
     if not isinstance(entries, list | tuple) or len(entries) != dimension:
         return [0.0] * dimension
-    read = (answers.exactly(entry) or 0 for entry in entries)
+    read = (
+        answers.exactly(entry.real if isinstance(entry, complex | np.complexfloating) and not entry.imag else entry) or 0
+        for entry in entries
+    )
     return [float(min(max(x, -Fraction(_FURTHEST)), Fraction(_FURTHEST))) for x in read]
 
 
+def _squares(rows: Floats) -> Floats:
+    """Σ x² of each row: column after column, and so in the same order for a row wherever it stands."""
+    found = np.zeros(len(rows))
+    for column in rows.T:
+        found += column * column
+    return found
+
+
+@np.errstate(all="ignore")
 def _lengths(rows: Floats) -> Floats:
     """Euclidean norms without overflow."""
-    most = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
-    safe = np.where(most > 0, most, 1.0)
-    return np.asarray((most * np.sqrt(((rows / safe) ** 2).sum(axis=1, keepdims=True)))[:, 0])
+    most = np.abs(rows).max(axis=1, initial=0.0)
+    return np.asarray(most * np.sqrt(_squares(rows / np.where(most > 0, most, 1.0)[:, None])))
 
 
+@np.errstate(all="ignore")
 def on_grid(rows: Floats, norm: float) -> Floats:
     """Vectors as whole numbers, in floats, scaled down to a length of at most _LEVELS.
 
@@ -220,11 +250,11 @@ def on_grid(rows: Floats, norm: float) -> Floats:
     """
     most = np.maximum(np.abs(rows).max(axis=1, initial=0.0, keepdims=True), norm)
     near = rows / most  # within ±1; if an entry exceeds the norm, one is ±1 and so the length is at least 1
-    scaled = near / np.maximum(np.sqrt((near**2).sum(axis=1, keepdims=True)), 1.0) * _LEVELS
+    scaled = near / np.maximum(np.sqrt(_squares(near))[:, None], 1.0) * _LEVELS
     found = np.rint(scaled)
     limit = float(_LEVELS) ** 2
     for attempt in (np.trunc(scaled), np.trunc(scaled * (1 - 2.0**-30))):
-        long = (found**2).sum(axis=1) > limit
+        long = _squares(found) > limit
         if long.any():
             found = np.where(long[:, None], attempt, found)
-    return np.where(((found**2).sum(axis=1) > limit)[:, None], 0.0, found)
+    return np.where((_squares(found) > limit)[:, None], 0.0, found)

@@ -84,6 +84,7 @@ class Magnitude(Mechanism[float]):
     def check(self, answer: Any) -> None:
         answers.check_records(answer)
 
+    @np.errstate(all="ignore")
     def sample(self, answer: Any, bits: Bits) -> float:
         outcomes = self._test(self.allowed).sample((-self.beyond(answer)).tolist(), bits) if self.questions else []
         hit = next((place for place, outcome in enumerate(outcomes) if outcome.above), self.questions)
@@ -96,6 +97,7 @@ class Magnitude(Mechanism[float]):
         return np.asarray(len(sizes) - np.searchsorted(sizes, powers, side="right"), np.int64)
 
 
+@np.errstate(all="ignore")
 def records(answer: Any) -> Floats:
     """Read records as floats, each by itself, within ±2^1000; what is missing, or not above −2^1000, counts as 0."""
     below = answers.floats(answer, -_FAR, Fraction(0))

@@ -127,6 +127,7 @@ class Mean(Mechanism[MeanFound]):
     def check(self, answer: Any) -> None:
         answers.check_records(answer)
 
+    @np.errstate(all="ignore")  # whoever made NumPy raise: no record does
     def sample(self, answer: Any, bits: Bits) -> MeanFound:
         edge = 2.0**self.powers
         values = np.clip(records(answer), -edge, edge)
