@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import polars
 import pytest
+from typer.testing import CliRunner
 
 import discreet
-from discreet.errors import BudgetExceeded, Invalid, Refused
+from discreet.cli.app import app
+from discreet.errors import BudgetExceeded, Invalid, LedgerError, Refused
 from discreet.estimate.estimate import Estimate
 from discreet.ledger.ledger import open_ledger
 
@@ -177,6 +179,15 @@ def test_pay_first_and_receipts(tmp_path: Path) -> None:
     changed = Estimate(found.value, None, found.what, found.how, found.receipt | {"epsilon": "1/2"})
     with pytest.raises(Invalid):
         changed.verify(ledger)
+    other = Estimate(found.value + 1, None, found.what, found.how, found.receipt)
+    with pytest.raises(LedgerError, match="another value"):
+        other.verify(ledger)
+    ledger.close()
+    for one, sound in ((found, True), (other, False)):
+        one.save(tmp_path / "slope.json")
+        ended = CliRunner().invoke(app, ["verify", str(tmp_path / "slope.json"), "--ledger", str(path)])
+        assert (ended.exit_code == 0) is sound
+    assert Estimate.open(tmp_path / "slope.json") == other
     assert Estimate.from_text(found.to_text()) == found
     with pytest.raises(Invalid):
         Estimate.from_text("{}")

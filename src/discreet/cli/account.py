@@ -16,6 +16,7 @@ from discreet.address import is_address
 from discreet.cli.screen import as_text, gauge, out
 from discreet.cli.source import find_ledger, is_ledger
 from discreet.errors import Invalid, LedgerError
+from discreet.estimate.estimate import Estimate
 from discreet.ledger.asked import asked
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.standing import Amount
@@ -187,6 +188,12 @@ def _verify_receipt(path: Path, ledger: Ledger | None) -> tuple[dict[str, Any], 
     if "receipt" not in found:
         verify_receipt(found, ledger)
         return found, False
+    if "value" in found:
+        estimate = Estimate.open(path)
+        if json.loads(estimate.to_text()) != found:
+            raise Invalid("something stands beside the value and its receipt that is not checked: take it out")
+        estimate.verify(ledger)
+        return estimate.receipt, True
     _require_known(found)
     if "columns" in found:
         release = Release.open(path)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+import os
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, final
 
 from attrs import field, frozen
 
-from discreet.errors import Invalid
+from discreet.errors import Invalid, LedgerError
 from discreet.ledger.ledger import Ledger
 from discreet.loss import record
 from discreet.receipts import price, together, verify_receipt
@@ -51,9 +53,28 @@ class Estimate:
         except (KeyError, TypeError, ValueError):
             raise Invalid("this is not an estimate") from None
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write value and receipt as JSON, which `discreet verify` checks and `Estimate.open` reads."""
+        try:
+            Path(path).write_text(self.to_text() + "\n", encoding="utf-8")
+        except OSError:
+            raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder is there and may be written to") from None
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Estimate:
+        """Read what `save` wrote."""
+        try:
+            return cls.from_text(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            raise Invalid(f"{os.fspath(path)} cannot be read: give a file that `save` wrote") from None
+
     def verify(self, ledger: Ledger | None = None) -> None:
-        """Check the receipt, and with a ledger that it was paid there; raise Invalid or LedgerError if not."""
+        """Check the receipt, and with a ledger also that this is the very value it holds; raise Invalid or LedgerError if not."""
         verify_receipt(self.receipt, ledger)
+        if ledger is not None:
+            stored = ledger.release_of(ledger.entries()[self.receipt["ledger"]["sequence"]])
+            if stored is None or stored["release"] != self.to_text():
+                raise LedgerError("the ledger holds another value for this question: this one was changed, or made up")
 
     def explain(self) -> str:
         """Who is protected, what was done, what it cost, and what it cost several units together."""

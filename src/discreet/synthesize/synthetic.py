@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from discreet.errors import Invalid
 from discreet.ledger.chain import digest as seal_of
+from discreet.loss import record
+from discreet.receipts import together
 from discreet.synthesize.answers import Answers, Estimate
 from discreet.synthesize.codes import Coding
 from discreet.synthesize.recording import coding_from
@@ -227,6 +229,11 @@ class Synthetic:
     def load(cls, path: str | os.PathLike[str]) -> Synthetic:
         """Read it from a file."""
         return cls.from_text(Path(path).read_text(encoding="utf-8"))
+
+    def explain(self) -> str:
+        """Who is protected, what was measured and paid, and what the same table costs several units together."""
+        loss = record.from_json(self.receipt["loss"])
+        return "\n".join([repr(self), *together(loss, self.epsilon, self.delta)])
 
     def __repr__(self) -> str:
         price = f"ε = {float(self.epsilon):.4g}, δ = {float(self.delta):.2g}"
