@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -36,7 +37,7 @@ def together(loss: Loss, epsilon: Fraction, delta: Fraction) -> list[str]:
     for k in GROUPS:
         cost, mass = group_price(loss, epsilon, delta, k)
         told = f"ε = {cost:.4g}" + (f" and δ = {float(mass):.2g}" if mass else "")
-        lines.append(f"for {k} units together: {told if mass < 1 else 'no promise'}")
+        lines.append(f"for {k} units together: {told if math.isfinite(cost) else 'no promise'}")
     return lines
 
 

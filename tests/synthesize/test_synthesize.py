@@ -57,6 +57,12 @@ def test_the_receipt_adds_up(made: discreet.Synthetic) -> None:
     assert made.epsilon == 10
 
 
+def test_it_tells_what_it_costs_several_units_together(made: discreet.Synthetic) -> None:
+    told = made.explain()
+    assert "for 2 units together: ε = " in told
+    assert "for 10 units together: " in told
+
+
 @pytest.mark.parametrize("method", ["residuals", "aim", "mst"])
 def test_every_method_keeps_to_its_price_and_is_kept(method: str, tmp_path: Path) -> None:
     with clinic.session() as db:

@@ -19,6 +19,8 @@ GROUPS = (2, 5, 10)  # units whose price together is told beside every answer's
 def group_price(loss: Loss, epsilon: Fraction, delta: Fraction, k: int) -> tuple[float, Fraction]:
     """What an answer of price (ε, δ) costs k units together: an ε, by the best route and at most kε, at the δ of group privacy.
 
+    Where that δ would be 1 or more, the ε of the best route at the answer's own δ; infinite if there is none.
+
     >>> epsilon, delta = group_price(Approx("1/2", "1e-6"), Fraction(1, 2), Fraction("1e-6"), 2)
     >>> epsilon, round(float(delta) * 1e6, 2)
     (1.0, 2.65)
@@ -26,7 +28,10 @@ def group_price(loss: Loss, epsilon: Fraction, delta: Fraction, k: int) -> tuple
     mass = Fraction(0)
     if delta:
         mass = delta * exact.rational_up(lambda: (exact.ball(k * epsilon).exp() - 1) / (exact.ball(epsilon).exp() - 1))
-    return min(loss.group(k).epsilon_at(mass) if mass < 1 else 0.0, exact.float_up(k * epsilon)), min(mass, Fraction(1))
+    together = loss.group(k)
+    if mass >= 1:
+        return together.epsilon_at(delta), delta
+    return min(together.epsilon_at(mass), exact.float_up(k * epsilon)), mass
 
 
 @final

@@ -249,7 +249,7 @@ def _finite(routes: dict[str, float]) -> dict[str, float | None]:
 def _of_group(plan: Steps, k: int) -> dict[str, Any]:
     """What the answer costs k units together: by the best route, and never more than k·ε."""
     epsilon, delta = group_price(plan.loss, plan.epsilon, plan.delta, k)
-    return {"units": k, "epsilon": epsilon, "delta": float(delta)}
+    return {"units": k, "epsilon": None if math.isinf(epsilon) else epsilon, "delta": float(delta)}
 
 
 def _forecast(plan: Steps) -> dict[str, Any]:
