@@ -282,7 +282,7 @@ def size(relation: Relation) -> int:
 
 
 def check_private(relation: Relation) -> None:
-    """Refuse rows that no unit can be held to: those of public tables alone, and those of units without a name that may have become several.
+    """Refuse rows that no unit can be held to: of public tables alone, or of units without a name where one row may have become several.
 
     Every road begins here, whatever it does with the rows: bounding, blocks, days and marginals all rest on it.
     """
