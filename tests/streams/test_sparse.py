@@ -73,6 +73,37 @@ def test_what_is_told_of_a_hit() -> None:
         assert db.watch(10, 200_000, values=True).ask(COST).value == pytest.approx(240_000, rel=0.1)  # Δ = 200
 
 
+@pytest.mark.parametrize("threshold", [-(10**6), -(10**15), -(2**62), Fraction(-1, 3)])
+def test_a_value_is_as_near_as_it_says_however_far_the_threshold(threshold: Any) -> None:
+    """3,000 and its threshold differ in their last digits only if the threshold is far; errors of 95 %: 12 of 20 fail with 10⁻¹⁰."""
+    with session(epsilon=10**6) as db:
+        told = [db.watch(3, threshold, values=True).ask(ER) for _ in range(20)]
+        assert all(one.value is not None and one.error is not None for one in told)
+        assert sum(abs(one.value - 3000) > one.error for one in told) < 12  # type: ignore[operator]
+        if threshold >= -(10**15):
+            assert all(one.error < 8 for one in told)  # type: ignore[operator]  # 2·ln 20 and a little
+
+
+def test_values_are_added_as_fractions() -> None:
+    """As floats, 2·(2⁶¹ + 2⁹) − 2⁶² would be right too; with a threshold that no float holds only fractions are."""
+    with session() as db:
+        asked = Measured.of(db.watch(1, 0)._plan(ER))
+        noise = sparse_vector.Laplace(epsilon=1, whole=False)
+        threshold = -(2**62) + 1
+        value, error = asked.told(float(2**61 + 2**9), Fraction(threshold), noise)
+        assert value == 2**10 + 1 != float(threshold) + 2.0 * (2**61 + 2**9)
+        assert error > 2 * noise.error() + 500  # what a float near 2⁶¹ cannot tell apart: 2⁸ both ways, and twice that for Δ = 2
+
+
+@pytest.mark.parametrize("threshold", [1e250, -1e250, 2**63 + 1, -(2**63) - 1])
+def test_thresholds_where_no_total_goes_are_not_asked_about(threshold: Any) -> None:
+    with session() as db:
+        for stream, given in ((db.watch(1, threshold, values=True), None), (db.watch(1, 0), threshold)):
+            with pytest.raises(Invalid, match="further away"):
+                stream.ask(ER, given)
+            assert (db.history(), stream.asked) == ([], 0)  # Δ = 2: up to 2⁶³
+
+
 def events(monkeypatch: pytest.MonkeyPatch, ask: Any, stream: Watch) -> list[str]:
     """Debits and statements, in the order in which they happen."""
     seen: list[str] = []

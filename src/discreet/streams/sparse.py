@@ -33,7 +33,8 @@ Values: TypeAlias = Literal["gap"] | bool
 Planner: TypeAlias = Callable[[Any], Steps]  # a question's plan at any price; it is its total and how far that moves that count here
 _TOTALS = ("count", "count_of", "count_units", "sum")
 _EXTRA: dict[Values, Literal["none", "gap", "value"]] = {False: "none", True: "value", "gap": "gap"}
-_FURTHEST = 10**250
+_FURTHEST, _UNITS = 10**250, 2**62  # of a threshold: itself, and in units of what one protected unit moves; no count goes there
+_ROUNDING = Fraction(1, 2**53)  # of a float, relative
 _WORKS = "ask for one total, such as SELECT COUNT(*) FROM t WHERE …, COUNT(DISTINCT unit), or SUM(x) with bounds declared for x"
 
 
@@ -106,6 +107,15 @@ class Measured:
         settled = settle(one, Found())
         (total,) = settled.totals
         return cls(settled, total, positive and not is_replacement(steps.adjacency))
+
+    def told(self, fresh: float, threshold: Fraction, noise: Laplace) -> tuple[float, float]:
+        """A noisy (q − T)/Δ as a noisy q, and its error.
+
+        Added as fractions, for floats of opposite sign would cancel; what rounding took away before is part of the error.
+        """
+        away = Fraction(fresh) * self.sensitivity
+        value = away + threshold
+        return float(value), float(Fraction(noise.error()) * self.sensitivity + (abs(away) + abs(value)) * _ROUNDING)
 
     def read(self, engine: Engine) -> Private[int]:
         """The exact total, in whole numbers."""
@@ -201,6 +211,8 @@ class Watch:
             raise Invalid("this stream was copied into another process: open one there")
         asked = self._measured(question)
         limit = self.threshold if threshold is None else _threshold(threshold)
+        if abs(limit) > _UNITS * asked.sensitivity:
+            raise Invalid("this threshold is further away than any total could be: nothing needs to be asked")
         with self._lock:  # two questions at once might both be the hit
             run = self._run or self._open()
             answer = asked.read(self._engine).map(lambda total: asked.normalised(total, limit))
@@ -211,10 +223,9 @@ class Watch:
                 self._run = run
         if extra is None:
             return Outcome(above)
-        moves = float(asked.sensitivity)
         if self.mechanism.value_epsilon is None:
-            return Outcome(True, gap=moves * extra)
-        return Outcome(True, float(limit) + moves * extra, moves * Laplace(epsilon=self.mechanism.value_epsilon, whole=False).error())
+            return Outcome(True, gap=float(asked.sensitivity) * extra)
+        return Outcome(True, *asked.told(extra, limit, Laplace(epsilon=self.mechanism.value_epsilon, whole=False)))
 
     def error(self, confidence: Number = 0.95, questions: int = 1, question: Any = None) -> float:
         """How far on the wrong side of its threshold an answer may be, in a round of so many questions; nothing is spent.
