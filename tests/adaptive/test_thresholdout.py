@@ -63,7 +63,8 @@ def worst(monkeypatch: pytest.MonkeyPatch, phi: Any) -> Fraction:
 
 @pytest.mark.parametrize("phi", [identity, fails, strange])
 def test_one_record_moves_everything_by_at_most_one_in_size(monkeypatch: pytest.MonkeyPatch, phi: Any) -> None:
-    assert worst(monkeypatch, phi) == Fraction(1, 3)
+    rule = Thresholdout(size=3, sigma=1)
+    assert worst(monkeypatch, phi) == Fraction(1, 3) == rule.test.sensitivity == rule.fresh.sensitivity
 
 
 def test_without_clamping_the_check_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +97,51 @@ def test_each_round_has_noise_of_its_own() -> None:
         assert run.query(identity).source == "holdout"
         assert run._run is None
     assert len(set(noises)) == 3
+
+
+def test_a_miss_gives_no_hit_back() -> None:
+    """Noise of scale 0.0001 and differences 0 and 1 around a threshold of 0.1: an error has probability below e⁻⁴⁰⁰."""
+    run = Thresholdout(size=100, threshold="0.1", sigma="0.0001", hits=2).open([0], Private([1] * 100))
+    heard = []
+    for phi in (identity, lambda x: 0, lambda x: 0, identity):  # hit, miss, miss, hit
+        heard.append((run.query(phi).source, run.left))
+    assert heard == [("holdout", 1), ("train", 1), ("train", 1), ("holdout", 0)]
+    for phi in (identity, lambda x: 0):
+        with pytest.raises(BudgetExceeded):
+            run.query(phi)
+
+
+class Panic(BaseException):
+    """As libraries written elsewhere raise it."""
+
+
+class Trap(float):
+    """A number that fails where it is read."""
+
+    def as_integer_ratio(self) -> Any:
+        raise Panic
+
+
+@pytest.mark.parametrize("end", [ValueError, SystemExit, GeneratorExit, StopIteration, MemoryError, Panic, Trap])
+def test_whatever_a_question_raises_counts_as_0_on_that_record_alone(monkeypatch: pytest.MonkeyPatch, end: Any) -> None:
+    def phi(x: Any) -> Any:
+        if x == 7.0:
+            if end is Trap:
+                return Trap(1.0)
+            raise end
+        return 0.5
+
+    without, with_it = seen(monkeypatch, (0.0, 1.0, None), phi), seen(monkeypatch, (0.0, 1.0, 7.0), phi)
+    assert without[1] == Fraction(1, 2)
+    assert with_it[1] == Fraction(1, 3)
+
+
+def test_somebody_may_stop_it() -> None:
+    def stopped(x: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Thresholdout(size=1, sigma=1).open([0], Private([0])).query(stopped)
 
 
 def test_a_failure_after_noise_was_drawn_ends_the_round(monkeypatch: pytest.MonkeyPatch) -> None:

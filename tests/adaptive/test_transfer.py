@@ -85,6 +85,26 @@ def test_jung_and_others() -> None:
     assert transfer.approximate(loose.loss, loose) == pytest.approx(math.expm1(0.1) + 2e-3, rel=0.5)
 
 
+class Noisy:
+    """Answers with Laplace noise: P[further than t] = e^(−t/scale)."""
+
+    def __init__(self, loss: Loss, scale: float) -> None:
+        self.loss, self.scale = loss, scale
+
+    def error(self, confidence: Any = 0.95, size: int = 1) -> float:
+        return self.scale * math.log(size / (1 - confidence))
+
+
+@pytest.mark.parametrize("questions", [1, 10])
+def test_nearness_is_needed_at_a_smaller_chance(questions: int) -> None:
+    """The theorem by hand: α belongs to β·c, not to β, and c is the best of the powers of ten."""
+    mechanism, beta = Noisy(Pure("0.1"), 0.01), 0.05
+    by_hand = min(0.01 * math.log(questions / (beta * c)) + math.expm1(0.1) + c for c in (0.1, 0.01, 0.001, 1e-4))
+    assert transfer.approximate(mechanism.loss, mechanism, 0.95, questions) == pytest.approx(by_hand, rel=1e-9)
+    careless = 0.01 * math.log(questions / beta) + math.expm1(0.1)  # what α at β itself would give
+    assert by_hand > careless + 0.04
+
+
 def test_many_small_steps_cost_less_than_their_sum() -> None:
     """64 steps of ε = 0.004: by pure composition ε = 0.256, at a small δ less."""
     steps = 64 * Pure("0.004")

@@ -7,7 +7,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, final
 
@@ -191,13 +191,23 @@ def quietly() -> Iterator[None]:
 
 def attempt(function: Callable[..., Any], *given: Any) -> Any:
     """What a function gives, or None if it fails: an error would tell that there is such a record."""
-    with suppress(Exception):
+    try:
         return function(*given)
-    return None
+    except KeyboardInterrupt:  # somebody wants to stop
+        raise
+    except BaseException:  # also what ends programs: SystemExit, a panic of a library
+        return None
 
 
 def _total(values: Any, most: int) -> int:
-    """The sum of at most so many values in [0, 1], each put on the grid by itself, in steps of it."""
-    with suppress(Exception):  # what is no list of values counts as none
-        return int(np.rint(answers.floats(values, Fraction(0), Fraction(1))[:most] * _STEPS).astype(np.int64).sum())
-    return 0
+    """The sum of at most so many values in [0, 1], each put on the grid by itself, in steps of it; no list of values counts as none."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        found = attempt(lambda: np.rint(answers.floats(values, Fraction(0), Fraction(1))[:most] * _STEPS).astype(np.int64).sum())
+        return int(found or 0)
+    listed = attempt(lambda: list(values)[:most]) or []
+    return sum(attempt(_steps, value) or 0 for value in listed)
+
+
+def _steps(value: Any) -> int:
+    read = answers.exactly(value)
+    return 0 if read is None else round(float(min(max(read, Fraction(0)), Fraction(1))) * _STEPS)
