@@ -151,6 +151,57 @@ def test_rounded_buffers_move_no_further_than_is_said() -> None:
     assert rounded  # or the slack would not have been tried
 
 
+@pytest.mark.parametrize(("size", "k"), [(1, 1), (40, 3), (365, 1), (10**6, 100)])
+def test_the_rounding_of_the_buffers_is_paid_for(size: int, k: int) -> None:
+    """T·√T·2⁻¹²⁸ in length, beyond what the columns move; also where units are exchanged, which makes √2 of the columns."""
+    columns = 9 * Factor.best(size, k).moved(k)
+    allowed = length_moved(size, Fraction(9), k) - columns
+    assert allowed**2 >= Fraction(size**3, 2**256)
+    assert allowed <= Fraction(2 * size**2, 2**128)
+    exchanged = length_moved(size, Fraction(9), k, exchanged=True) - allowed
+    assert 2 * columns**2 <= exchanged**2 < 2 * columns**2 * (1 + Fraction(1, 2**50))
+
+
+def test_exchanged_units_move_by_what_is_said() -> None:
+    """All pairs of units that add 0 or 1 in at most two of four steps: the square is at most twice that of one; one alone would not do."""
+    size, k = 4, 2
+    c = coefficients(Factor.best(size, k))
+    units = [v for v in itertools.product((0, 1), repeat=size) if sum(v) <= k]
+    longest = max(square(through(c, [a - b for a, b in zip(v, w, strict=True)])) for v in units for w in units)
+    assert Factor.best(size, k).moved(k) ** 2 < longest <= length_moved(size, Fraction(1), k, exchanged=True) ** 2
+    one, two = (Toeplitz(rho=1, horizon=size, contributions=k, exchanged=each) for each in (False, True))
+    assert float(two.scale / one.scale) == pytest.approx(math.sqrt(2))
+    assert one.loss.rho == pytest.approx(1)
+    assert two.loss.rho == pytest.approx(1)
+
+
+def rounded_apart(sensitivity: Fraction) -> bool:
+    """Whether private reals that are no further apart than this may move a measurement further, in any pair of hundredths."""
+    mechanism = Toeplitz(rho=1, horizon=1)
+    near = [Fraction(i, 100) for i in range(-250, 251)]
+
+    def held(x: Fraction) -> int:
+        run = mechanism.open()
+        run.add(Private(x))
+        return run._private[-1]
+
+    kept = {x: Fraction(held(x), 2**128) for x in near}
+    return any(abs(kept[x] - kept[x + sensitivity]) > sensitivity for x in near if x + sensitivity in kept)
+
+
+def test_only_whole_sensitivities_hold_for_rounded_reals() -> None:
+    assert not rounded_apart(Fraction(1))
+    assert not rounded_apart(Fraction(2))
+    assert rounded_apart(Fraction(1, 100))
+    assert rounded_apart(Fraction(3, 2))
+
+
+def test_the_noise_is_as_wide_as_is_said() -> None:
+    for rho in ("1e-10", "1/2", "1e10"):
+        mechanism = Toeplitz(rho=rho, horizon=30, contributions=4)
+        assert mechanism.open()._law.scale * Fraction(2) ** mechanism.grid == mechanism.scale
+
+
 def test_the_noise_is_drawn_around_the_exact_number() -> None:
     class Recorded:
         def around(self, near: Any, offset: Any, bits: Any) -> Any:
@@ -270,7 +321,7 @@ def test_it_halts_at_its_horizon() -> None:
         run.add(Private(1))
 
 
-@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, None, 10**400, 1.5, 2**80])
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, None, 10**400, 1.5, 2**80, "x", {}])
 def test_private_values_are_total(odd: Any) -> None:
     for rho in (1, "1e-40", "1e40"):
         run = Toeplitz(rho=rho, horizon=4).open()
@@ -287,7 +338,16 @@ def test_plain_values_are_checked(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{}, {"epsilon": 1}, {"epsilon": 1, "rho": 1}, {"rho": 1, "horizon": 0}, {"rho": 1, "contributions": 0}, {"rho": 0}]
+    "wrong",
+    [
+        {},
+        {"epsilon": 1},
+        {"epsilon": 1, "rho": 1},
+        {"rho": 1, "horizon": 0},
+        {"rho": 1, "contributions": 0},
+        {"rho": 0},
+        {"rho": 1, "sensitivity": "1/100"},
+    ],
 )
 def test_wrong_parameters(wrong: dict[str, Any]) -> None:
     with pytest.raises(Invalid):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from fractions import Fraction
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_the_loss_is_what_the_nodes_cost(horizon: int, k: int) -> None:
     assert pure.loss.epsilon == Fraction(1, 3)
     assert pure.scale == 3 * 4 * l1_moved(horizon, k)
     assert pure.loss_at(3).epsilon == 1
-    smooth = Tree(rho="1/8", horizon=horizon, sensitivity="1/2", contributions=k)
+    smooth = Tree(rho="1/8", horizon=horizon, sensitivity=3, contributions=k)
     assert smooth.loss.rho is not None
     assert Fraction(1, 8) * (1 - Fraction(1, 2**30)) < smooth.loss.rho <= Fraction(1, 8)
     assert smooth.loss_at(2).rho == 4 * smooth.loss.rho
@@ -246,6 +247,29 @@ def test_wide_gaussian_noise_stays_on_the_whole_numbers() -> None:
     assert Tree(rho=1, horizon=4)._grid < 1
 
 
+@pytest.mark.parametrize("odd", ["x", b"x", object(), {}, {1, 2}, 1j, math.nan, None, np.str_("7"), np.datetime64("NaT")], ids=str)
+def test_one_private_number_is_read_as_several_are(odd: Any) -> None:
+    """Without noise to speak of: what is no number counts as 0, one by one and all at once."""
+    one, many = (Tree(epsilon=10**6, horizon=2).open() for _ in range(2))
+    assert one.add(Private(odd)) == many.add_many(Private([odd]))[0] == 0
+    assert one.add(Private(np.array(7))) == 7
+
+
+@pytest.mark.parametrize("kind", [{"epsilon": 1}, {"rho": 1}])
+def test_the_noise_is_as_wide_as_is_said(kind: dict[str, Any]) -> None:
+    mechanism = Tree(horizon=20, **kind)
+    assert mechanism.open()._law.scale == mechanism.scale / (1 if mechanism.whole else mechanism._grid)
+
+
+def test_the_widest_trees_say_their_error_soon() -> None:
+    """Sums of up to 441 noises in 32 kinds; one table serves all of them (a table for each would take minutes)."""
+    began = time.process_time()
+    for horizon in (2**40, 10**5):
+        widest = Tree(epsilon=1, horizon=horizon, arity=64)
+        assert widest.error(after=horizon - 1) <= widest.error() <= widest.error(size=horizon)
+    assert time.process_time() - began < 20
+
+
 def test_kinds_of_totals() -> None:
     assert all(type(total) is int for total in Tree(epsilon=1, horizon=5).release([1, 2]))
     assert all(type(total) is float for total in Tree(rho=1, horizon=5).release(Private([1, 2])))
@@ -257,7 +281,7 @@ def test_kinds_of_totals() -> None:
 def test_private_values_are_total(odd: Any) -> None:
     for kind in ({"epsilon": 1}, {"rho": 1}):
         run = Tree(horizon=4, **kind).open()
-        assert math.isfinite(run.add(Private(1 if odd == "x" else odd)))
+        assert math.isfinite(run.add(Private(odd)))
         assert len(run.add_many(Private([odd, 2, odd]))) == 3
 
 
@@ -283,6 +307,8 @@ def test_plain_values_are_checked(wrong: Any) -> None:
         {"epsilon": 1, "contributions": 0},
         {"epsilon": 1, "arity": 1},
         {"epsilon": 1, "sensitivity": "1/2"},
+        {"rho": 1, "sensitivity": "1/100"},
+        {"epsilon": 1, "horizon": 10**4, "arity": 10**4},
         {"rho": 0},
     ],
 )

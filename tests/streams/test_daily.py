@@ -8,6 +8,7 @@ import itertools
 import math
 import os
 import pickle
+import threading
 from collections import defaultdict
 from fractions import Fraction
 from pathlib import Path
@@ -32,8 +33,10 @@ from discreet.plan.statement import Statement
 from discreet.private import reveal
 from discreet.receipts import verify_receipt
 from discreet.session import Session
+from discreet.streams import daily
 from discreet.streams.daily import Feed
 from discreet.streams.daily_order import Calendar, Order
+from discreet.streams.daily_rows import Batch
 
 FIRST = datetime.date(2026, 1, 1)
 Row = tuple[int | None, int | None, int | None]  # unit, day from the first on, value
@@ -197,10 +200,9 @@ def test_replacing_costs_more_noise(value: str | None, times: Fraction) -> None:
         assert isinstance(one, Toeplitz)
         assert isinstance(two, Toeplitz)
         assert float(two.scale / one.scale) == pytest.approx(float(times), rel=1e-4)
-        assert (two.sensitivity / one.sensitivity) ** 2 >= (2 if value is None else 4)
-        assert length_moved(200, two.sensitivity, 3) ** 2 >= (2 if value is None else 4) * length_moved(200, one.sensitivity, 3) ** 2 * (
-            1 - Fraction(1, 2**60)
-        )
+        assert (two.exchanged, two.sensitivity / one.sensitivity) == ((True, 1) if value is None else (False, 2))
+        lengths = [length_moved(200, each.sensitivity, 3, each.exchanged) for each in (one, two)]
+        assert lengths[1] ** 2 >= (2 if value is None else 4) * lengths[0] ** 2 * (1 - Fraction(1, 2**60))
         trees = [feed_of(each, value=value, delta=0).mechanism for each in (db, other)]
         assert trees[1].sensitivity == 2 * trees[0].sensitivity
 
@@ -381,6 +383,61 @@ def test_days_that_were_claimed_and_not_stored_are_not_drawn_again(tmp_path: Pat
         assert db.spent.epsilon == 2
 
 
+def test_a_feed_that_stopped_leaves_no_more_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    with session([(1, 1, 1)]) as db, monkeypatch.context() as patch:
+        feed = feed_of(db)
+        feed.release(until=day(1))
+        patch.setattr(Ledger, "store", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            feed.release(until=day(3))
+        patch.undo()
+        before = len(db._ledger.entries())
+        for again in (feed, feed_of(db)):
+            for until in (day(3), day(6)):
+                with pytest.raises(Invalid, match="never stored"):
+                    again.release(until=until)
+        assert len(db._ledger.entries()) == before
+        assert len(feed_of(db).release(until=day(1))) == 2
+
+
+@pytest.mark.parametrize("delta", [0, "1e-3"])
+def test_threads_share_a_feed(monkeypatch: pytest.MonkeyPatch, delta: Any) -> None:
+    """A switch of threads just when a batch has been named: each day is there once, and the same for both."""
+    rows: list[Row] = [(unit, unit % 8, 1) for unit in range(800)]
+    with session(rows, epsilon=10**6) as db, monkeypatch.context() as patch:
+        feed, name, begun, totals = feed_of(db, epsilon=10**5, delta=delta), daily.fingerprint, threading.Event(), {}
+
+        def other() -> None:
+            begun.wait(10)
+            totals["other"] = feed.release(until=day(2)).totals
+
+        thread = threading.Thread(target=other)
+        thread.start()
+
+        def slow(named: Any) -> str:
+            found = name(named)
+            if named[0] == feed.order.question and not begun.is_set():
+                begun.set()
+                thread.join(0.5)  # the other one may run now, if it can
+            return found
+
+        patch.setattr(daily, "fingerprint", slow)
+        totals["this"] = feed.release(until=day(6)).totals
+        thread.join(10)
+        for found in (totals["this"], totals["other"], feed_of(db, epsilon=10**5, delta=delta).release(until=day(6)).totals):
+            assert found == pytest.approx([100 * (i + 1) for i in range(len(found))], abs=1)
+        assert [batch.first for batch in feed._known] == list(itertools.accumulate([0, *(len(one.totals) for one in feed._known[:-1])]))
+
+
+def test_batches_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with session([(1, 1, 1)]) as db:
+        feed_of(db).release(until=day(3))
+        for wrong in (Batch(1, (1,) * 4, (1,) * 4), Batch(0, (), ()), Batch(0, (1,), (1, 2, 3, 4))):
+            monkeypatch.setattr(Batch, "from_text", classmethod(lambda cls, text, repeated=True, wrong=wrong: wrong))
+            with pytest.raises(Invalid, match="does not fit"):
+                feed_of(db).release(until=day(3))
+
+
 def test_an_engine_that_fails_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with session([(1, 1, 1)]) as db:
         feed = feed_of(db)
@@ -479,6 +536,9 @@ def test_the_explanation_tells_who_and_how_much() -> None:
         assert "first 3 days with any rows, on each of them 2 rows at most" in text
         assert f"a group of 2 units: ε = {feed.mechanism.loss_at(2).epsilon_at(feed.order.delta):.3g}, 5 units" in text
         assert "the last 7 days" in text
+        summed = feed_of(db, value="cost")
+        assert "its first 3 days with a value that is not missing, on each of them 20 at most" in summed.explain()
+        assert summed.release(until=day(0)).receipt["notes"] == ["of each unit its first 3 days with a value that is not missing count"]
         assert "(paid)" not in text
         feed.release(until=day(0))
         assert "(paid)" in feed.explain()
@@ -535,6 +595,82 @@ def test_tables_that_are_not_its_own() -> None:
             db.daily(other.table("visits").where("cost > 2"), day="on", start=FIRST, days=3, epsilon=1)
         feed = db.daily(db.table("visits").where("cost > 1"), day="on", start=FIRST, days=3, epsilon=1)
         assert values(feed, 3) == [0, 0, 0]
+
+
+# ── tables whose past changes ────────────────────────────────────────────────────────────────────────────────────────
+
+Tables = tuple[list[Row], list[Row]]
+
+
+def both(tables: Tables) -> Session:
+    """Visits and refunds of the same units, and a public table of kinds."""
+    frames = {
+        name: polars.DataFrame(
+            {"id": [row[0] for row in rows], "d": [day(row[1] or 0) for row in rows], "kind": [row[2] for row in rows]},
+            schema={"id": polars.Int64, "d": polars.Date, "kind": polars.Int64},
+        )
+        for name, rows in zip(("visits", "refunds"), tables, strict=True)
+    }
+    kinds = polars.DataFrame({"kind": [0, 1, 1], "label": ["a", "b", "c"]})
+    return discreet.connect({**frames, "kinds": kinds}, unit="id", public=["kinds"], epsilon=100, delta="1e-3", ledger=":memory:")
+
+
+REFUSED: dict[str, Any] = {
+    "the last day": lambda db: db.table("visits").per_unit(d="MAX(d)"),
+    "by kind": lambda db: db.table("visits").per_unit("kind", d="MIN(d)"),
+    "not refunded": lambda db: db.table("visits").join(db.table("refunds"), on=["id", "kind"], how="left").where("d_2 IS NULL"),
+    "refunded": lambda db: db.table("visits").join(db.table("refunds"), on=["id", "kind"]),
+    "beneath": lambda db: db.table("visits").per_unit(d="MAX(d)").where("d IS NOT NULL").with_columns(x="1"),
+    "stacked": lambda db: db.table("visits").per_unit(d="MAX(d)").stack(db.table("refunds").per_unit(d="MAX(d)")),
+    "behind a public one": lambda db: db.table("visits").join(
+        db.table("refunds").join(db.table("kinds"), on="kind"), on=["id", "kind"], how="left"
+    ),
+}
+ACCEPTED: dict[str, Any] = {
+    "itself": lambda db: db.table("visits"),
+    "with a public one": lambda db: db.table("visits").join(db.table("kinds"), on="kind"),
+    "left with a public one": lambda db: db.table("visits").join(db.table("kinds"), on="kind", how="left").where("label IS NULL"),
+    "stacked": lambda db: db.table("visits").stack(db.table("refunds")),
+}
+
+
+def feed_over(db: Session, asked: Any) -> Feed:
+    return db.daily(asked(db), day="d", start=FIRST, days=8, epsilon=1, delta=0, per_day=2, active_days=2)
+
+
+@pytest.mark.parametrize("asked", REFUSED.values(), ids=REFUSED)
+def test_tables_whose_past_changes_are_refused(asked: Any) -> None:
+    with both(([], [])) as db:
+        with pytest.raises(Refused, match=r"later rows would change days that were released\. Ask the table"):
+            feed_over(db, asked)
+        assert db.spent.epsilon == 0
+
+
+def grows_into_another_past(asked: Any) -> bool:
+    """Whether rows of later days, as they are appended evening by evening, ever change a day that is over; for random tables."""
+    choose = np.random.default_rng(4)
+    for _ in range(6):
+        whole = [[(int(choose.integers(0, 3)), int(choose.integers(0, 8)), int(choose.integers(0, 3))) for _ in range(15)] for _ in "ab"]
+        before: list[int] = []
+        for evening in range(8):
+            visits, refunds = ([row for row in rows if row[1] <= evening] for rows in whole)
+            with both((visits, refunds)) as db:  # type: ignore[arg-type]
+                counted = values(feed_over(db, asked), evening + 1)
+            if counted[:evening] != before:
+                return True
+            before = counted
+    return False
+
+
+@pytest.mark.parametrize("asked", ACCEPTED.values(), ids=ACCEPTED)
+def test_tables_that_only_grow_keep_their_past(asked: Any) -> None:
+    assert not grows_into_another_past(asked)
+
+
+@pytest.mark.parametrize("name", ["the last day", "not refunded"])
+def test_without_the_refusal_the_past_changes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.streams.daily_order.check_causal", lambda _: None)
+    assert grows_into_another_past(REFUSED[name])
 
 
 def test_the_calendar() -> None:

@@ -6,9 +6,12 @@ import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Any, TypeAlias, final
 
-from discreet import exact
+import numpy as np
+
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.answer import LIMIT
@@ -18,13 +21,15 @@ from discreet.private import Private, reveal
 
 Totals: TypeAlias = "list[int] | list[float]"
 LONGEST = 2**40  # steps
+_CUT = "this run was interrupted within a step, which may have been noised and cannot be taken back: open a new one, at its own price"
 
 
 class Run(UnderWay, ABC):
     """A stream that is under way: give it each step's number, get the running total with noise.
 
     All of its loss is spent when it is opened. Only steps that were given are ever noised, each once; after the horizon it halts. In a
-    private list the numbers are private and its length is not.
+    private list the numbers are private and its length is not. What interrupts a step (Ctrl-C, say) ends the run: its numbers may be in the
+    sums already, and given again they would count twice.
     """
 
     def __init__(self, horizon: int, windows: Iterable[int], bits: Bits) -> None:
@@ -34,21 +39,24 @@ class Run(UnderWay, ABC):
         self.steps = 0
         self.measured: list[int] = []
         self._bits = bits
+        self._cut = False  # while a step is taken, and for ever if it was not taken to its end
         self._recent: deque[Any] = deque([0], maxlen=max(self.windows, default=0) + 1)
 
     @property
     def halted(self) -> bool:
-        """Whether the horizon is reached."""
-        return self.steps == self.horizon
+        """Whether the horizon is reached, or a step was interrupted."""
+        return self._cut or self.steps == self.horizon
 
     @final
     def add(self, value: Private[Any] | Any) -> Any:
         """Take in one step's number and give the running total so far."""
+        opened = reveal(value)
         if not isinstance(value, Private):
             answers.check_whole(value)
-        if not answers.is_single(reveal(value)):
+        if not answers.is_single(opened):
             raise Invalid("add takes one step's number; add_many takes several")
-        return self._all([min(max(answers.whole_number(reveal(value)), -LIMIT), LIMIT)], None)[0]
+        read = answers.exactly(opened.item() if isinstance(opened, np.ndarray) else opened)
+        return self._all([0 if read is None else min(max(math.floor(read), -LIMIT), LIMIT)], None)[0]
 
     @final
     def add_many(self, values: Private[Sequence[Any]] | Sequence[Any]) -> Totals:
@@ -76,11 +84,15 @@ class Run(UnderWay, ABC):
     def _all(self, values: list[int], measured: list[int] | None) -> Totals:
         self.stay()
         with self._turn:
+            if self._cut:
+                raise Invalid(_CUT)
             if self.steps + len(values) > self.horizon:
                 raise Invalid(f"this run has a horizon of {self.horizon:,} steps, which is its privacy: open a new one for more")
+            self._cut = True
             totals = self._advance(values, measured) if values else []
             self.steps += len(values)
             self._recent.extend(totals)
+            self._cut = False
             return totals
 
     @property
@@ -118,6 +130,17 @@ def horizon(value: int) -> int:
 def contributions(value: int) -> int:
     """In how many steps one unit may count."""
     return exact.whole(value, "contributions")
+
+
+def sensitivity(value: exact.Number) -> Fraction:
+    """By how much one unit moves a step.
+
+    Lemma. Private numbers are rounded down to whole ones. If |x − y| ≤ Δ and Δ is whole, |⌊x⌋ − ⌊y⌋| ≤ Δ, for ⌊y⌋ ≤ ⌊x + Δ⌋ = ⌊x⌋ + Δ and
+    the other way round. If Δ is not, they may be ⌈Δ⌉ apart: 0.995 and 1 are 1/200 apart, and their roundings 1. So Δ must be whole.
+    """
+    if (read := parameter.sensitivity(value)).denominator > 1:
+        raise Invalid("streams are of whole numbers, which move by whole numbers: give a whole sensitivity, or count in smaller units")
+    return read
 
 
 def step_of(after: int, horizon: int) -> int:

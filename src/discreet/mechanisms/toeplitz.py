@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cache
 from operator import mul
 from typing import Any, final
 
@@ -35,13 +36,16 @@ class Toeplitz(Mechanism[list[float]]):
     """Release the running total after every step of a stream of whole numbers, up to a horizon of T steps, with Gaussian noise.
 
     Give (epsilon, delta), or rho. One unit counts in at most `contributions` steps and moves each by at most `sensitivity`. `open()`
-    begins a stream, which keeps O(log T) numbers: for a million steps, 10 private and 10 public ones.
+    begins a stream, which keeps O(log T) numbers: for a million steps, 10 private and 10 public ones. `exchanged` is for neighbours where
+    one unit takes another's place and no unit adds anything negative: `sensitivity` and `contributions` are then those of one of the two.
 
     Theorem (Li, Miklau, Hay, McGregor & Rastogi 2015; Fichtenberger, Henzinger & Upadhyay 2023; in memory of O(log T): Dvijotham, McMahan,
     Pillutla, Steinke & Thakurta 2024).
         Let A = B·C for the lower triangular matrix A of ones. Measure y = Cx + N(0, σ²I), rounded to a grid, and give B·y. It is μ-GDP with
         μ = ‖C(x − x′)‖₂/σ, whatever B is, also if x is chosen on the way (Denisov, McMahan, Rush, Smith & Thakurta 2022). If k steps move
-        by at most Δ, ‖C(x − x′)‖₂ is at most Δ times the length of the sum of C's first k columns (`Factor.moved`, with its proof).
+        by at most Δ, ‖C(x − x′)‖₂ is at most Δ times the length of the sum of C's first k columns (`Factor.moved`, with its proof). If a
+        unit that adds v ≥ 0 is exchanged for one that adds w ≥ 0, it is at most √2 times that: C has no negative entry, so neither have Cv
+        and Cw, and ‖Cv − Cw‖² ≤ ‖Cv‖² + ‖Cw‖².
 
     Proof (the arithmetic).
         (Cx)ₜ = Σ ωᵢsᵢ with sᵢ ← θᵢsᵢ + xₜ is kept in whole multiples of 2⁻¹²⁸, each product rounded down: sᵢ is too small by eᵢ ← θᵢeᵢ + r
@@ -67,6 +71,7 @@ class Toeplitz(Mechanism[list[float]]):
     horizon: int
     sensitivity: Fraction = field(repr=str)
     contributions: int
+    exchanged: bool
 
     def __init__(
         self,
@@ -77,10 +82,11 @@ class Toeplitz(Mechanism[list[float]]):
         horizon: int,
         sensitivity: Number = 1,
         contributions: int = 1,
+        exchanged: bool = False,
     ) -> None:
-        steps, moved = continual.horizon(horizon), parameter.sensitivity(sensitivity)
+        steps, moved = continual.horizon(horizon), continual.sensitivity(sensitivity)
         k = min(continual.contributions(contributions), steps)
-        far = length_moved(steps, moved, k)
+        far = length_moved(steps, moved, k, exchanged)
         match epsilon, delta, rho:
             case (e, d, None) if e is not None and d is not None:
                 scale = calibrate.gaussian_scale(parameter.some_epsilon(e), parameter.some_delta(d), far)
@@ -88,7 +94,7 @@ class Toeplitz(Mechanism[list[float]]):
                 scale = calibrate.gaussian_scale_zcdp(exact.positive(r, "rho"), far)
             case _:
                 raise Invalid("give epsilon and delta, or rho; for pure privacy use Tree")
-        self.__attrs_init__(scale=parameter.scale(scale), horizon=steps, sensitivity=moved, contributions=k)
+        self.__attrs_init__(scale=parameter.scale(scale), horizon=steps, sensitivity=moved, contributions=k, exchanged=bool(exchanged))
 
     @property
     def factor(self) -> Factor:
@@ -97,7 +103,7 @@ class Toeplitz(Mechanism[list[float]]):
 
     @property
     def loss(self) -> Loss:
-        return leaves.Gaussian((length_moved(self.horizon, self.sensitivity, self.contributions) / self.scale) ** 2)
+        return leaves.Gaussian((length_moved(self.horizon, self.sensitivity, self.contributions, self.exchanged) / self.scale) ** 2)
 
     @property
     def deviation(self) -> float:
@@ -136,9 +142,16 @@ class Toeplitz(Mechanism[list[float]]):
         return [float(total) for total in ToeplitzRun(self, (), bits).add_many(Private(answer))]
 
 
-def length_moved(steps: int, sensitivity: Fraction, contributions: int) -> Fraction:
+def length_moved(steps: int, sensitivity: Fraction, contributions: int, exchanged: bool = False) -> Fraction:
     """How far the measurements move, with what rounding the buffers may add."""
-    return sensitivity * Factor.best(steps, contributions).moved(contributions) + Fraction(steps * (math.isqrt(steps) + 1), 2**_FRACTION)
+    far = sensitivity * Factor.best(steps, contributions).moved(contributions)
+    return (far * _root_of_two() if exchanged else far) + Fraction(steps * (math.isqrt(steps) + 1), 2**_FRACTION)
+
+
+@cache
+def _root_of_two() -> Fraction:
+    """Rounded up."""
+    return exact.rational_up(lambda: exact.ball(2).sqrt())
 
 
 @final

@@ -81,16 +81,16 @@ class Tree(Mechanism[Totals]):
         contributions: int = 1,
         arity: int | None = 2,
     ) -> None:
-        steps, moved = continual.horizon(horizon), parameter.sensitivity(sensitivity)
+        steps, moved = continual.horizon(horizon), continual.sensitivity(sensitivity)
         k = min(continual.contributions(contributions), steps)
         whole = delta is None and rho is None
         base = tree_nodes.best_arity(steps, k, not whole) if arity is None else exact.whole(arity, "arity", least=2)
         if base > steps + 1:
             base = max(steps + 1, 2)  # beyond, all trees are the same: each step is a node
+        if base > tree_nodes.MOST_PARTS:
+            raise Invalid(f"arity must not be more than {tree_nodes.MOST_PARTS}; leave it to us with arity=None")
         match epsilon, delta, rho:
             case (e, None, None) if e is not None:
-                if moved.denominator > 1:
-                    raise Invalid("whole numbers move by whole numbers: give a whole sensitivity, or rho or delta for Gaussian noise")
                 scale = moved * l1_moved(steps, k, base) / parameter.some_epsilon(e)
             case (e, d, None) if e is not None and d is not None:
                 far = moved * l2_moved(steps, k, base)

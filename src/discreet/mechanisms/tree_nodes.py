@@ -19,6 +19,7 @@ from discreet.exact import Ball
 
 MANY = 2048  # contributions up to which the ℓ₂ norm is found exactly
 WIDEST = 32  # the largest arity that is tried
+MOST_PARTS = 64  # and the largest that can be asked for: a running total is then made of at most 441 nodes, so its error is quickly known
 _KINDS = 32  # different numbers of nodes that are told apart in a union bound
 
 Counts = Sequence[tuple[int, int]]  # (value, how often)
@@ -169,10 +170,11 @@ def quantile_of_sums(scale: Fraction, sums: tuple[tuple[int, int], ...], level: 
     wide = -(-len(sums) // _KINDS)
     parts = [sums[i : i + wide] for i in range(0, len(sums), wide)]
     few = [(max(noises for noises, _ in part), sum(often for _, often in part)) for part in parts]
+    most = max(noises for noises, _ in few)
 
     def covers(t: int) -> bool:
         with exact.precision(192):
-            missed = sum((often * tail_of_sum(scale, noises, t + 1) for noises, often in few), exact.ball(0))
+            missed = sum((often * tail_of_sum(scale, noises, t + 1, most) for noises, often in few), exact.ball(0))
             return bool(missed <= exact.ball(1 - level))
 
     high = max(1, int(scale))
@@ -185,8 +187,8 @@ def quantile_of_sums(scale: Fraction, sums: tuple[tuple[int, int], ...], level: 
     return high
 
 
-def tail_of_sum(scale: Fraction, count: int, k: int) -> Ball:
-    """P[|X₁ + … + X_m| ≥ k] for independent discrete Laplace noises, k ≥ 1, as a ball.
+def tail_of_sum(scale: Fraction, count: int, k: int, most: int | None = None) -> Ball:
+    """P[|X₁ + … + X_m| ≥ k] for independent discrete Laplace noises, k ≥ 1, as a ball; `most` is the largest m that will be asked for.
 
     Lemma. The sum is U − V, each the number of failures before the m-th success in trials that fail with chance q = e^(−1/scale). U ≥ k
     just when some j < m successes come before its k-th failure, with chance C(k + j − 1, j)·q^k·(1 − q)^j. Then a race is left, failure by
@@ -195,7 +197,7 @@ def tail_of_sum(scale: Fraction, count: int, k: int) -> Ball:
     (1 + q)·E₁(a, b) = E₁(a − 1, b) + q·E₂(a, b − 1), with E₂(a, 0) = 1 and E₁(0, b) = 0.
     """
     q = (-1 / exact.ball(scale)).exp()
-    wins, chance = _races(scale, count, exact.working_precision()), q**k
+    wins, chance = _races(scale, most or count, exact.working_precision())[count], q**k
     found = exact.ball(0)
     for j in range(count):
         found += chance * wins[count - j]
@@ -203,15 +205,16 @@ def tail_of_sum(scale: Fraction, count: int, k: int) -> Ball:
     return 2 * found
 
 
-@lru_cache(maxsize=256)
-def _races(scale: Fraction, count: int, precision: int) -> list[Ball]:
-    """E₂(a, m) for a = 0 … m."""
+@lru_cache(maxsize=8)
+def _races(scale: Fraction, count: int, precision: int) -> list[list[Ball]]:
+    """E₂(a, b) for a = 0 … m, for each b = 0 … m: one table serves all sums of fewer noises too."""
     q, one, zero = (-1 / exact.ball(scale)).exp(), exact.ball(1), exact.ball(0)
-    second = [one] * (count + 1)  # b = 0: V has all its successes
+    rows = [[one] * (count + 1)]  # b = 0: V has all its successes
     for _ in range(count):
+        second = rows[-1]
         mine, other = [zero], [zero]  # E₂ and E₁ for a = 0: U had all of its before
         for a in range(1, count + 1):
             mine.append((second[a] + q * other[a - 1]) / (1 + q))
             other.append((other[a - 1] + q * second[a]) / (1 + q))
-        second = mine
-    return second
+        rows.append(mine)
+    return rows

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import threading
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import itemgetter
 from typing import Any, final
-
-from attrs import frozen
 
 from discreet import exact
 from discreet.engines.engine import Columns, Engine
@@ -37,13 +36,25 @@ STOPPED = (
 
 
 @final
-@frozen
 class Free:
-    """The price of days of a feed that was paid for."""
+    """The price of days of a feed that was paid for: nothing, and it is paid once.
 
-    loss: Loss = NOTHING
-    epsilon: Fraction = Fraction(0)
-    delta: Fraction = Fraction(0)
+    Whoever finds these days claimed and never stored would be asked to pay again, for another draw. That is refused here, before the claim,
+    so that a feed that has stopped leaves no entry in the ledger each time somebody tries it.
+    """
+
+    epsilon = delta = Fraction(0)
+
+    def __init__(self) -> None:
+        self._asked = False
+
+    @property
+    def loss(self) -> Loss:
+        """What it costs; or, when it is asked for a second time, why it cannot be had."""
+        if self._asked:
+            raise Invalid(STOPPED)
+        self._asked = True
+        return NOTHING
 
 
 @final
@@ -54,9 +65,10 @@ class Feed:
     once: what was released is kept in the ledger, and the same order, in any process, goes on with the same feed.
 
     Assumes. What was counted of a day does not change after the day was released: rows that come later carry later days, none of past days
-    are changed or deleted. The owner gives the data a new version where that does not hold, which begins a new feed, for a new price. And a
-    day is released when it is over. (Were the past to change all the same, the days of one batch are still measured of one bounded vector,
-    so that m batches cost at most m times ρ, or ε.)
+    are changed or deleted, in this table and in those that link its rows to their units, and public tables that are joined stay as they
+    are. The owner gives the data a new version where that does not hold, which begins a new feed, for a new price. And a day is released
+    when it is over. (Were the past to change all the same, the days of one batch are still measured of one bounded vector, so that m
+    batches cost at most m times ρ, or ε.) What changes the past by itself, `per_unit` and joins of private tables, is refused.
 
     >>> import discreet, polars
     >>> ids, first = range(3000), datetime.date(2026, 1, 1)
@@ -74,7 +86,8 @@ class Feed:
         if any(w > order.calendar.count for w in self.windows):
             raise Invalid("a window is not longer than the feed")
         self._engine, self._till = engine, till
-        self._known: list[Batch] = []  # what was read or stored of it: public, and never another
+        self._known: tuple[Batch, ...] = ()  # what was read or stored of it: public, and never another
+        self._turn = threading.Lock()  # one thread at a time: a batch is named by those before it
         order.statement(1, engine.dialect)  # what cannot be written is refused here, before anything is paid
 
     @classmethod
@@ -111,7 +124,7 @@ class Feed:
         lines = [
             f"daily {order.table}: {what} by {calendar.every}, {calendar.start} to {calendar.last} ({days:,} steps)",
             f"protected: {order.catalog.protected}, over all of these days ({order.catalog.adjacency})",
-            f"counted: of each unit its first {order.active_days} {calendar.every}s with any rows, on each of them {one}",
+            f"counted: of each unit {order.counted}, on each of them {one}",
             f"price: ε = {price(order.epsilon)}, δ = {price(order.delta)}, once for all of them, at the first release"
             + (" (paid)" if self._till.knows(order.question) else ""),
             "a group of " + ", ".join(f"{k} units: ε = {self._of_group(k)}" for k in GROUPS),
@@ -162,17 +175,21 @@ class Feed:
             "policy": order.catalog.digest,
             "version": order.catalog.version,
             "loss": record.to_json(order.loss),
-            "notes": [f"of each unit its first {order.active_days} {order.calendar.every}s with any rows count"],
+            "notes": [f"of each unit {order.counted} count"],
             "ledger": {"sequence": paid.sequence, "entry": paid.hash},
         }
         return Opened(said | {"hash": seal_of(said)})
 
-    def _batches(self, steps: int) -> list[Batch]:
+    def _batches(self, steps: int) -> tuple[Batch, ...]:
         """What was stored of this feed, and then, if that is not enough, one batch more: noised now and stored before it is seen."""
-        while (done := sum(len(batch.totals) for batch in self._known)) < steps:
-            question = fingerprint([self.order.question, len(self._known)])
-            self._known = [*self._known, self._batch(question, self._known, done, steps)]
-        return self._known
+        with self._turn:
+            known = self._known
+            while (done := sum(len(batch.totals) for batch in known)) < steps:
+                found = self._batch(fingerprint([self.order.question, len(known)]), known, done, steps)
+                if found.first != done or not found.totals or len(found.measured) != len(found.totals):
+                    raise Invalid("what is stored of this feed does not fit together: open a new one under another name=…")
+                self._known = known = (*known, found)
+            return known
 
     def _batch(self, question: str, before: Sequence[Batch], done: int, steps: int) -> Batch:
         # the data is read before the days are claimed: an engine that fails then costs nothing, for no noise was drawn

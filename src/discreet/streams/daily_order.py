@@ -6,14 +6,13 @@ import datetime
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, final, get_args
+from typing import Any, Literal, TypeAlias, assert_never, final, get_args
 
 from attrs import field, frozen
 
 from discreet import exact
 from discreet.engines.dialect import Dialect
 from discreet.errors import Invalid, Refused
-from discreet.exact import ball
 from discreet.loss.loss import Loss
 from discreet.loss.promise import Promised
 from discreet.mechanisms.sensitivity import is_replacement
@@ -25,7 +24,7 @@ from discreet.plan.stat import WEIGHTED, Stat, grid
 from discreet.plan.statement import Statement
 from discreet.query import Ask
 from discreet.relation.expr import Column
-from discreet.relation.node import Relation, check_private, tables_in
+from discreet.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, check_private, tables_in
 from discreet.relation.write import UNIT
 from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Kind
@@ -107,15 +106,24 @@ def _date(value: Any, name: str) -> datetime.date:
 class Order:
     """A count of rows, or a sum, for each day; only the first `active_days` days of a unit count, each with `per_day` rows at most.
 
+    For a sum, rows without a value are as if they were not there, and their days are not among the first.
+
     Theorem.
         Between neighbours that differ by one unit the days' numbers differ in at most `active_days` places, each by at most `moved`; if one
         unit replaces another, what is measured differs in length by at most twice that, and by √2 times it if nothing is negative.
 
     Proof.
-        What a unit adds to a day is a function of its own rows up to that day: the clamped sum of its rows of that day, if at most
-        `active_days` of its days up to then have any. So days that come later change nothing before them, and units do not change each
-        other. A replacement takes away one such vector and adds another; measurements C·v and C·v′ of non-negative vectors have no negative
-        entries (C has none), so ‖Cv − Cv′‖² ≤ ‖Cv‖² + ‖Cv′‖². The same holds for the nodes of a tree; in ℓ₁ both add up.
+        Each row that is asked about is made of one stored private row and of public tables (`check_causal`), so a unit's rows of a day are
+        made of its stored rows, and stored rows that come later and carry later days add none to it and take none away. What the unit adds
+        to a day is the clamped sum of its rows of that day, if at most `active_days` of its days up to then have any: a function of its
+        rows up to that day. So days that come later change nothing before them, and units do not change each other. A replacement takes
+        away one such vector and adds another; measurements C·v and C·v′ of non-negative vectors have no negative entries (C has none), so
+        ‖Cv − Cv′‖² ≤ ‖Cv‖² + ‖Cv′‖². The same holds for the nodes of a tree; in ℓ₁ both add up.
+
+    Assumes.
+        Stored rows only come, with days that were not released yet; none of a released day comes, changes or goes. Public tables that are
+        joined stay as they are. Where the unit is found through other tables (links), so do their rows for the rows that were counted: a
+        link that comes late, or leads to somebody else, gives past rows to another unit.
     """
 
     table: str
@@ -146,6 +154,7 @@ class Order:
         if not isinstance(label, str):
             raise Invalid("name must be text")
         rows = table if where is None else table.where(where)
+        check_causal(rows.relation)
         day_name, value_name = _free_names(rows.relation)
         rows = rows.with_columns(**{day_name: _spelled(day, rows.relation)})
         if rows.relation.schema[day_name].kind not in (Kind.DATE, Kind.TIMESTAMP):
@@ -165,6 +174,12 @@ class Order:
             limits[0], min(limits[1], calendar.count), *price, label, catalog,
         )  # fmt: skip
 
+    @property
+    def counted(self) -> str:
+        """Which days of a unit count, in words."""
+        what = "any rows" if self.value is None else "a value that is not missing"
+        return f"its first {self.active_days} {self.calendar.every}s with {what}"
+
     # ── price ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -180,8 +195,11 @@ class Order:
         tree = Tree(epsilon=self.epsilon, horizon=horizon, sensitivity=far, contributions=k, arity=None)
         if not self.asked_delta:
             return tree
-        length = Fraction(far) if self.signed or not replaced else exact.rational_up(lambda: ball(2).sqrt()) * self.moved
-        root = Toeplitz(epsilon=self.epsilon, delta=self.asked_delta, horizon=horizon, sensitivity=length, contributions=k)
+        one = replaced and not self.signed  # then the two units' parts have no negative entry: less than twice one of them
+        root = Toeplitz(
+            epsilon=self.epsilon, delta=self.asked_delta, horizon=horizon, sensitivity=self.moved if one else far, contributions=k,
+            exchanged=one,
+        )  # fmt: skip
         return tree if tree.error(size=horizon) <= root.error(size=horizon) else root
 
     @property
@@ -234,6 +252,37 @@ class Order:
             counted, shuffles = f"SELECT k0, LEAST(GREATEST(v, {least}), {self.moved}) AS v FROM ({rows}) AS r", 1
         total = dialect.shifted(dialect.total("v", self.moved), 0)
         return Statement.of(source, f"SELECT {dialect.shown('k0')} AS k0, {total} AS s0 FROM ({counted}) AS c GROUP BY k0", shuffles)
+
+
+def check_causal(relation: Relation) -> None:
+    """Refuse rows that later rows of the same unit can change or take away: then a released day would not stay as it was counted.
+
+    The largest date of a unit moves with each new row, and a LEFT JOIN with refunds loses a visit when it is paid back: the unit would
+    count in one batch of days after the other, for one payment.
+    """
+    match relation:
+        case Scan():
+            return
+        case Where(below) | Select(below):
+            check_causal(below)
+        case Join(left, right):
+            if left.private and right.private:
+                raise Refused(_ANOTHER.format("joins of two private tables are"))
+            check_causal(left)
+            check_causal(right)
+        case Stack(inputs):
+            for one in inputs:
+                check_causal(one)
+        case PerUnit():
+            raise Refused(_ANOTHER.format("per_unit() is"))
+        case _:
+            assert_never(relation)
+
+
+_ANOTHER = (
+    "{} not for daily feeds: later rows would change days that were released. Ask the table that holds the dates, with value=, per_day= "
+    "and active_days=; public tables may be joined. Or store what is to be counted, once for each day, in a table of its own"
+)
 
 
 def _summed(relation: Relation, name: str) -> tuple[Stat, bool]:
