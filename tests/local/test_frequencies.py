@@ -14,7 +14,7 @@ from mechanisms.shake import Shake, fits, tally
 from scripted import Scripted
 
 from discreet import exact
-from discreet.errors import Invalid
+from discreet.errors import Error, Invalid
 from discreet.exact import Ball, ball
 from discreet.local.frequencies import LocalFrequencies, nearest_shares
 from discreet.local.ways import Subset, Unary, Way, best_way, total_variance
@@ -228,6 +228,64 @@ def test_wrong_plain_values(wrong: Any) -> None:
 )
 def test_wrong_reports(wrong: Any) -> None:
     with pytest.raises(Invalid):
+        LocalFrequencies(epsilon=1, choices=["a", "b"]).estimate(wrong)
+
+
+class Bad:
+    """Fails whenever it is looked at."""
+
+    def __hash__(self) -> int:
+        raise RuntimeError("secret")
+
+    __len__ = __iter__ = __eq__ = __hash__  # type: ignore[assignment]
+
+
+WILD: list[Any] = [([1],), ({},), "abc", None, 3, ("x",), (1, 1), (float("nan"),), (Bad(),), Bad(), [0] * 10**6, b"a", (True,), {0: 1}]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("wild", WILD, ids=lambda wild: type(wild).__name__)
+def test_one_bad_client_changes_nothing_for_the_others(method: str, wild: Any) -> None:
+    survey = LocalFrequencies(epsilon=1, choices=6, method=method)
+    good = [survey.report(i % 6) for i in range(40)]
+    alone, together = survey.estimate(good), survey.estimate([*good[:20], wild, *good[20:], wild])
+    assert (alone.people, alone.dropped) == (40, 0)
+    assert (together.people, together.dropped) == (40, 2)
+    assert together.shares == alone.shares
+    assert together.standard_errors == alone.standard_errors
+
+
+def test_rows_that_no_device_makes_are_left_out() -> None:
+    survey = LocalFrequencies(epsilon=1, choices=4, method="randomized response")
+    rows = survey.reports([0, 1, 2, 3] * 10)
+    found = survey.estimate(np.vstack([rows, np.ones((3, 4), np.bool_)]))
+    assert (found.people, found.dropped) == (40, 3)
+    assert found.shares == survey.estimate(rows).shares
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_of_numbers_are_not_read_as_choices(k: int, method: str) -> None:
+    """With choices 0, 1, … a row of 0s and 1s looks like a report that names 0 and 1."""
+    survey = LocalFrequencies(epsilon=1, choices=k, method=method)
+    rows = survey.reports([0] * 60)
+    for wrong in (rows.astype(int), rows.astype(float), rows.astype(object), rows.astype(np.uint8).tolist(), rows.tolist(), list(rows)):
+        with pytest.raises(Invalid, match=r"booleans|no report"):
+            survey.estimate(wrong)
+    with pytest.raises(Invalid, match="booleans"):
+        survey.estimate(np.ma.masked_array(rows, rows))  # type: ignore[no-untyped-call]
+
+
+def test_choices_that_are_true_and_false() -> None:
+    survey = LocalFrequencies(epsilon=1, choices=[True, False])
+    reports = [survey.report(True) for _ in range(30)]
+    assert survey.estimate([*reports, (1,), (0,)]).dropped == 2  # no device writes them so
+    assert survey.estimate([*reports, (np.True_,)]).people == 31
+
+
+@pytest.mark.parametrize("wrong", [5, None, "ab", Private([("a",)])], ids=str)
+def test_what_is_no_list_of_reports(wrong: Any) -> None:
+    with pytest.raises(Error):
         LocalFrequencies(epsilon=1, choices=["a", "b"]).estimate(wrong)
 
 

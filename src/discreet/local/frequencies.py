@@ -33,7 +33,8 @@ class Frequencies:
     choices: tuple[Hashable, ...] = field(repr=False)
     estimates: Floats = field(repr=False)
     deviations: Floats = field(repr=False)
-    people: int
+    people: int  # whose reports count
+    dropped: int = 0  # reports that no device makes, and that were left out
 
     @property
     def shares(self) -> dict[Hashable, float]:
@@ -128,12 +129,15 @@ class LocalFrequencies(Mechanism[Reports]):
     # ── where the reports arrive ─────────────────────────────────────────────────────────────────────────────────────
 
     def estimate(self, reports: Reports | Iterable[Iterable[Hashable]]) -> Frequencies:
-        """Unbiased shares of the choices, from reports or from rows of them."""
-        counts, people = self._counted(reports)
+        """Unbiased shares of the choices, from reports or from rows of them.
+
+        Reports come from anywhere: one that `report` never makes is left out, whatever it is, and `dropped` says how many were.
+        """
+        counts, people, dropped = self._counted(reports)
         p, q = self._chances
         shares = (counts / people - q) / (p - q)
         spread = np.sqrt([self.variance(Fraction(min(max(share, 0.0), 1.0)), people) for share in shares.tolist()])
-        return Frequencies(self.choices, shares, np.asarray(spread, np.float64), people)
+        return Frequencies(self.choices, shares, np.asarray(spread, np.float64), people, dropped)
 
     def variance(self, share: Number, n: int) -> float:
         """The exact variance of an estimated share, of n people of whom this share makes the choice; rounded up."""
@@ -158,24 +162,55 @@ class LocalFrequencies(Mechanism[Reports]):
     def _chances(self) -> tuple[float, float]:
         return tuple(exact.bounds(lambda i=i: self.way.chances()[i])[0] for i in (0, 1))  # type: ignore[misc,return-value]
 
-    def _counted(self, reports: Any) -> tuple[Integers, int]:
-        """How many reports name each choice, and how many there are. Reports are public, and none that cannot be is counted."""
+    def _counted(self, reports: Any) -> tuple[Integers, int, int]:
+        """How many reports name each choice, how many count, and how many do not. Reports are public."""
         k, named = len(self.choices), self.way.named
-        if isinstance(reports, np.ndarray) and reports.dtype == np.bool_:
-            good = reports.ndim == 2 and reports.shape[1] == k and (named is None or bool((reports.sum(axis=1) == named).all()))
-            if not good or not len(reports):
-                raise Invalid("reports must be rows as reports() makes them with the same choices, ε and method, at least one")
-            return reports.sum(axis=0).astype(np.int64), len(reports)
-        known, counts, people = self._places, np.zeros(k, np.int64), 0
-        for report in reports:
-            places = {known.get(choice, -1) for choice in report} if _is_list(report) else {-1}
-            if -1 in places or (named is not None and len(places) != named):
-                raise Invalid("each report must be one that report() makes with the same choices, ε and method")
-            counts[list(places)] += 1
-            people += 1
+        if isinstance(reports, np.ndarray) and reports.ndim != 1:
+            if reports.dtype != np.bool_ or reports.ndim != 2 or reports.shape[1] != k or np.ma.isMaskedArray(reports):
+                raise Invalid(
+                    "an array of reports is one of booleans, as reports() makes it: a row for each person, a column for each choice"
+                )
+            good = reports if named is None else reports[reports.sum(axis=1) == named]
+            counts, people, dropped = good.sum(axis=0).astype(np.int64), len(good), len(reports) - len(good)
+        else:
+            if isinstance(reports, str | bytes) or not isinstance(reports, Iterable):
+                raise Invalid("give the reports as a list, each as report() makes it, or as an array, as reports() makes it")
+            counts, people, dropped, rows = np.zeros(k, np.int64), 0, 0, True
+            known = {choice: (place, type(choice)) for choice, place in self._places.items()}
+            for report in reports:
+                places = _places_named(report, known)
+                if places is None or (named is not None and len(places) != named):
+                    dropped += 1
+                else:
+                    counts[places] += 1
+                    people += 1
+                rows = rows and _is_row(report, k)
+            if rows and dropped:  # as choices 0 and 1 they would be misread
+                raise Invalid("rows of 0 and 1 are given as an array of booleans, as in numpy.array(rows, bool)")
         if not people:
-            raise Invalid("there are no reports to estimate from")
-        return counts, people
+            raise Invalid("there is no report to estimate from that report() makes with the same choices, ε and method")
+        return counts, people, dropped
+
+
+def _places_named(report: Any, known: dict[Hashable, tuple[int, type]]) -> list[int] | None:
+    """The places of the choices that a report names; None if no device with these choices makes it. Nothing in it is an error here."""
+    try:
+        if not _is_list(report) or len(report) > len(known):
+            return None
+        found = [
+            known[choice][0] for choice in report if isinstance(choice, bool | np.bool_) == issubclass(known[choice][1], bool | np.bool_)
+        ]
+        return found if len(set(found)) == len(report) else None
+    except Exception:  # not hashable, not declared, or it cannot even be looked at
+        return None
+
+
+def _is_row(report: Any, k: int) -> bool:
+    """Whether a report is written as 0s and 1s, one for each choice."""
+    try:
+        return _is_list(report) and len(report) == k and all(isinstance(x, int | np.integer | np.bool_) and x in (0, 1) for x in report)
+    except Exception:
+        return False
 
 
 def nearest_shares(values: NDArray[Any]) -> Floats:
