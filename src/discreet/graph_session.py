@@ -68,6 +68,7 @@ def graph(
     opened = open_engine({name: data}, None, engine)
     try:
         _check_columns(opened.schema(name), source, target)
+        _check_stored(opened, name, source, target)
         account = open_ledger(place, terms, witness)
         account.allowance(analyst)  # or whoever asks has none
     except BaseException:
@@ -297,6 +298,26 @@ def _check_columns(schema: Mapping[str, Any], source: str, target: str) -> None:
         raise Invalid("source and target must be two columns")
     if schema[source] is not schema[target] and not (schema[source].numeric and schema[target].numeric):
         raise Invalid(f"{source} and {target} must hold names of the same kind: one is {schema[source].value}, one {schema[target].value}")
+
+
+def _check_stored(engine: Engine, table: str, source: str, target: str) -> None:
+    """Refuse types that do not all fit a 64-bit whole number or a float: names beyond would be missing, or several be one.
+
+    DuckDB sees them through a cast, which its view of the table shows; that is public, and no row is read.
+    """
+    if engine.name != "duckdb":
+        return
+    seen = engine.read_public(f"SELECT sql FROM duckdb_views() WHERE temporary AND view_name = {engine.dialect.text(table)}")[
+        "sql"
+    ].tolist()
+    for column in (source, target):
+        spelled = (column, engine.dialect.identifier(column))
+        casts = [f"{cast} AS {to}) AS {one}" for one in spelled for cast, to in ((f"TRY_CAST({one}", "BIGINT"), (f"CAST({one}", "DOUBLE"))]
+        if any(cast in text for cast in casts for text in seen):
+            raise Invalid(
+                f"the names in {column} are stored as unsigned 64-bit, 128-bit or decimal numbers, not all of which can be told apart: "
+                "store both ends as text, as in CAST(… AS VARCHAR), or as BIGINT"
+            )
 
 
 def _place(data: Any, ledger: str | os.PathLike[str] | None) -> str:

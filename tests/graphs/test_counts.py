@@ -10,6 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 from mechanisms.shake import Shake
 
@@ -151,11 +154,69 @@ EVERY: list[Any] = [
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=str)
 def test_plain_slips_are_reported_and_private_ones_are_not(mechanism: Any) -> None:
-    for wrong in ([(1, 2, 3)], [(1, None)], ["ab"], 5, "ab", {1: 2}):
+    for wrong in ([(1, 2, 3)], [(1, None)], ["ab"], 5, "ab", {1: 2}, [{1}], [(1, math.nan)], iter([(1, 2)]), [(1, 2), None]):
         with pytest.raises(Error):
             mechanism.release(wrong)
     for strange in ([(1, 2, 3)], [(1, None)], [], [(1, 1)], ["ab", 3, None], [([], {}), (object(), 1)], [(1, 2), ("a", 2.5)]):
         mechanism.release(Private(strange))
+
+
+MASKED = np.ma.masked_array([[1, 2], [3, 4]], mask=[[False, False], [True, False]])  # type: ignore[no-untyped-call]
+FRAME = {"a": [1, 2, 3], "b": [2, 3, 4]}
+READ: list[Any] = [
+    [{1, 2}, {2, 3}, {3, 4}],
+    [frozenset((1, 2)), frozenset((2, 3)), frozenset((3, 4))],
+    {(1, 2), (2, 3), (3, 4)},
+    frozenset({(1, 2), (2, 3), (3, 4)}),
+    ((1, 2), [2, 3], np.array([3, 4])),
+    np.array([[1, 2], [2, 3], [3, 4]], object),
+]
+REFUSED: list[Any] = [
+    polars.DataFrame(FRAME),
+    polars.DataFrame(FRAME).lazy(),
+    polars.Series([[1, 2], [2, 3], [3, 4]]),
+    pandas.DataFrame(FRAME),
+    pandas.Series([(1, 2), (2, 3), (3, 4)]),
+    pyarrow.table(FRAME),
+    [polars.Series([1, 2]), polars.Series([2, 3]), polars.Series([3, 4])],
+    [range(1, 3), range(2, 4), range(3, 5)],
+    [iter((1, 2))],
+    [{1: 0, 2: 0}, {2: 0, 3: 0}],
+    [np.zeros((2, 2))],
+    [(1, 2), (2, 3), (3, 4), (5, np.ma.masked)],
+    [(1, 2), (2, 3), (3, 4), (5, pandas.NA)],
+    [(1, 2), (2, 3), (3, 4), (5, pandas.NaT)],
+    [(1, 2), (2, 3), (3, 4), (5, np.datetime64("NaT"))],
+    MASKED,
+]
+
+
+@pytest.mark.parametrize("plain", READ, ids=lambda plain: type(plain).__name__)
+def test_plain_pairs_of_all_kinds_are_read(plain: Any) -> None:
+    assert EdgeCount(epsilon=1000).release(plain) == 3
+
+
+@pytest.mark.parametrize("plain", REFUSED, ids=lambda plain: type(plain).__name__)
+def test_plain_edges_are_never_dropped_in_silence(plain: Any) -> None:
+    """Whoever gives them hears if they cannot be read."""
+    with pytest.raises(Invalid, match=r"pair|data frame"):
+        EdgeCount(epsilon=1000).release(plain)
+
+
+def test_what_a_mask_hides_is_missing() -> None:
+    assert Graph.of(MASKED).size == 1
+    assert Graph.of(MASKED.astype(object)).size == 1
+    assert Graph.of([(1, 2), MASKED[1]]).size == 1
+    assert Graph.of_columns(MASKED[:, 0], MASKED[:, 1]).size == 1
+    for missing in (pandas.NA, pandas.NaT, np.datetime64("NaT"), np.ma.masked):
+        assert Graph.of([(1, 2), (missing, 3), (missing, 4)]).size == 1
+    assert EdgeCount(epsilon=1000).release(Private(MASKED)) == 1
+
+
+def test_private_frames_are_an_error_of_type_whatever_is_in_them() -> None:
+    for frame in (FRAME, {"a": [], "b": []}):
+        with pytest.raises(Invalid, match="data frame"):
+            EdgeCount(epsilon=1).release(Private(polars.DataFrame(frame)))
 
 
 @pytest.mark.parametrize(
@@ -167,6 +228,7 @@ def test_plain_slips_are_reported_and_private_ones_are_not(mechanism: Any) -> No
         lambda: DegreeHistogram(epsilon=1, most=0),
         lambda: DegreeHistogram(epsilon=1, most=2**30),
         lambda: DegreeSequence(epsilon=1, nodes=0),
+        lambda: DegreeSequence(epsilon=1, nodes=10**13),
         lambda: EdgeCount(epsilon=-1),
         lambda: Graph.of("ab"),
         lambda: Graph.of(np.zeros((2, 3))),

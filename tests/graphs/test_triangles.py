@@ -244,6 +244,77 @@ def test_no_output_is_more_than_e_to_the_epsilon_likelier() -> None:
     assert 1 / 2 < worst <= 1 + 1e-2
 
 
+# ── what is sampled is what is claimed ───────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, TriangleCount(epsilon=3), TriangleCount(epsilon="1/4")], ids=str)
+def test_what_is_sampled_is_the_count_with_its_ladder(mechanism: TriangleCount) -> None:
+    """All graphs on four nodes, at fixed coins: the same number as from the count and the ladder of the definition."""
+    for i, pairs in enumerate(graphs(4)):
+        graph = Graph.of(pairs)
+        ladder = mechanism.ladder(graph)
+        if mechanism.protects == "edge":
+            least = math.ceil(2 / mechanism.epsilon)
+            ladder = Ladder((Piece(0, max(graph.most_common_neighbours(), least), 1),), steepest(mechanism.epsilon, least))
+        for seed in range(3):
+            assert mechanism.sample(pairs, Shake((i, seed))) == mechanism.exact(graph) + ladder.sample(Shake((i, seed)))
+
+
+def sampled_loss(mechanism: TriangleCount, monkeypatch: pytest.MonkeyPatch) -> float:
+    """The largest loss of two neighbours on five nodes, of the laws that `sample` draws from: caught as it draws."""
+    caught: list[Ladder] = []
+
+    def caught_one(self: Ladder, bits: Any) -> int:
+        caught.append(self)
+        return 0
+
+    laws: dict[Pairs, tuple[int, Ladder]] = {}
+    with monkeypatch.context() as patch:
+        patch.setattr(Ladder, "sample", caught_one)
+        for pairs in graphs(NODES):
+            laws[pairs] = mechanism.sample(pairs, Shake(0)), caught[-1]
+    chances = {ladder: law(ladder, 70) for ladder in {ladder for _, ladder in laws.values()}}
+    seen, worst = set(), 0.0
+    for pairs, (count, ladder) in laws.items():
+        for other in neighbours(pairs, "edge"):
+            apart, lower = count - laws[other][0], laws[other][1]
+            if (key := (ladder, lower, apart)) not in seen:
+                seen.add(key)
+                p, q = chances[ladder], chances[lower]
+                worst = max(worst, *(abs(math.log(p[z] / q[z + apart])) for z in range(-80, 81)))
+    return worst
+
+
+@pytest.mark.parametrize("epsilon", ["1/2", 1, 3])
+def test_what_is_sampled_costs_no_more_than_epsilon(epsilon: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = TriangleCount(epsilon=epsilon)
+    worst = sampled_loss(mechanism, monkeypatch)
+    assert float(mechanism.epsilon) / 2 < worst <= float(mechanism.epsilon) + 1e-6
+
+
+def test_a_ladder_without_its_least_step_or_too_steep_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, true = TriangleCount(epsilon=1), TriangleCount.ladder
+    narrow = lambda self, graph: Ladder((Piece(0, graph.most_common_neighbours(), 1),), self.rate)  # noqa: E731
+    steep = lambda self, graph: Ladder(true(self, graph).pieces, self.epsilon)  # noqa: E731
+    for broken in (narrow, steep):
+        monkeypatch.setattr(TriangleCount, "ladder", broken)
+        assert sampled_loss(mechanism, monkeypatch) > 1 + 1e-3
+
+
+@pytest.mark.parametrize(("epsilon", "least"), [(1, 1), (1, 2), (2, 1), (2, 5), (Fraction(1, 10), 20), (20, 1)])
+def test_the_steepest_rate_fits_in_balls(epsilon: Any, least: int) -> None:
+    """rate + ln(Z(least + 1)/Z(least)) ≤ ε holds exactly, and for a millionth more it does not."""
+
+    def fits(rate: Fraction) -> bool:
+        with exact.precision(256):
+            weights = [1 + 2 * Ladder((Piece(0, j, 1),), rate).weights()[0] for j in (least, least + 1)]
+            return bool(exact.ball(rate) + (weights[1] / weights[0]).log() <= exact.ball(epsilon))
+
+    rate = steepest(Fraction(epsilon), least)
+    assert fits(rate)
+    assert not fits(rate * (1 + Fraction(1, 10**6)))
+
+
 # ── releases ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import polars
 import pytest
 
@@ -229,6 +231,47 @@ def test_ends_of_different_kinds_are_refused() -> None:
         graph(table, source="a", target="b", protects="edge", epsilon=1, ledger=":memory:")
 
 
+WIDE = {
+    "unsigned": polars.Series([2**63 + 1, 2**63 + 2, 2**64 - 1], dtype=polars.UInt64),
+    "decimal": polars.Series([Decimal(2**60), Decimal(2**60 + 1), Decimal(3)], dtype=polars.Decimal(30, 2)),
+}
+
+
+@pytest.mark.parametrize("kind", WIDE)
+@pytest.mark.parametrize("column", ["a", 'who "?"', "group"])
+def test_names_that_would_be_lost_are_refused_before_paying(kind: str, column: str, tmp_path: Path) -> None:
+    small = polars.Series([1, 2, 3], dtype=polars.Int64)
+    for source, target in ((WIDE[kind], small), (small, WIDE[kind])):
+        table = polars.DataFrame({column: source, "b": target})
+        with pytest.raises(Invalid, match="as text"):
+            graph(table, source=column, target="b", protects="edge", epsilon=1, ledger=str(tmp_path / "x.ledger"))
+    assert not (tmp_path / "x.ledger").exists()
+    texts = polars.DataFrame({column: [str(value) for value in WIDE[kind].to_list()], "b": ["1", "2", "3"]})
+    with graph(texts, source=column, target="b", protects="edge", epsilon=100, ledger=":memory:") as g:
+        assert abs(g.edges(epsilon=100).value - 3) <= 1
+
+
+@pytest.mark.parametrize("kind", ["HUGEINT", "UHUGEINT", "UBIGINT", "DECIMAL(38, 0)"])
+def test_wide_names_of_a_database_are_refused(kind: str) -> None:
+    database = duckdb.connect()
+    database.execute(f"CREATE TABLE friends AS SELECT CAST(1 AS {kind}) AS a, CAST(2 AS BIGINT) AS b")
+    database.execute("CREATE VIEW decoy AS SELECT CAST(b AS DOUBLE) AS b FROM friends")
+    with pytest.raises(Invalid, match="as text"):
+        graph({"friends": (database, "friends")}, source="a", target="b", protects="edge", epsilon=1, ledger=":memory:")
+    database.execute("ALTER TABLE friends ALTER a TYPE BIGINT")
+    with graph({"friends": (database, "friends")}, source="a", target="b", protects="edge", epsilon=100, ledger=":memory:") as g:
+        assert abs(g.edges(epsilon=100).value - 1) <= 1
+
+
+@pytest.mark.parametrize("dtype", [polars.Int8, polars.UInt32, polars.Int64, polars.Float32, polars.Float64, polars.String, polars.Date])
+def test_names_that_can_be_told_apart_are_read(dtype: Any) -> None:
+    ends = [polars.Series(part).cast(polars.Int32).cast(dtype) for part in ([1, 2, 3], [2, 3, 4])]
+    with graph(
+        polars.DataFrame({"a": ends[0], "b": ends[1]}), source="a", target="b", protects="edge", epsilon=100, ledger=":memory:"
+    ) as g:
+        assert abs(g.edges(epsilon=100).value - 3) <= 1
+
+
 def test_wrong_questions() -> None:
     with opened(RING) as g, opened(RING, "node") as h:
         for ask in (
@@ -239,6 +282,8 @@ def test_wrong_questions() -> None:
             lambda: g.plan("diameter", epsilon=1),  # type: ignore[arg-type]
             lambda: g.plan("edges", epsilon=1, nodes=5),
             lambda: g.degree_sequence(epsilon=1, nodes=0),
+            lambda: g.degree_sequence(epsilon=1, nodes=10**13),
+            lambda: g.degree_sequence(epsilon=1, nodes=5.5),  # type: ignore[arg-type]
             lambda: h.degree_sequence(epsilon=1, nodes=5),
             lambda: h.triangles(epsilon=1),
             lambda: g.edges(epsilon=0),

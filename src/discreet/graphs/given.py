@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from discreet import exact
 from discreet.errors import Invalid
-from discreet.graphs.graph import Graph
+from discreet.graphs.graph import Graph, check_shape, is_pair, name_of, unmasked
 
 Protects = Literal["edge", "node"]
 
@@ -32,14 +32,17 @@ def any_most(value: int | None) -> int | None:
 
 def nodes(value: int) -> int:
     """The public number of nodes."""
-    return exact.whole(value, "nodes")
+    if (read := exact.whole(value, "nodes")) > 2**20:
+        raise Invalid("nodes must not be more than 2^20: ask how many nodes have 1, 2, …, `most` edges, which is as long as `most`")
+    return read
 
 
 def check_edges(answer: Any) -> None:
-    """Report plain edges that are no pairs; a private graph's are dropped in silence."""
+    """Report plain edges that would be dropped, other than loops; a private graph's are dropped in silence."""
     if isinstance(answer, Graph):
         return
-    if isinstance(answer, dict | set | str | bytes) or not hasattr(answer, "__len__") or not hasattr(answer, "__iter__"):
+    check_shape(answer)
+    if not hasattr(answer, "__len__"):
         raise Invalid("give a Graph, or a list of pairs of names, as in [(1, 2), (2, 3)]")
-    if any(not hasattr(pair, "__len__") or isinstance(pair, str) or len(pair) != 2 or any(end is None for end in pair) for pair in answer):
-        raise Invalid("every edge must be a pair of names, and no name may be missing")
+    if not all(is_pair(pair) and None not in map(name_of, pair) for pair in unmasked(answer)):
+        raise Invalid("every edge must be a pair of names, as in (1, 2), and no name may be missing")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, final
@@ -31,7 +31,8 @@ class Graph:
     names. Which of two edges comes first depends on these two alone, so it stays the same whatever else is in the graph. Nodes are numbered
     in the order of their names (whole numbers, then texts). Only nodes with an edge are nodes here: what one node brings goes with it.
 
-    Names are read one by one: whole numbers of any type as numbers, other values by their text; a pair with a missing name is dropped.
+    Pairs are tuples, lists, arrays or sets of two names. Names are read one by one: whole numbers of any type as numbers, other values by
+    their text; a pair with a missing name (None, NaN, masked, what does not equal itself) is dropped.
 
     >>> triangle = Graph.of([("ann", "bob"), ("bob", "ann"), ("bob", "cy"), ("cy", "ann"), ("cy", "cy")])
     >>> triangle.size, triangle.nodes, triangle.degrees.tolist(), triangle.triangles()
@@ -46,13 +47,13 @@ class Graph:
         """Read pairs, an array with two columns, or a graph; what is no pair is dropped."""
         if isinstance(edges, Graph):
             return edges
+        check_shape(edges)
+        edges = unmasked(edges)
         if isinstance(edges, np.ndarray):
             if edges.ndim != 2 or edges.shape[1] != 2:
                 raise Invalid("edges must be pairs: an array of them has two columns")
             return cls.of_columns(edges[:, 0], edges[:, 1])
-        if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
-            raise Invalid("edges must be pairs of names, as in [(1, 2), (2, 3)]")
-        pairs = [(pair[0], pair[1]) for pair in edges if _is_pair(pair)]
+        pairs = [tuple(pair) for pair in edges if is_pair(pair)]
         return cls.of_columns(_objects([a for a, _ in pairs]), _objects([b for _, b in pairs]))
 
     @classmethod
@@ -144,8 +145,33 @@ class Graph:
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _is_pair(pair: Any) -> bool:
-    return isinstance(pair, tuple | list | np.ndarray) and len(pair) == 2
+def check_shape(edges: Any) -> None:
+    """Refuse what cannot be a list of pairs, by its type and never by what is in it."""
+    if isinstance(edges, str | bytes | Mapping) or not isinstance(edges, Iterable):
+        raise Invalid("edges must be pairs of names, as in [(1, 2), (2, 3)]")
+    if not isinstance(edges, np.ndarray) and any(
+        hasattr(edges, name) for name in ("columns", "to_numpy", "__array__", "__arrow_c_stream__")
+    ):
+        raise Invalid(
+            "a data frame is not a list of pairs: open it with discreet.graph(frame, source=…, target=…), or give its rows as pairs, "
+            "as in list(zip(frame['source'], frame['target']))"
+        )
+
+
+def unmasked(values: Any) -> Any:
+    """An array with None where a mask hides something; anything else as it is."""
+    if not np.ma.isMaskedArray(values):
+        return values
+    shown = np.array(values.data, object)
+    shown[np.ma.getmaskarray(values)] = None
+    return shown
+
+
+def is_pair(pair: Any) -> bool:
+    """Whether something is read as an edge; what is not is dropped."""
+    if isinstance(pair, np.ndarray):
+        return bool(pair.shape == (2,))
+    return isinstance(pair, tuple | list | set | frozenset) and len(pair) == 2
 
 
 def _objects(values: list[Any]) -> NDArray[Any]:
@@ -155,7 +181,8 @@ def _objects(values: list[Any]) -> NDArray[Any]:
 
 
 def _column(values: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers stay as they are; everything else is looked at one by one."""
+    """Whole numbers stay as they are; everything else is looked at one by one, and what a mask hides is missing."""
+    values = unmasked(values)
     return values if values.dtype.kind == "i" else values.astype(object)
 
 
@@ -169,10 +196,10 @@ def _numbered(values: NDArray[Any]) -> tuple[Integers, Hashes]:
     for value in values.tolist():
         if type(value) is str or type(value) is int:  # of other types equal values may have different texts
             if (type(value), value) not in known:
-                known[type(value), value] = _name(value)
+                known[type(value), value] = name_of(value)
             names.append(known[type(value), value])
         else:
-            names.append(_name(value))
+            names.append(name_of(value))
     seen = set(names) - {None}
     wholes_seen = sorted(name for name in seen if isinstance(name, int))
     texts = sorted(name for name in seen if isinstance(name, str))
@@ -183,9 +210,9 @@ def _numbered(values: NDArray[Any]) -> tuple[Integers, Hashes]:
     return codes, hashes
 
 
-def _name(value: Any) -> int | str | None:
+def name_of(value: Any) -> int | str | None:
     """One name, read by itself: a whole number of 64 bits, a text that says what else it is, or None where it is missing."""
-    if value is None:
+    if value is None or value is np.ma.masked:
         return None
     if isinstance(value, str):
         return f"text {value}"
@@ -197,7 +224,7 @@ def _name(value: Any) -> int | str | None:
                 return f"number {float(value)}"
             number = Fraction(*value.as_integer_ratio()) if not isinstance(value, np.integer | np.bool_) else Fraction(int(value))
             return int(number) if number.denominator == 1 and -(2**63) <= number < 2**63 else f"number {number}"
-        return f"{type(value).__name__} {value!r}"
+        return f"{type(value).__name__} {value!r}" if value == value else None  # missing values of other libraries equal nothing
     except Exception:  # a name that cannot be written is no name; which error it was would tell something about it
         return None
 
