@@ -26,6 +26,7 @@ from discreet.engines.duckdb.engine import DuckDB
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, EngineError, Invalid, Refused
 from discreet.ledger.ledger import Ledger
+from discreet.loss.loss import NOTHING
 from discreet.mechanisms.toeplitz import Toeplitz, length_moved
 from discreet.mechanisms.toeplitz_factor import UNIT, Factor
 from discreet.mechanisms.tree import Tree
@@ -400,6 +401,22 @@ def test_a_feed_that_stopped_leaves_no_more_entries(monkeypatch: pytest.MonkeyPa
         assert len(feed_of(db).release(until=day(1))) == 2
 
 
+def test_a_second_payment_would_not_draw_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were the days claimed a second time all the same, no noise is drawn."""
+    with session([(1, 1, 1)]) as db, monkeypatch.context() as patch:
+        feed = feed_of(db)
+        feed.release(until=day(1))
+        patch.setattr(Ledger, "store", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            feed.release(until=day(3))
+        patch.undo()
+        patch.setattr(daily.Free, "loss", property(lambda _: NOTHING))
+        for mechanism in (Tree, Toeplitz):
+            patch.setattr(mechanism, "open", lambda *_: pytest.fail("noise would be drawn a second time"))
+        with pytest.raises(Invalid, match="never stored"):
+            feed.release(until=day(3))
+
+
 @pytest.mark.parametrize("delta", [0, "1e-3"])
 def test_threads_share_a_feed(monkeypatch: pytest.MonkeyPatch, delta: Any) -> None:
     """A switch of threads just when a batch has been named: each day is there once, and the same for both."""
@@ -411,19 +428,23 @@ def test_threads_share_a_feed(monkeypatch: pytest.MonkeyPatch, delta: Any) -> No
             begun.wait(10)
             totals["other"] = feed.release(until=day(2)).totals
 
-        thread = threading.Thread(target=other)
+        thread, left, between = threading.Thread(target=other), threading.Event(), list[bool]()
         thread.start()
 
         def slow(named: Any) -> str:
             found = name(named)
-            if named[0] == feed.order.question and not begun.is_set():
+            if named[0] == feed.order.question and threading.current_thread() is thread:
+                between.append(not left.is_set())
+            elif named[0] == feed.order.question and not begun.is_set():
                 begun.set()
                 thread.join(0.5)  # the other one may run now, if it can
+                left.set()
             return found
 
         patch.setattr(daily, "fingerprint", slow)
         totals["this"] = feed.release(until=day(6)).totals
         thread.join(10)
+        assert not any(between)
         for found in (totals["this"], totals["other"], feed_of(db, epsilon=10**5, delta=delta).release(until=day(6)).totals):
             assert found == pytest.approx([100 * (i + 1) for i in range(len(found))], abs=1)
         assert [batch.first for batch in feed._known] == list(itertools.accumulate([0, *(len(one.totals) for one in feed._known[:-1])]))
