@@ -6,6 +6,7 @@ import gc
 import importlib
 import math
 import pkgutil
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -147,6 +148,14 @@ def test_private_and_plain_answers_are_released_alike(mechanism: Mechanism[Any],
     assert type(plain) is type(private) or isinstance(mechanism, Laplace | Gaussian | SILENT)
     assert np.shape(plain) == np.shape(private) or isinstance(mechanism, SparseVector)
     assert mechanism.release(answer, SystemBits()) is not None or isinstance(mechanism, SILENT)
+
+
+@each
+def test_strict_numpy_settings_change_nothing(mechanism: Mechanism[Any], answer: Any) -> None:
+    """A process may ask numpy to raise on overflow; that a private answer overflows must not be seen."""
+    huge = dict.fromkeys(answer, 1e308) if isinstance(answer, dict) else [1e308, -1e308, 5e-324] if isinstance(answer, list) else 1e308
+    with np.errstate(all="raise"), suppress(Error):  # of another shape than it takes, perhaps
+        mechanism.release(Private(huge))
 
 
 @each

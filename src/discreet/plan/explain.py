@@ -165,8 +165,8 @@ def _loss(told: dict[str, Any]) -> Iterator[str]:
         yield f"at δ = {short(at['delta'])}: {', '.join(shown) or 'no theorem applies'}"
     for group in told["people"]:
         delta = f" and δ = {group['delta']:.2g}" if group["delta"] else ""
-        told = "no promise" if group["epsilon"] is None else f"ε = {group['epsilon']:.4g}{delta}"
-        yield f"for {group['units']} units together: {told}"
+        cost = "no promise" if group["epsilon"] is None else f"ε = {group['epsilon']:.4g}{delta}"
+        yield f"for {group['units']} units together: {cost}"
 
 
 def _work(told: dict[str, Any]) -> str:
