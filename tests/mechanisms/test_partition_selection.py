@@ -132,7 +132,7 @@ def test_only_plain_values_are_labels(mechanism: Any) -> None:
     assert list(mechanism.release(Private((strange, [10**12] * len(strange))))) == []
     with pytest.raises(Invalid, match="plain values"):
         mechanism.release(([mine], [5]))
-    usual = ["a", b"a", 5, 1.5, True, None, Fraction(1, 3), Decimal("2.5"), datetime.date(2026, 1, 1), ("a", 1), frozenset({2}), np.int64(7)]
+    usual = ["a", b"a", 5, 1.5, True, None, Fraction(1, 3), Decimal("2.5"), datetime.date(2026, 1, 1), ("a", 1), frozenset({2})]
     assert len(list(mechanism.release(Private((usual, [10**12] * len(usual)))))) == len(usual)
 
 
