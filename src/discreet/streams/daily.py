@@ -22,13 +22,12 @@ from discreet.plan.canonical import fingerprint
 from discreet.plan.forecast import confidence_of
 from discreet.private import Private
 from discreet.query import Ask
-from discreet.receipts import price
+from discreet.receipts import price, together
 from discreet.streams.daily_order import CONFIDENCE, FORMAT, Calendar, Order
 from discreet.streams.daily_rows import Batch, Days, Opened
 from discreet.tables.catalog import Catalog
 from discreet.till import Till
 
-GROUPS = (2, 5, 10)  # units, for which the price of a group is told
 STOPPED = (
     "noise was drawn for the next days of this feed and never stored: a crash, or another process that is still at it. It is not drawn "
     "twice for one payment. If it stays so, open a new feed under another name=…, from a later start; what was released stays"
@@ -127,15 +126,12 @@ class Feed:
             f"counted: of each unit {order.counted}, on each of them {one}",
             f"price: ε = {price(order.epsilon)}, δ = {price(order.delta)}, once for all of them, at the first release"
             + (" (paid)" if self._till.knows(order.question) else ""),
-            "a group of " + ", ".join(f"{k} units: ε = {self._of_group(k)}" for k in GROUPS),
+            *together(order.loss, order.epsilon, order.delta),
             f"noise: {noise}; 95 % of the time a running total is within ± {self.error():,.4g}, "
             f"all of them within ± {self.error(size=days):,.4g}",
             *(f"the last {w} {calendar.every}s: within ± {self.error(window=w):,.4g}" for w in self.windows),
         ]
         return "\n".join(lines)
-
-    def _of_group(self, k: int) -> str:
-        return f"{self.mechanism.loss_at(k).epsilon_at(self.order.delta):.3g}"
 
     def __repr__(self) -> str:
         order = self.order
