@@ -318,7 +318,7 @@ def _pair(bounds: Any, expression: str | None) -> tuple[Any, Any] | None:
     return low, high
 
 
-def _step(word: str, *arguments: Any, **named: Any) -> str:
+def _step(word: str, /, *arguments: Any, **named: Any) -> str:
     """One link of the chain as it was typed, without what was left out."""
     parts = [repr(argument) for argument in arguments if argument is not None]
     parts += [f"{name}={value!r}" for name, value in named.items() if value is not None]

@@ -199,6 +199,13 @@ def test_single_expressions() -> None:
         read_condition("a", schema)
 
 
+@pytest.mark.parametrize("name", ["word", "keys", "arguments", "named", "relation", "text"])
+def test_columns_may_have_any_name(name: str) -> None:
+    assert name in visits().with_columns(**{name: "cost + 1"}).relation.schema
+    assert name in visits().per_unit(**{name: "MAX(cost)"}).relation.schema
+    assert visits().group_by(**{name: "dept"}).count().question.keys
+
+
 def test_every_step_gives_a_new_chain() -> None:
     begun = visits().group_by("dept")
     assert begun.count() != begun.sum("cost")
