@@ -101,6 +101,21 @@ def whole(value: int, name: str = "value", least: int = 1) -> int:
     return read
 
 
+def least_whole(holds: Callable[[int], bool], start: int = 1, above: int = -1) -> int:
+    """The least whole number above another from which on something holds, by doubling and halving.
+
+    >>> least_whole(lambda n: n * n >= 50)
+    8
+    """
+    low, high = above, start
+    while not holds(high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
 # ── directed rounding ────────────────────────────────────────────────────────────────────────────────────────────────
 
 

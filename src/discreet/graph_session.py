@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
 import os
-import warnings
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -24,14 +22,14 @@ from discreet.graphs.degrees import Degrees
 from discreet.graphs.given import Protects
 from discreet.graphs.graph import Graph
 from discreet.graphs.plan import GraphPlan, What
-from discreet.ledger.asked import asked
+from discreet.ledger.asked import listed
 from discreet.ledger.chain import Entry
 from discreet.ledger.chain import digest as seal_of
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
 from discreet.loss import record
-from discreet.opening import MEMORY
+from discreet.opening import ledger_place
 from discreet.plan.canonical import fingerprint, plain
 from discreet.private import Private
 from discreet.till import CLOSED, Till
@@ -64,7 +62,7 @@ def graph(
     name, data = _source(edges)
     given.protects(protects)
     terms = Terms(exact.positive(epsilon, "epsilon"), delta, f"each {protects} of {name}")
-    place = _place(data, ledger)
+    place = ledger_place({name: data}, (), ledger)
     opened = open_engine({name: data}, None, engine)
     try:
         _check_columns(opened.schema(name), source, target)
@@ -210,10 +208,7 @@ class GraphSession:
 
     def history(self) -> list[dict[str, Any]]:
         """Every question that was paid for, oldest first: when, its price, what was asked, and whether it was answered."""
-        return [
-            asdict(one) | {"epsilon": math.inf if one.epsilon is None else float(one.epsilon), "delta": float(one.delta)}
-            for one in asked(self._ledger)
-        ]
+        return listed(self._ledger)
 
     def close(self) -> None:
         """Let go of the data and the ledger."""
@@ -318,20 +313,3 @@ def _check_stored(engine: Engine, table: str, source: str, target: str) -> None:
                 f"the names in {column} are stored as unsigned 64-bit, 128-bit or decimal numbers, not all of which can be told apart: "
                 "store both ends as text, as in CAST(… AS VARCHAR), or as BIGINT"
             )
-
-
-def _place(data: Any, ledger: str | os.PathLike[str] | None) -> str:
-    """Where the ledger lies: where it is said, else beside the file, else in memory."""
-    if ledger is not None:
-        return os.fspath(ledger)
-    if isinstance(data, str | os.PathLike) and not is_address(data):
-        return f"{Path(data).resolve()}.ledger"  # of the file itself, whatever link leads to it
-    if belongs_to(data) == "postgres":
-        raise Invalid('say where the ledger of a database lies, as in ledger="friendships.ledger"')
-    warnings.warn(
-        "the budget of a data frame is kept in memory: it is forgotten with this process, and another process does not see it. "
-        'Pass ledger="name.ledger" to keep it, or ledger=":memory:" to say that this is meant',
-        UserWarning,
-        stacklevel=3,
-    )
-    return MEMORY

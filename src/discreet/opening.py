@@ -85,7 +85,7 @@ def connect(
     )
     opened = open_engine(sources, policy.declared, engine)
     try:
-        place = _place(sources, public, ledger)
+        place = ledger_place(sources, public, ledger)
     except Invalid:
         opened.close()
         raise
@@ -115,7 +115,7 @@ def _sources(data: Any) -> dict[str, Any]:
     return found
 
 
-def _place(sources: Mapping[str, Any], public: Collection[str], ledger: str | os.PathLike[str] | None) -> str:
+def ledger_place(sources: Mapping[str, Any], public: Collection[str], ledger: str | os.PathLike[str] | None) -> str:
     """Where the ledger lies: where it is said, else beside the one private file, else in memory."""
     if ledger is not None:
         return os.fspath(ledger)

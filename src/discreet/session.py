@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import datetime
-import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
-from attrs import asdict, evolve
+from attrs import evolve
 
 from discreet import parameter, query
 from discreet.asking import CONFIDENCE, Query
 from discreet.engines.engine import Engine
 from discreet.errors import Invalid, Refused
 from discreet.exact import Number
-from discreet.ledger.asked import asked
+from discreet.ledger.asked import listed
 from discreet.ledger.chain import Entry
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.standing import NOTHING, Amount
@@ -262,10 +261,7 @@ class Session:
 
     def history(self) -> list[dict[str, Any]]:
         """Every question that was paid for, oldest first: when, its price, what was asked, and whether it was answered."""
-        return [
-            asdict(one) | {"epsilon": math.inf if one.epsilon is None else float(one.epsilon), "delta": float(one.delta)}
-            for one in asked(self._ledger)
-        ]
+        return listed(self._ledger)
 
     def close(self) -> None:
         """Let go of the data and the ledger."""

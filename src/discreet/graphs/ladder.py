@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from math import comb
@@ -99,7 +98,7 @@ class Ladder:
         """The least t with P[|noise| ≤ t] ≥ confidence."""
         with exact.precision(192):
             weights, miss = self.weights(), ball(1 - confidence)
-            k = _least(lambda k: bool(self.beyond(k, weights) <= miss))
+            k = exact.least_whole(lambda k: bool(self.beyond(k, weights) <= miss))
             if k == 0:
                 return 0
             # within the last rung every number has the chance `each`, and as many of the furthest may be left out as `miss` allows
@@ -128,7 +127,7 @@ class Ladder:
                 doubt = doubt or not (gap >= 1 or gap <= 0)
                 return not gap >= 1
 
-            found = _least(is_within)
+            found = exact.least_whole(is_within)
             return None if doubt else found
 
 
@@ -156,15 +155,3 @@ def steepest(epsilon: Fraction, least: int) -> Fraction:
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low
-
-
-def _least(holds: Callable[[int], bool]) -> int:
-    """The least k ≥ 0 from which on something holds."""
-    high = 1
-    while not holds(high):
-        high *= 2
-    low = -1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from discreet.ledger.ledger import Ledger
 from discreet.loss import record
@@ -23,6 +24,14 @@ class Asked:
     asked: str
     answered: bool
     analyst: str | None
+
+
+def listed(ledger: Ledger) -> list[dict[str, Any]]:
+    """The same as plain values, prices as floats."""
+    return [
+        asdict(one) | {"epsilon": math.inf if one.epsilon is None else float(one.epsilon), "delta": float(one.delta)}
+        for one in asked(ledger)
+    ]
 
 
 def asked(ledger: Ledger) -> list[Asked]:

@@ -259,11 +259,4 @@ def _gaussian_threshold(scale: Fraction, delta: Fraction, partitions: int, unit:
                 for t in range(1, partitions + 1)
             )
 
-    high = unit
-    while not safe(high):
-        high *= 2
-    low = 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if safe(middle) else (middle, high)
-    return high
+    return exact.least_whole(safe, start=unit, above=0)

@@ -192,13 +192,4 @@ def _smoothness(epsilon: Fraction, delta: Fraction) -> int:
                 return False
             return not delta or bool((-m * (exact.ball(half) + step)).exp() / (m + 1) <= exact.ball(delta))
 
-    high = 1
-    while not enough(high):
-        high *= 2
-        if high > 2**60:
-            raise Invalid("epsilon is too small here: give more")
-    low = math.floor(high / 2) if high > 1 else 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return exact.least_whole(enough, above=0)

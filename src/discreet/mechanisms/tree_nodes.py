@@ -177,14 +177,7 @@ def quantile_of_sums(scale: Fraction, sums: tuple[tuple[int, int], ...], level: 
             missed = sum((often * tail_of_sum(scale, noises, t + 1, most) for noises, often in few), exact.ball(0))
             return bool(missed <= exact.ball(1 - level))
 
-    high = max(1, int(scale))
-    while not covers(high):
-        high *= 2
-    low = -1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if covers(middle) else (middle, high)
-    return high
+    return exact.least_whole(covers, start=max(1, int(scale)))
 
 
 def tail_of_sum(scale: Fraction, count: int, k: int, most: int | None = None) -> Ball:

@@ -43,11 +43,4 @@ class Law(ABC):
             with exact.precision(160):
                 return bool((1 - self.beyond(k + 1)) ** size >= exact.ball(confidence))
 
-        high = 1
-        while not covers(high):
-            high *= 2
-        low = -1  # no sample lies in an empty interval
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if covers(middle) else (middle, high)
-        return high
+        return exact.least_whole(covers)  # no sample lies in an empty interval
