@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mechanisms.brute import Data, all_data, neighbours
+from scipy import stats
 from scripted import Seeded
 
 from discreet import exact
@@ -55,6 +57,16 @@ def test_the_law_is_private_on_all_small_neighbours(adjacency: Adjacency, epsilo
     mechanism = SmoothSensitivity(epsilon=epsilon, delta=delta, statistic=Robust.median(**ENDS, adjacency=adjacency))
     assert sum(law(mechanism, (1, 4))) == pytest.approx(1)
     assert excess(mechanism, adjacency) <= float(mechanism.delta) + 1e-12
+
+
+@pytest.mark.parametrize("delta", [0, "1/100"])
+@pytest.mark.parametrize("data", [(4, 4, 4), (1, 4, 7)])
+def test_draws_have_that_law(delta: Any, data: Data) -> None:
+    """What was proved above is what is sampled."""
+    mechanism, size = SmoothSensitivity(epsilon=2, delta=delta, statistic=Robust.median(**ENDS)), 6000
+    bits = Seeded(21)
+    drawn = Counter(int(mechanism.sample(np.array(data), bits)) for _ in range(size))
+    assert stats.chisquare([drawn[z] for z in range(POINTS)], np.array(law(mechanism, data)) * size).pvalue > 1e-4
 
 
 def test_the_local_sensitivity_itself_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
