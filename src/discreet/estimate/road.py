@@ -32,7 +32,7 @@ from discreet.tables.kind import Kind
 from discreet.till import Till
 
 Frame: TypeAlias = Literal["numpy", "pandas", "polars"]
-_RANKS = 60  # blocks for ε = 1: ends that are a thousand times as far apart as the answers have a chance of about ½ % together
+_RANKS = 60  # blocks for ε = 1: a value beyond all of them weighs e^(−15) of one in the middle
 _LONGEST = 200
 _OF_FUNCTIONS = {"bounds", "blocks", "aggregate", "uncertainty", "columns", "frame", "name"}
 _OF_STATISTICS = {"method", "bounds", "step", "q", "trim", "bound"}

@@ -57,7 +57,7 @@ class Toeplitz(Mechanism[list[float]]):
         The running total after t steps errs by a normal of deviation σ·‖row t of B‖, unbiased. For one contribution both lengths are about
         √(ln T/π + 1.07), so the standard error is (ln T/π + 1.07)/√(2ρ), within 1 % of the exact root's. `error` is its quantile at the
         last, worst step, or at step `after`; for `size` running totals the union bound, steps in octaves. With `window` it is of a window's
-        sum. Grid roundings are added; the rounding of floats, some 10⁻¹² of the largest total, is not.
+        sum. Grid roundings are added; the rounding of floats is not.
 
     >>> noise = Toeplitz(rho=0.5, horizon=2**20)
     >>> round(noise.deviation, 2), round(noise.error(size=2**20), 1), round(noise.error(window=7), 1)
