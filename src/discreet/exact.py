@@ -131,6 +131,38 @@ def float_down(value: Fraction | int) -> float:
     return nearest if nearest <= value else math.nextafter(nearest, -math.inf)
 
 
+# ── the grid of prices ───────────────────────────────────────────────────────────────────────────────────────────────
+
+GRID = 10**40  # prices that are kept are multiples of 1/GRID, so that sums of them never grow longer
+
+
+def grid_up(value: Fraction) -> Fraction:
+    """The least multiple of 10⁻⁴⁰ that is not below the value.
+
+    >>> grid_up(Fraction(1, 10)), grid_up(Fraction(1, 3)) > Fraction(1, 3)
+    (Fraction(1, 10), True)
+    """
+    return Fraction(-(-value.numerator * GRID // value.denominator), GRID)
+
+
+def grid_down(value: Fraction) -> Fraction:
+    """The greatest multiple of 10⁻⁴⁰ that is not above the value."""
+    return Fraction(value.numerator * GRID // value.denominator, GRID)
+
+
+def short(value: Fraction) -> str:
+    """Write a number exactly: as a decimal if it is a multiple of 10⁻⁴⁰, else as a quotient.
+
+    >>> short(Fraction(1, 8)), short(Fraction(3)), short(Fraction(1, 3))
+    ('0.125', '3', '1/3')
+    """
+    if GRID % value.denominator:
+        return str(value)
+    sign, scaled = "-" * (value < 0), abs(value.numerator) * (GRID // value.denominator)
+    whole, part = divmod(scaled, GRID)
+    return f"{sign}{whole}" + (f".{part:040d}".rstrip("0") if part else "")
+
+
 # ── balls ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _lock = threading.RLock()  # the working precision belongs to the whole process

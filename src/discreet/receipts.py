@@ -71,9 +71,9 @@ def _number(value: Fraction) -> dict[str, str]:
 
 
 def _verify_paid(receipt: dict[str, Any], ledger: Ledger, sequence: Any, entry: Any) -> None:
-    entries = ledger.entries()
-    if not isinstance(sequence, int) or not 0 <= sequence < len(entries) or entries[sequence].hash != entry:
+    found = ledger.entry(sequence) if isinstance(sequence, int) and 0 <= sequence < ledger.length else None
+    if found is None or found.hash != entry:
         raise LedgerError("the ledger has no such entry: this receipt belongs to another ledger, or was made up")
-    body = entries[sequence].body
-    if entries[sequence].kind != "spend" or body["question"] != receipt["question"] or body["loss"] != receipt["loss"]:
+    body = found.body
+    if found.kind != "spend" or body["question"] != receipt["question"] or body["loss"] != receipt["loss"]:
         raise LedgerError("the ledger's entry pays for another question or another price than this receipt says")

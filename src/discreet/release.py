@@ -246,7 +246,7 @@ class Release:
 
 def stored_release(receipt: dict[str, Any], ledger: Ledger) -> Release:
     """The release that the ledger holds for a receipt that was checked against it."""
-    stored = ledger.release_of(ledger.entries()[receipt["ledger"]["sequence"]])
+    stored = ledger.release_of(ledger.entry(receipt["ledger"]["sequence"]))
     if stored is None:
         raise LedgerError("this question was paid for, but the ledger holds no answers to it: these were made up")
     return Release.from_text(stored["release"])

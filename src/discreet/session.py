@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from attrs import evolve
 
-from discreet import parameter, query
+from discreet import exact, parameter, query
 from discreet.asking import CONFIDENCE, Query
 from discreet.engines.engine import Engine
 from discreet.errors import Invalid, Refused
@@ -18,8 +18,9 @@ from discreet.exact import Number
 from discreet.ledger.asked import listed
 from discreet.ledger.chain import Entry
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.standing import NOTHING, Amount
+from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
+from discreet.loss.loss import Loss
 from discreet.plan.compile import compile_plan
 from discreet.plan.execute import execute
 from discreet.plan.outcome import outcome
@@ -75,7 +76,7 @@ class Session:
             opened = open_ledger(ledger, terms, witness)
             known = opened.analysts() if policy.analysts else {}
             for share in policy.analysts:
-                spent = known[share.analyst].spent if share.analyst in known else NOTHING
+                spent = known[share.analyst].spent if share.analyst in known else Amount(Fraction(0), Fraction(0))
                 # less than was spent cannot be granted: then nothing more
                 opened.grant(share.analyst, max(share.epsilon, spent.epsilon or share.epsilon), max(share.delta, spent.delta))
             opened.allowance(analyst)  # or whoever asks has none
@@ -131,6 +132,7 @@ class Session:
         `progress` is called with what was done and the share of the work that is done.
         """
         from discreet.synthesize import road
+        from discreet.synthesize.discover import Discovery
         from discreet.synthesize.order import Order
 
         price = parameter.some_epsilon(epsilon), self._usual_delta if delta is None else parameter.any_delta(delta)
@@ -140,7 +142,11 @@ class Session:
         def ask(text: str, part: Fraction, chance: Fraction) -> Release:
             return self.sql(text, contributions=contributions).release(part, chance)
 
-        return road.synthesize(order, self._catalog, self._engine, self._till, ask, progress)
+        def price_of(text: str, part: Fraction, chance: Fraction) -> Loss | None:
+            plan = self.sql(text, contributions=contributions).plan(part, chance)
+            return None if self._is_known(plan) else plan.loss
+
+        return road.synthesize(order, self._catalog, self._engine, self._till, Discovery(ask, price_of), progress)
 
     def interactive(
         self,
@@ -245,7 +251,7 @@ class Session:
 
     @property
     def _usual_delta(self) -> Fraction:
-        return self._till.allowance.granted.delta / QUESTIONS_OF_DELTA
+        return exact.grid_down(self._till.allowance.granted.delta / QUESTIONS_OF_DELTA)
 
     # ── the budget ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -293,7 +299,7 @@ class Session:
             raise Invalid("say how much this question may cost: epsilon=0.1, or in SQL WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1)")
         said = parameter.any_delta(delta) if delta is not None else question.delta
         live = self._till.allowance
-        usual = self._compiled(question, price, live.granted.delta / QUESTIONS_OF_DELTA if said is None else said)
+        usual = self._compiled(question, price, self._usual_delta if said is None else said)
         if said is not None or self._is_known(usual):
             return usual
         for left in (None, live.remaining.delta, Fraction(0)):

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import datetime
-import itertools
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Protocol, TypeVar, final
 
-from discreet.errors import BudgetExceeded, Invalid
+from discreet.errors import BudgetExceeded, Invalid, LedgerError
 from discreet.ledger.chain import Entry
+from discreet.ledger.leases import LASTS, Held
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.standing import Allowance
 from discreet.loss.loss import Loss
+from discreet.noise.bits import SystemBits
 
 CLOSED = "this session is closed: connect again"
-PATIENCE = 20  # seconds to wait for somebody who has just paid for the same question
+_LOOK = 0.05  # seconds between two looks for somebody else's answer
 
 
 class Priced(Protocol):
@@ -44,6 +47,8 @@ class Stored(Protocol):
 
 Kept = TypeVar("Kept", bound=Stored)
 
+_order: ContextVar[str | None] = ContextVar("order", default=None)  # the reservation that steps taken now belong to
+
 
 @final
 class Till:
@@ -51,7 +56,6 @@ class Till:
 
     def __init__(self, ledger: Ledger, analyst: str | None) -> None:
         self._ledger, self._analyst = ledger, analyst
-        self._failed: set[int] = set()  # payments of this process whose run failed
         self._closed = False
 
     def close(self) -> None:
@@ -74,48 +78,65 @@ class Till:
         note: str,
         run: Callable[[Entry], Kept],
         read: Callable[[str, bool], Kept],
-        patience: float = PATIENCE,
+        lost: str | None = None,
     ) -> Kept:
         """Look for a stored answer; else pay, then run, then remember, then answer.
 
         A payment is for one draw. If the run fails after it, the question has to be paid for again: else an error that depends on the noise
-        could be asked for again and again.
-        """
-        known = self._ledger.find(question)
-        paid = self._pay(asked, question, note, patience) if known is None else None
-        if paid is None:
-            return read((known or self._ledger.find(question) or {})["release"], True)
-        try:
-            release = run(paid)
-            text = release.to_text()
-            self._ledger.store(paid, {"release": text})
-        except BaseException:
-            self._failed.add(paid.sequence)
-            raise
-        first = (self._ledger.find(question) or {})["release"]  # somebody slower than our patience may have been first after all
-        return release if first == text else read(first, True)
+        could be asked for again and again. Where a question may be drawn only once, whatever happens, `lost` is what later askers are told.
 
-    def _pay(self, asked: Priced, question: str, note: str, patience: float) -> Entry | None:
-        """Pay for one draw; or None, if somebody who paid for the same question at the same time has answered it meanwhile."""
-        for attempt in itertools.count():
-            paid, fresh = self.claim(asked, question, f"{question}#{attempt}", note)
-            if fresh:
-                return paid
-            began = time.monotonic()
-            while self._ledger.find(question) is None:
-                if paid.sequence in self._failed or max(abs(_seconds_since(paid.at)), time.monotonic() - began) > patience:
-                    break  # whoever paid has failed: pay again
-                time.sleep(0.05)
-            else:
+        Whoever pays holds a lease while the run goes on, and others wait for the answer as long as it is alive. A run whose lease ran out
+        and was taken by another throws its result away: what is shown is always what is stored.
+        """
+        while True:
+            holder = _new_holder()
+            paid = self._start(asked, question, note, holder, lost)
+            if paid is None:
+                return read((self._ledger.find(question) or {})["release"], True)
+            with self._lease(holder):
+                release = run(paid)
+                text = release.to_text()
+                stored = self._ledger.store(paid, {"release": text}, holder)
+            if stored is not None:
+                first = stored.body["release"]["release"]
+                return release if first == text else read(first, True)
+
+    def _start(self, asked: Priced, question: str, note: str, holder: str, lost: str | None) -> Entry | None:
+        """Pay for one draw; or None, if there is an answer, perhaps of somebody who paid at the same time."""
+        while True:
+            if self._ledger.find(question) is not None:
                 return None
-        raise AssertionError("unreachable")
+            with self._paying(asked):
+                paid = self._ledger.start(
+                    asked.loss,
+                    question=question,
+                    holder=holder,
+                    note=note,
+                    analyst=self._analyst,
+                    order=_order.get(),
+                    ever=lost is not None,
+                )
+            match paid:
+                case Held.ANSWERED:
+                    return None
+                case Held.SPENT:
+                    raise Invalid(str(lost))
+                case Held.BUSY:
+                    time.sleep(_LOOK)
+                case _:
+                    return paid
 
     def claim(self, asked: Priced, question: str, key: str, note: str) -> tuple[Entry, bool]:
         """Pay for something under a key; and whether it was paid now, or before under the same key."""
+        with self._paying(asked):
+            return self._ledger.claim(asked.loss, question=question, key=key, note=note, analyst=self._analyst, order=_order.get())
+
+    @contextmanager
+    def _paying(self, asked: Priced) -> Iterator[None]:
         if self._closed:
             raise Invalid(CLOSED)
         try:
-            return self._ledger.claim(asked.loss, question=question, key=key, note=note, analyst=self._analyst)
+            yield
         except BudgetExceeded:
             left = self.allowance.remaining
             if asked.delta > left.delta and asked.epsilon <= (left.epsilon or 0):
@@ -125,6 +146,47 @@ class Till:
                 ) from None
             raise
 
+    # ── orders and leases ────────────────────────────────────────────────────────────────────────────────────────────
 
-def _seconds_since(at: str) -> float:
-    return (datetime.datetime.now(datetime.UTC) - datetime.datetime.fromisoformat(at)).total_seconds()
+    @contextmanager
+    def reserved(self, losses: Sequence[Loss]) -> Iterator[None]:
+        """Hold budget for all steps of an order while they are taken, one debit each; what is left at the end lapses.
+
+        BudgetExceeded, and nothing is charged, if the budget does not admit all of them together.
+        """
+        if self._closed:
+            raise Invalid(CLOSED)
+        holder = _new_holder()
+        order = self._ledger.reserve(losses, holder=holder, analyst=self._analyst)
+        before = _order.set(order)
+        try:
+            with self._lease(holder):
+                yield
+        finally:
+            _order.reset(before)
+            with suppress(LedgerError):
+                self._ledger.let_go(holder)
+
+    @contextmanager
+    def _lease(self, holder: str) -> Iterator[None]:
+        """Renew a holder's leases while the block runs; give them up if it fails."""
+        done = threading.Event()
+        heart = threading.Thread(target=self._renew, args=(holder, done), name="discreet-lease", daemon=True)
+        heart.start()
+        try:
+            yield
+        except BaseException:
+            with suppress(LedgerError):  # it runs out by itself, and the error of the block is the one to tell
+                self._ledger.let_go(holder)
+            raise
+        finally:
+            done.set()
+
+    def _renew(self, holder: str, done: threading.Event) -> None:
+        while not done.wait(LASTS / 5):
+            with suppress(LedgerError):
+                self._ledger.renew(holder)
+
+
+def _new_holder() -> str:
+    return f"{SystemBits().word():016x}"

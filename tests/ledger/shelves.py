@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import psycopg
 
-from discreet.ledger import sqlite, walls
+from discreet.ledger import sqlite_schema, walls
 from discreet.ledger.chain import Entry
-from discreet.ledger.postgres import PostgresStorage, _once
+from discreet.ledger.postgres import PostgresStorage, _marks
 from discreet.ledger.sqlite import SqliteStorage
 from discreet.ledger.storage import Storage
 
@@ -97,7 +97,7 @@ class Files(Shelf):
 
     @contextmanager
     def behind_its_back(self, name: str) -> Iterator[Hand]:
-        triggers = [sql for sql in sqlite.SCHEMA if sql.startswith("CREATE TRIGGER")]
+        triggers = [sql for sql in sqlite_schema.SCHEMA if sql.startswith("CREATE TRIGGER")]
         with self.hand(name) as hand:
             for sql in triggers:
                 hand.execute(f"DROP TRIGGER {sql.split()[2]}")
@@ -178,5 +178,5 @@ class Schemas(Shelf):
                 hand.execute(f"INSERT INTO {table} SELECT * FROM {self.schema(old)}.{table}")
 
     def insert(self, hand: Hand, entry: Entry) -> None:
-        row = (entry.sequence, entry.kind, entry.text, entry.previous, entry.at, entry.hash, _once(entry))
-        hand.execute("INSERT INTO entries (sequence, kind, body, previous, at, hash, once) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        row = (entry.sequence, entry.kind, entry.text, entry.previous, entry.at, entry.hash, *_marks(entry))
+        hand.execute("INSERT INTO entries (sequence, kind, body, previous, at, hash, once, question) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)

@@ -14,12 +14,12 @@ from ledger.shelves import Files, Shelf
 from discreet.errors import BudgetExceeded, Invalid, LedgerError
 from discreet.ledger import chain
 from discreet.ledger.asked import asked
-from discreet.ledger.charge import Charge
 from discreet.ledger.history import History
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.standing import OWNER, Account, Amount, Standing
 from discreet.ledger.terms import Terms
 from discreet.loss import record
+from discreet.loss.charge import Charge
 from discreet.loss.filter import Filter
 from discreet.loss.leaves import Gaussian, Laplace, Pure
 from discreet.loss.loss import Loss

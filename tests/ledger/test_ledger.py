@@ -10,10 +10,10 @@ import pytest
 from ledger.shelves import Shelf
 
 from discreet.errors import BudgetExceeded, Invalid, LedgerError, PolicyError
-from discreet.ledger.charge import Charge
 from discreet.ledger.history import Amount
 from discreet.ledger.ledger import Ledger, Report, open_ledger
 from discreet.ledger.terms import Terms
+from discreet.loss.charge import Charge
 from discreet.loss.filter import Filter
 from discreet.loss.leaves import Approx, Gaussian, Laplace, Pure, Revealed
 from discreet.loss.loss import Loss

@@ -13,11 +13,11 @@ from ledger.tampering import TERMS, recompute, spend_some
 
 from discreet.errors import LedgerError, PolicyError
 from discreet.ledger import chain
-from discreet.ledger.charge import Charge
 from discreet.ledger.history import History
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.storage import State
 from discreet.loss import record
+from discreet.loss.charge import Charge
 from discreet.loss.leaves import Pure
 
 OTHER = "CASE substr({0}, 1, 1) WHEN '0' THEN '1' ELSE '0' END || substr({0}, 2)"  # another first digit

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from discreet.ledger.history import Amount
+from discreet.ledger.standing import Amount
 from discreet.plan.explain import Explanation
 from discreet.plots.table import TOO_SMALL, cell
 from discreet.receipts import price

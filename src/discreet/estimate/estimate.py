@@ -72,7 +72,7 @@ class Estimate:
         """Check the receipt, and with a ledger also that this is the very value it holds; raise Invalid or LedgerError if not."""
         verify_receipt(self.receipt, ledger)
         if ledger is not None:
-            stored = ledger.release_of(ledger.entries()[self.receipt["ledger"]["sequence"]])
+            stored = ledger.release_of(ledger.entry(self.receipt["ledger"]["sequence"]))
             if stored is None or stored["release"] != self.to_text():
                 raise LedgerError("the ledger holds another value for this question: this one was changed, or made up")
 

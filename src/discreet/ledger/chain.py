@@ -13,8 +13,8 @@ from attrs import field, frozen
 
 from discreet.errors import Invalid
 
-Kind: TypeAlias = Literal["terms", "grant", "spend", "release"]
-KINDS = ("terms", "grant", "spend", "release")
+Kind: TypeAlias = Literal["terms", "grant", "spend", "release", "checkpoint"]
+KINDS = ("terms", "grant", "spend", "release", "checkpoint")
 BEFORE_ALL = "0" * 64  # what the first entry follows
 
 _FLOAT = "$float"  # {"$float": "0.1"} stands for a float: a decimal that every reader understands in the same way
@@ -101,9 +101,9 @@ def _seal(sequence: int, kind: str, text: str, previous: str, at: str) -> str:
     return sha256(f'[{sequence},"{kind}",{text},"{previous}","{at}"]'.encode()).hexdigest()
 
 
-def seal(sequence: int, kind: Kind, body: dict[str, Any], previous: str) -> Entry:
-    """Make the entry that follows the one with this hash, at this moment."""
-    at = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+def seal(sequence: int, kind: Kind, body: dict[str, Any], previous: str, at: str | None = None) -> Entry:
+    """Make the entry that follows the one with this hash, at this moment unless another is given."""
+    at = at or datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     text = write(body)
     return Entry(sequence, kind, text, previous, at, _seal(sequence, kind, text, previous, at))
 

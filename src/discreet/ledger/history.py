@@ -1,4 +1,4 @@
-"""A verified chain: every seal checked, every spend replayed through the filter, and what is asked of it kept at hand."""
+"""A verified chain: every seal checked from a checkpoint on, every spend replayed through the filters."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from attrs import frozen
 
 from discreet.errors import BudgetExceeded, Error, LedgerError
 from discreet.ledger.chain import BEFORE_ALL, Entry
-from discreet.ledger.charge import Charge
 from discreet.ledger.standing import Account, Standing, analyst_name
-from discreet.ledger.standing import Amount as Amount
 from discreet.ledger.storage import State
 from discreet.ledger.terms import Terms
+from discreet.loss.charge import Charge
 from discreet.loss.filter import Filter
 
-_SPEND, _RELEASE, _GRANT = {"question", "key", "note", "loss", "charge", "analyst"}, {"spend", "release"}, {"analyst", "epsilon", "delta"}
+EVERY = 1000  # entries from one checkpoint to the next
+
+_SPEND = {"question", "key", "note", "loss", "charge", "analyst", "whole"}
+_RELEASE, _GRANT = {"spend", "question", "release"}, {"analyst", "epsilon", "delta"}
 
 WHAT_TO_DO = "Nothing was released. Keep it for inspection and go on with an untouched copy that is no older, or with a new ledger."
 
@@ -29,7 +31,7 @@ def distrust(reason: str) -> LedgerError:
 @final
 @frozen
 class Step:
-    """An entry that may come next, what it says, and the standing after it."""
+    """An entry that may come next, what it says (nothing, for a release), and the standing after it."""
 
     entry: Entry
     body: dict[str, Any]
@@ -38,25 +40,48 @@ class Step:
 
 @final
 class History:
-    """Follow a chain from its first entry; only sound entries that may stand where they stand are taken in."""
+    """Follow a chain from its first entry, or from a checkpoint; only sound entries that may stand where they stand are taken in.
+
+    Its size does not grow with the chain, but for 32 bytes an entry since the checkpoint. That a key pays once and a spend has one release
+    is looked up where the entries lie (`ledger.py`), and checked for the whole chain by `replay.py`.
+    """
 
     def __init__(self) -> None:
         self.terms: Terms | None = None
         self.witnessed = False
         self.standing = Standing(Account(Filter(0)))
-        self.spends = 0
-        self.charges: dict[str, list[Charge]] = {}  # analyst → what she was charged, to fit it into another limit
+        self.spends = self.releases = 0
         self.grants: dict[str, int] = {}  # analyst → her last grant
-        self.keys: dict[str, int] = {}  # idempotency key → its spend
-        self.unanswered: dict[int, str] = {}  # spend without a release → its question
-        self.answered: dict[int, int] = {}  # spend → its release
-        self.found: dict[str, int] = {}  # question → its first release
+        self.first = BEFORE_ALL  # the hash of the first entry
+        self.start = 0  # the first entry whose hash is kept
+        self.checkpoint = 0  # the last one, or the first entry
         self._digests = bytearray()  # 32 bytes an entry
+
+    @classmethod
+    def resumed(cls, first: Entry, checkpoint: Entry) -> History:
+        """Begin at a checkpoint, which is believed as it is sealed; all that follows must fit it."""
+        if not first.sound or not checkpoint.sound or first.sequence != 0 or first.kind != "terms":
+            raise distrust("its first entry or its last checkpoint is not what was written")
+        history = cls()
+        try:
+            body = json.loads(checkpoint.text)
+            if body["terms"] != first.hash:
+                raise distrust("its last checkpoint belongs to another ledger")
+            terms = json.loads(first.text)
+            history.terms, history.witnessed = Terms.from_json(terms), terms["witnessed"]
+            history.standing = Standing.from_json(body["standing"])
+            history.spends, history.releases, history.grants = body["spends"], body["releases"], body["grants"]
+        except (Error, KeyError, TypeError, ValueError, AttributeError, RecursionError):
+            raise distrust("its last checkpoint cannot be read") from None
+        history.start = history.checkpoint = checkpoint.sequence
+        history._digests += bytes.fromhex(checkpoint.hash)
+        history.first = first.hash
+        return history
 
     @property
     def length(self) -> int:
         """How many entries there are."""
-        return len(self._digests) // 32
+        return self.start + len(self._digests) // 32
 
     @property
     def head(self) -> str:
@@ -64,12 +89,31 @@ class History:
         return self.hash_of(self.length - 1) if self._digests else BEFORE_ALL
 
     def hash_of(self, sequence: int) -> str:
-        """The hash of an entry that was taken in."""
-        return self._digests[32 * sequence : 32 * sequence + 32].hex()
+        """The hash of an entry that was taken in since the checkpoint."""
+        place = 32 * (sequence - self.start)
+        return self._digests[place : place + 32].hex()
 
     def holds(self, entry: Entry) -> bool:
-        """Whether this very entry was taken in."""
-        return 0 <= entry.sequence < self.length and entry.sound and self.hash_of(entry.sequence) == entry.hash
+        """Whether this very entry was taken in since the checkpoint."""
+        return self.start <= entry.sequence < self.length and entry.sound and self.hash_of(entry.sequence) == entry.hash
+
+    # ── taking in ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def due(self) -> bool:
+        """Whether a checkpoint should come next."""
+        return self.length - self.checkpoint >= EVERY
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What a checkpoint says: all that the entries so far lead to."""
+        return {
+            "terms": self.first,
+            "standing": self.standing.to_json(),
+            "spends": self.spends,
+            "releases": self.releases,
+            "grants": dict(self.grants),
+        }
 
     def judge(self, entry: Entry) -> Step:
         """What this entry leads to if it may come next, changing nothing; else LedgerError, or BudgetExceeded."""
@@ -77,8 +121,10 @@ class History:
             raise distrust(f"entry {entry.sequence} does not follow the one before it")
         if not entry.sound:
             raise distrust(f"entry {entry.sequence} is not what was written")
+        if entry.kind == "release" and entry.sequence > 0:
+            return Step(entry, {}, self.standing)  # a long release is not read: the seal is enough here
         try:
-            body = json.loads(entry.text)  # floats stay tagged: none matters here, and a long release is not walked through
+            body = json.loads(entry.text)  # floats stay tagged: none matters here
             return Step(entry, body, self._standing(entry, body))
         except (BudgetExceeded, LedgerError):
             raise
@@ -91,11 +137,11 @@ class History:
                 return Standing(Account(Terms.from_json(body).budget))
             case "grant" if self.terms is not None and body.keys() == _GRANT:
                 budget = self.terms.part(body["epsilon"], body["delta"])
-                name = analyst_name(body["analyst"])
-                return self.standing.granted(name, budget, self.charges.get(name, ()))
-            case "spend" if entry.sequence > 0 and body.keys() == _SPEND and body["key"] not in self.keys:
-                return self.standing.after(Charge.from_json(body["charge"]), body["analyst"])
-            case "release" if body.keys() == _RELEASE and body["spend"] in self.unanswered:
+                return self.standing.granted(analyst_name(body["analyst"]), budget)
+            case "spend" if entry.sequence > 0 and body.keys() == _SPEND:
+                whole = None if body["whole"] is None else Charge.from_json(body["whole"])
+                return self.standing.after(Charge.from_json(body["charge"]), body["analyst"], whole)
+            case "checkpoint" if entry.sequence > 0 and body == self.summary:
                 return self.standing
         raise distrust(f"entry {entry.sequence} cannot stand where it stands")
 
@@ -104,19 +150,15 @@ class History:
         entry, body = step.entry, step.body
         match entry.kind:
             case "terms":
-                self.terms, self.witnessed = Terms.from_json(body), body["witnessed"]
+                self.terms, self.witnessed, self.first = Terms.from_json(body), body["witnessed"], entry.hash
             case "grant":
                 self.grants[body["analyst"]] = entry.sequence
             case "spend":
                 self.spends += 1
-                if body["analyst"] in self.grants:
-                    self.charges.setdefault(body["analyst"], []).append(Charge.from_json(body["charge"]))
-                self.unanswered[entry.sequence] = body["question"]
-                if body["key"] is not None:
-                    self.keys[body["key"]] = entry.sequence
             case "release":
-                self.answered[body["spend"]] = entry.sequence
-                self.found.setdefault(self.unanswered.pop(body["spend"]), entry.sequence)
+                self.releases += 1
+            case "checkpoint":
+                self.checkpoint = entry.sequence
         self.standing = step.standing
         self._digests += bytes.fromhex(entry.hash)
 

@@ -4,40 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar, final
+from typing import Any, final
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
 
 from discreet.errors import LedgerError
 from discreet.ledger import walls
 from discreet.ledger.address import divided
 from discreet.ledger.chain import Entry, digest
 from discreet.ledger.history import distrust
-from discreet.ledger.storage import State, Storage
+from discreet.ledger.postgres_server import Connection, attempt, connected, impatience, require_durable
+from discreet.ledger.storage import Lease, State, Storage
 
-TESTED = range(14, 19)  # major versions of PostgreSQL
 PATIENCE = 30.0  # seconds to wait for other writers
-
-# Without these a server may lose what it has confirmed. A failed fsync must stop it (data_sync_retry), for a second one may lie.
-DURABLE = {"fsync": "on", "full_page_writes": "on", "data_sync_retry": "off"}
-# Where the address does not say otherwise: a host that is gone is noticed, and not waited for.
-_DEFAULTS = {
-    "connect_timeout": "10", "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "30000",
-    "application_name": "discreet",
-}  # fmt: skip
 
 _COLUMNS = "sequence, kind, body, previous, at, hash"
 _AT_ONCE = 500  # rows
 _CREATION = 0x64697363  # "disc": the advisory lock under which tables are made
-
-_FAILURES = (psycopg.Error, OSError, UnicodeError)
-
-Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
-Result = TypeVar("Result")
 
 _inherited: list[Connection] = []  # connections of a parent process: neither used nor closed here
 
@@ -77,14 +62,14 @@ class PostgresStorage(Storage):
     def _begin(self, begin: str) -> Connection:
         """Begin, on a new connection if the old one was lost since the last block: nothing was written on it."""
         connection = self._open()
-        if isinstance(_attempt(lambda: connection.execute(begin)), LedgerError):
+        if isinstance(attempt(lambda: connection.execute(begin)), LedgerError):
             self.close()
             connection = self._open()
             self._start(connection, begin)
         return connection
 
     def _start(self, connection: Connection, begin: str) -> None:
-        failure = _attempt(lambda: connection.execute(begin))
+        failure = attempt(lambda: connection.execute(begin))
         if isinstance(failure, LedgerError):
             self.close()
             raise failure
@@ -113,8 +98,8 @@ class PostgresStorage(Storage):
         warnings: list[object] = []
         connection.add_notice_handler(warnings.append)
         try:
-            with _impatience(connection, self._patience):
-                said = _attempt(lambda: connection.execute("COMMIT").statusmessage)
+            with impatience(connection, self._patience):
+                said = attempt(lambda: connection.execute("COMMIT").statusmessage)
             connection.remove_notice_handler(warnings.append)
         except BaseException:  # an interrupt: nobody will know
             self.close()
@@ -129,7 +114,7 @@ class PostgresStorage(Storage):
 
     def _roll_back(self, connection: Connection) -> None:
         try:
-            failed = isinstance(_attempt(lambda: connection.execute("ROLLBACK")), LedgerError)
+            failed = isinstance(attempt(lambda: connection.execute("ROLLBACK")), LedgerError)
         except BaseException:
             self.close()
             raise
@@ -146,17 +131,39 @@ class PostgresStorage(Storage):
 
     def entries(self, start: int, stop: int | None = None) -> Iterator[Entry]:
         stop = 2**62 if stop is None else stop
-        wanted = f"SELECT {_COLUMNS} FROM {self._schema}.entries WHERE sequence >= %s AND sequence < %s ORDER BY sequence LIMIT {_AT_ONCE}"
-        while rows := self._rows(wanted, start, stop):
-            for row in rows:
-                if not all(isinstance(value, str) for value in row[1:]):
-                    raise distrust(f"entry {row[0]} is not what was written")
-                yield Entry(*row)
-            start = rows[-1][0] + 1
+        while found := self._found("sequence >= %s AND sequence < %s", start, stop):
+            yield from found
+            start = found[-1].sequence + 1
+
+    def _found(self, condition: str, *values: Any, order: str = "sequence", limit: str = f"{_AT_ONCE}") -> list[Entry]:
+        rows = self._rows(f"SELECT {_COLUMNS} FROM {self._schema}.entries WHERE {condition} ORDER BY {order} LIMIT {limit}", *values)
+        for row in rows:
+            if not all(isinstance(value, str) for value in row[1:]):
+                raise distrust(f"entry {row[0]} is not what was written")
+        return [Entry(*row) for row in rows]
+
+    def _one(self, condition: str, *values: Any, order: str = "sequence") -> Entry | None:
+        return next(iter(self._found(condition, *values, order=order, limit="1")), None)
+
+    def checkpoint(self) -> Entry | None:
+        return self._one("kind = 'checkpoint'", order="sequence DESC")
+
+    def spend_under(self, key: str) -> Entry | None:
+        return self._one("once = %s", _of_key(key))
+
+    def release_for(self, spend: int) -> Entry | None:
+        return self._one("once = %s", _of_spend(spend))
+
+    def first_release(self, question: str) -> Entry | None:
+        return self._one("kind = 'release' AND question = %s", digest(question))
+
+    def unanswered(self) -> list[Entry]:
+        paid = f"SELECT 1 FROM {self._schema}.entries AS r WHERE r.once = 'spend ' || entries.sequence"
+        return self._found(f"kind = 'spend' AND NOT EXISTS ({paid})", limit="ALL")
 
     def append(self, entry: Entry, filter: str) -> None:
-        row = (entry.sequence, entry.kind, entry.text, entry.previous, entry.at, entry.hash, _once(entry))
-        self._execute(f"INSERT INTO {self._schema}.entries ({_COLUMNS}, once) VALUES (%s, %s, %s, %s, %s, %s, %s)", *row)
+        row = (entry.sequence, entry.kind, entry.text, entry.previous, entry.at, entry.hash, *_marks(entry))
+        self._execute(f"INSERT INTO {self._schema}.entries ({_COLUMNS}, once, question) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)", *row)
         if entry.sequence == 0:
             wanted = f"INSERT INTO {self._schema}.state (id, sequence, head, filter) VALUES (1, 0, %s, %s)"
             written = self._execute(wanted, entry.hash, filter)
@@ -168,7 +175,30 @@ class PostgresStorage(Storage):
         if written.rowcount != 1:
             raise LedgerError("another writer came between; nothing was spent and nothing was released. Ask again.")
 
+    def clock(self) -> float:
+        return float(self._rows("SELECT extract(epoch FROM clock_timestamp())::float8")[0][0])
+
+    def leases(self) -> list[Lease]:
+        wanted = f"SELECT name, holder, expires, analyst, charge FROM {self._schema}.leases ORDER BY name"
+        return [Lease(*row) for row in self._rows(wanted)]
+
+    def lease(self, lease: Lease) -> None:
+        self._execute(
+            f"INSERT INTO {self._schema}.leases (name, holder, expires, analyst, charge) VALUES (%s, %s, %s, %s, %s) ON CONFLICT (name) "
+            "DO UPDATE SET (holder, expires, analyst, charge) = (EXCLUDED.holder, EXCLUDED.expires, EXCLUDED.analyst, EXCLUDED.charge)",
+            *(lease.name, lease.holder, lease.expires, lease.analyst, lease.charge),
+        )
+
+    def drop_lease(self, name: str) -> None:
+        self._execute(f"DELETE FROM {self._schema}.leases WHERE name = %s", name)
+
     def inspect(self) -> None:
+        self._inspect_tables()
+        marks = {row[0]: row[1:] for row in self._rows(f"SELECT sequence, once, question FROM {self._schema}.entries")}
+        if any(marks[entry.sequence] != _marks(entry) for entry in self.entries(0)):
+            raise distrust("its index is not that of its entries")
+
+    def _inspect_tables(self) -> None:
         found = sorted(row[0] for row in self._rows(walls.LOOK.replace("%(schema)s", f"'{self._schema}'")))
         if not self._is_there() or found != walls.expected(self._schema):
             raise distrust("its tables are not those of a ledger")
@@ -177,7 +207,7 @@ class PostgresStorage(Storage):
         connection = self._connection
         if connection is None or connection.closed:
             raise LedgerError("the ledger was closed in the middle of its work; nothing was released. Open it again.")
-        done = _attempt(lambda: connection.execute(sql, values))
+        done = attempt(lambda: connection.execute(sql, values))
         if isinstance(done, LedgerError):
             raise done
         return done
@@ -194,9 +224,9 @@ class PostgresStorage(Storage):
             self._connection = None
         if self._connection is None or self._connection.closed:
             self._process = os.getpid()
-            self._connection = connection = _connected(self._address)
+            self._connection = connection = connected(self._address)
             try:
-                _require_durable(connection)
+                require_durable(connection)
                 self._recognise(connection)
             except BaseException:
                 self.close()
@@ -208,7 +238,7 @@ class PostgresStorage(Storage):
         with self._released(connection):
             there = self._is_there()
             if there:
-                self.inspect()
+                self._inspect_tables()
         if not there:
             self._make(connection)
 
@@ -222,7 +252,7 @@ class PostgresStorage(Storage):
             if about == [(walls.APPLICATION, walls.VERSION)]:
                 return True
             if [row[0] for row in about] == [walls.APPLICATION]:
-                raise LedgerError("this ledger was made by another version of discreet: use that version, for nothing is converted")
+                raise LedgerError("this ledger has another format: run `discreet migrate` on it, which keeps the old one")
         raise LedgerError("there are tables here that are not a ledger of discreet; they were left as they are: choose another name")
 
     def _make(self, connection: Connection) -> None:
@@ -237,7 +267,7 @@ class PostgresStorage(Storage):
                     self._execute(f"CREATE SCHEMA {self._schema}")
                 for statement in walls.statements(self._schema):
                     self._execute(statement)
-            self.inspect()
+            self._inspect_tables()
 
     def close(self) -> None:
         if self._connection is not None and self._process == os.getpid():
@@ -249,87 +279,22 @@ class PostgresStorage(Storage):
             self.close()
 
 
-@contextmanager
-def _impatience(connection: Connection, patience: float) -> Iterator[None]:
-    """Ask the server to give up if the block takes too long; its own timeouts do not count while it commits."""
-    timer = threading.Timer(patience, lambda: _attempt(connection.cancel_safe))
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
+def _marks(entry: Entry) -> tuple[str | None, str | None]:
+    """By what an entry is found: what may be written once only (a key's spend, a spend's release), and whose release it is.
+
+    Keys and questions are kept as digests, for not every text is one here.
+    """
+    if entry.kind not in ("spend", "release"):
+        return None, None
+    body = json.loads(entry.text)  # floats stay tagged
+    if entry.kind == "spend":
+        return None if body["key"] is None else _of_key(body["key"]), None
+    return _of_spend(body["spend"]), digest(body["question"])
 
 
-def _once(entry: Entry) -> str | None:
-    """What may be written once only: a key's spend, a spend's release. A key is kept as its digest, for not every text is one here."""
-    body = json.loads(entry.text)  # floats stay tagged, and a long release is not walked through
-    match entry.kind:
-        case "spend" if body["key"] is not None:
-            return f"key {digest(body['key'])}"
-        case "release":
-            return f"spend {body['spend']}"
-    return None
+def _of_key(key: str) -> str:
+    return f"key {digest(key)}"
 
 
-def _connected(address: str) -> Connection:
-    def work() -> Connection:
-        given: dict[str, Any] = _DEFAULTS | conninfo_to_dict(address) | {"client_encoding": "utf8"}
-        return psycopg.connect(**given, autocommit=True, prepare_threshold=None)  # prepared statements and poolers do not go together
-
-    connection = _attempt(work)
-    if isinstance(connection, LedgerError):
-        raise _unreachable()
-    return connection
-
-
-def _require_durable(connection: Connection) -> None:
-    """Refuse a server that was not tested, that may lose a commit, or that only follows another one."""
-    if connection.info.server_version // 10_000 not in TESTED:
-        raise LedgerError(f"the ledger's database must be PostgreSQL {TESTED[0]} to {TESTED[-1]}: keep the ledger in one of these")
-    wanted = ", ".join(f"current_setting('{name}')" for name in DURABLE)
-    found = _attempt(lambda: connection.execute(f"SELECT pg_is_in_recovery(), {wanted}"))
-    if isinstance(found, LedgerError):
-        raise found
-    standby, *settings = found.fetchall()[0]
-    if standby:
-        raise LedgerError("the ledger's database is a standby, which cannot be written: give the address of the primary server")
-    for (name, wanted), value in zip(DURABLE.items(), settings, strict=True):
-        if value != wanted:
-            raise LedgerError(f"the ledger's database has {name} = {value}, with which a debit could be lost: set it to {wanted}")
-
-
-def _attempt(work: Callable[[], Result]) -> Result | LedgerError:
-    """What work gives, or what to say instead; given back and not raised, so that the driver's own error is not chained to it."""
-    try:
-        return work()
-    except _FAILURES as error:
-        return explained(error)
-
-
-def _unreachable() -> LedgerError:
-    return LedgerError(
-        "the ledger's database cannot be reached: check its address, that it is running and that this role may connect to it. "
-        "Nothing was spent and nothing was released."
-    )
-
-
-def explained(error: Exception) -> LedgerError:
-    """Say what to do about an error of the driver's before a commit; its own words are not repeated."""
-    code = getattr(error, "sqlstate", None) or "08000"
-    match code[:2]:
-        case _ if code in ("55P03", "57014", "40001", "40P01"):
-            return LedgerError("the ledger is busy: others kept it for too long. Nothing was spent and nothing was released. Ask again.")
-        case _ if code in ("42501", "25006"):
-            return LedgerError(
-                "the ledger cannot be used by this role: let it use the schema, read and insert entries, and read, insert and update the "
-                "state and the row about the ledger. Nothing was spent or released."
-            )
-        case "08" | "57" | "28" | "3D" | "25":
-            return _unreachable()
-        case "53" | "58":
-            return LedgerError(
-                "the ledger's database is out of room or failing. Nothing was released. Make room or repair it, then ask again."
-            )
-        case _:
-            return distrust("PostgreSQL cannot read it, or stopped a write that breaks its rules")
+def _of_spend(sequence: int) -> str:
+    return f"spend {sequence}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, final
@@ -12,51 +13,11 @@ from urllib.parse import quote
 from discreet.errors import LedgerError
 from discreet.ledger.chain import Entry
 from discreet.ledger.history import distrust
-from discreet.ledger.storage import State, Storage
+from discreet.ledger.sqlite_schema import connected
+from discreet.ledger.storage import Lease, State, Storage
+from discreet.ledger.turns import Turns
 
-APPLICATION = 0x64697363  # "disc"
-VERSION = 2
-PATIENCE = 30.0  # seconds to wait for other writers
-
-# The triggers and unique indices are a second wall: what is written through this class never meets them.
-SCHEMA = (
-    """CREATE TABLE entries (
-    sequence INTEGER PRIMARY KEY CHECK (sequence >= 0),
-    kind TEXT NOT NULL CHECK (kind IN ('terms', 'grant', 'spend', 'release') AND (kind = 'terms') = (sequence = 0)),
-    body TEXT NOT NULL,
-    previous TEXT NOT NULL UNIQUE CHECK (length(previous) = 64),
-    hash TEXT NOT NULL CHECK (length(hash) = 64),
-    at TEXT NOT NULL CHECK (length(at) = 27)
-)""",
-    """CREATE TABLE state (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    sequence INTEGER NOT NULL,
-    head TEXT NOT NULL,
-    filter TEXT NOT NULL
-)""",
-    "CREATE UNIQUE INDEX one_spend_a_key ON entries (json_extract(body, '$.key')) WHERE kind = 'spend'",
-    "CREATE UNIQUE INDEX one_release_a_spend ON entries (json_extract(body, '$.spend')) WHERE kind = 'release'",
-    """CREATE TRIGGER entries_follow BEFORE INSERT ON entries
-WHEN NEW.sequence <> (SELECT count(*) FROM state) + coalesce((SELECT sequence FROM state), 0)
-BEGIN SELECT RAISE(ABORT, 'entries follow one another'); END""",
-    "CREATE TRIGGER entries_stay BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END",
-    "CREATE TRIGGER entries_last BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries are never deleted'); END",
-    """CREATE TRIGGER state_follows BEFORE UPDATE ON state
-WHEN NEW.sequence <> OLD.sequence + 1 OR NEW.head IS NOT (SELECT hash FROM entries WHERE sequence = NEW.sequence)
-BEGIN SELECT RAISE(ABORT, 'the state follows the entries'); END""",
-    "CREATE TRIGGER state_lasts BEFORE DELETE ON state BEGIN SELECT RAISE(ABORT, 'the state is never deleted'); END",
-)
-
-# The rollback journal, and not the write-ahead log: SQLite up to 3.51.2 can corrupt a WAL that is reset under several writers, and
-# Pythons ship older ones. EXTRA also syncs the folder after the journal is gone, without which a power cut could undo a commit.
-PRAGMAS = {
-    "journal_mode": "delete",
-    "synchronous": 3,  # EXTRA
-    "fullfsync": 1,
-    "mmap_size": 0,
-    "cell_size_check": 1,
-}
-
+PATIENCE = 30.0  # seconds to wait for others
 
 _COLUMNS = "sequence, kind, body, previous, at, hash"
 _AT_ONCE = 500  # rows; each query is read to its end, so that no cursor holds a lock
@@ -76,6 +37,7 @@ class SqliteStorage(Storage):
         self._connection: sqlite3.Connection | None = None
         self._process = os.getpid()
         self._file: tuple[int, int] | None = None  # device and inode
+        self._turns = Turns(self._path, patience)
         if self._path is not None:
             _make_file(self._path, create)
 
@@ -89,6 +51,12 @@ class SqliteStorage(Storage):
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
+        """A block, in the order in which processes came; SQLite's own lock is what keeps them apart."""
+        with self._turns.turn(), self._begun(begin):
+            yield
+
+    @contextmanager
+    def _begun(self, begin: str) -> Iterator[None]:
         try:
             connection = self._open()
             connection.execute(begin)
@@ -135,14 +103,35 @@ class SqliteStorage(Storage):
 
     def entries(self, start: int, stop: int | None = None) -> Iterator[Entry]:
         stop = 2**62 if stop is None else stop
-        while rows := self._rows(
-            f"SELECT {_COLUMNS} FROM entries WHERE sequence >= ? AND sequence < ? ORDER BY sequence LIMIT {_AT_ONCE}", start, stop
-        ):
-            for row in rows:
-                if not all(isinstance(value, str) for value in row[1:]):
-                    raise distrust(f"entry {row[0]} is not what was written")
-                yield Entry(*row)
-            start = rows[-1][0] + 1
+        while found := self._found("sequence >= ? AND sequence < ?", start, stop):
+            yield from found
+            start = found[-1].sequence + 1
+
+    def _found(self, condition: str, *values: Any, order: str = "sequence", limit: int = _AT_ONCE) -> list[Entry]:
+        rows = self._rows(f"SELECT {_COLUMNS} FROM entries WHERE {condition} ORDER BY {order} LIMIT {limit}", *values)
+        for row in rows:
+            if not all(isinstance(value, str) for value in row[1:]):
+                raise distrust(f"entry {row[0]} is not what was written")
+        return [Entry(*row) for row in rows]
+
+    def _one(self, condition: str, *values: Any, order: str = "sequence") -> Entry | None:
+        return next(iter(self._found(condition, *values, order=order, limit=1)), None)
+
+    def checkpoint(self) -> Entry | None:
+        return self._one("kind = 'checkpoint'", order="sequence DESC")
+
+    def spend_under(self, key: str) -> Entry | None:
+        return self._one("kind = 'spend' AND json_extract(body, '$.key') = ?", key)
+
+    def release_for(self, spend: int) -> Entry | None:
+        return self._one("kind = 'release' AND json_extract(body, '$.spend') = ?", spend)
+
+    def first_release(self, question: str) -> Entry | None:
+        return self._one("kind = 'release' AND json_extract(body, '$.question') = ?", question)
+
+    def unanswered(self) -> list[Entry]:
+        answered = "SELECT json_extract(body, '$.spend') FROM entries WHERE kind = 'release'"
+        return self._found(f"kind = 'spend' AND sequence NOT IN ({answered})", limit=-1)
 
     def append(self, entry: Entry, filter: str) -> None:
         row = (entry.sequence, entry.kind, entry.text, entry.previous, entry.at, entry.hash)
@@ -156,6 +145,19 @@ class SqliteStorage(Storage):
             )
         if written.rowcount != 1:
             raise LedgerError("another writer came between; nothing was spent and nothing was released. Ask again.")
+
+    def clock(self) -> float:
+        return time.time()
+
+    def leases(self) -> list[Lease]:
+        return [Lease(*row) for row in self._rows("SELECT name, holder, expires, analyst, charge FROM leases ORDER BY name")]
+
+    def lease(self, lease: Lease) -> None:
+        row = (lease.name, lease.holder, lease.expires, lease.analyst, lease.charge)
+        self._execute("INSERT OR REPLACE INTO leases (name, holder, expires, analyst, charge) VALUES (?, ?, ?, ?, ?)", *row)
+
+    def drop_lease(self, name: str) -> None:
+        self._execute("DELETE FROM leases WHERE name = ?", name)
 
     def inspect(self) -> None:
         if self._rows("PRAGMA integrity_check(1)") != [("ok",)]:
@@ -179,13 +181,13 @@ class SqliteStorage(Storage):
         if self._path is None:
             if self._process != os.getpid():
                 raise LedgerError("a ledger in memory cannot be shared with a forked process: each would spend it. Keep it in a file.")
-            self._connection = self._connection or _connected(":memory:", self._patience)
+            self._connection = self._connection or connected(":memory:", self._patience)
             return self._connection
         if self._file not in (None, _identity(self._path)):
             raise distrust("its file was replaced while it was in use; open it again")
         if self._connection is None:
             self._process = os.getpid()
-            self._connection = _connected(f"file:{quote(self._path)}?mode=rw", self._patience)
+            self._connection = connected(f"file:{quote(self._path)}?mode=rw", self._patience)
             self._file = self._file or _identity(self._path)
         return self._connection
 
@@ -222,66 +224,6 @@ def _identity(path: str) -> tuple[int, int]:
     except OSError:
         raise distrust("its file is gone") from None
     return found.st_dev, found.st_ino
-
-
-def _connected(target: str, patience: float) -> sqlite3.Connection:
-    """Open a connection; say who the file is before anything of it is changed."""
-    connection = sqlite3.connect(target, timeout=patience, isolation_level=None, check_same_thread=False, uri=target != ":memory:")
-    try:
-        if _is_blank(connection):
-            _configure(connection, target == ":memory:")
-            _create(connection)
-        else:
-            _recognise(connection)
-            _configure(connection, target == ":memory:")
-        _recognise(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _asked(connection: sqlite3.Connection, pragma: str) -> Any:
-    row = connection.execute(f"PRAGMA {pragma}").fetchone()
-    return None if row is None else row[0]
-
-
-def _is_blank(connection: sqlite3.Connection) -> bool:
-    tables = connection.execute("SELECT name FROM sqlite_master").fetchall()
-    return not tables and bool(_asked(connection, "application_id") == 0)
-
-
-def _recognise(connection: sqlite3.Connection) -> None:
-    if _asked(connection, "application_id") != APPLICATION:
-        raise LedgerError("this file is not a ledger of discreet and was left as it is: choose another place")
-    if _asked(connection, "user_version") != VERSION:
-        raise LedgerError("this ledger was made by another version of discreet: use that version, for nothing is converted")
-    found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    if sorted(str(sql) for (sql,) in found) != sorted(SCHEMA):
-        raise distrust("its tables are not those of a ledger")
-
-
-def _configure(connection: sqlite3.Connection, in_memory: bool) -> None:
-    for name, value in PRAGMAS.items():
-        found = _asked(connection, f"{name} = {value}")
-        found = _asked(connection, name) if found is None else found
-        if found not in (value, None if name == "mmap_size" else value) and not (in_memory and name == "journal_mode"):
-            raise LedgerError(f"SQLite does not accept {name} = {value} here, without which a debit could be lost: use another place")
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        if _is_blank(connection):  # still so, now that nobody else can write
-            for statement in SCHEMA:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _code(error: Exception) -> int:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.ledger import chain
-from discreet.ledger.charge import Charge
+from discreet.loss.charge import Charge
 from discreet.loss.filter import Filter
-from discreet.loss.loss import ZERO, Loss
+from discreet.loss.loss import Loss
 
 OWNER = "owner"  # whom the data set's ceiling alone binds
 _LONGEST_NAME = 100
@@ -36,31 +36,45 @@ class Amount:
     epsilon: Fraction | None = field(repr=_shortly(6))
     delta: Fraction = field(repr=_shortly(2))
 
-    def plus(self, epsilon: Fraction | None, delta: Fraction) -> Amount:
-        """Both together."""
-        return Amount(None if self.epsilon is None or epsilon is None else self.epsilon + epsilon, self.delta + delta)
-
-
-NOTHING = Amount(ZERO, ZERO)
-
 
 @final
 @frozen
 class Account:
-    """One budget as it stands: the live filter, and the sum of the basic prices."""
+    """One budget as it stands: the live filter with the sums of all prices, and the first request, which another limit would be split for.
+
+    Its size does not depend on how much was asked.
+    """
 
     filter: Filter
-    spent: Amount = NOTHING
+    first: Charge | None = None
 
-    def after(self, charge: Charge) -> Account:
-        """The account after one more charge, or BudgetExceeded."""
-        return Account(self.filter.spend(charge), self.spent.plus(*charge.basic))
+    @property
+    def spent(self) -> Amount:
+        """What was spent, within the budget: by the route in which it is least."""
+        return Amount(*self.filter.used)
 
-    def regranted(self, budget: Filter, charges: Iterable[Charge]) -> Account:
+    def after(self, charge: Charge, whole: Charge | None = None) -> Account:
+        """The account after one more charge, perhaps the first step of a larger order, or BudgetExceeded."""
+        return Account(self.filter.spend(charge, whole), self.first or whole or charge)
+
+    def regranted(self, budget: Filter) -> Account:
         """The same spends under another limit, as if it had been there from the beginning; BudgetExceeded if they do not fit."""
-        for charge in charges:
-            budget = budget.spend(charge)
-        return Account(budget, self.spent)
+        if self.first is None:
+            return Account(budget)
+        return Account(self.filter.limited(budget.epsilon, budget.delta, self.first), self.first)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the account as plain values."""
+        return {"filter": self.filter.to_json(), "first": None if self.first is None else self.first.to_json()}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Account:
+        """Read back what to_json wrote."""
+        first = record["first"]
+        account = cls(Filter.from_json(record["filter"]), None if first is None else Charge.from_json(first))
+        if (account.first is None) != account.filter.fresh or record != account.to_json():
+            raise Invalid("this is not the record of an account")
+        return account
 
 
 @final
@@ -75,11 +89,23 @@ class Standing:
     whole: Account
     analysts: Mapping[str, Account] = field(factory=dict)
 
+    def to_json(self) -> dict[str, Any]:
+        """All accounts as plain values."""
+        return {"whole": self.whole.to_json(), "analysts": {name: account.to_json() for name, account in self.analysts.items()}}
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Standing:
+        """Read back what to_json wrote; anything else is Invalid."""
+        try:
+            analysts = {analyst_name(name): Account.from_json(account) for name, account in record["analysts"].items()}
+            return cls(Account.from_json(record["whole"]), analysts)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise Invalid("this is not the record of a standing") from None
+
     @property
     def text(self) -> str:
-        """All filters, as the state row keeps them."""
-        filters = {name: account.filter.to_json() for name, account in self.analysts.items()}
-        return chain.write({"filter": self.whole.filter.to_json(), "analysts": filters})
+        """All accounts, as the state row keeps them."""
+        return chain.write(self.to_json())
 
     def require(self, analyst: str | None) -> None:
         """Raise unless this analyst may ask at all."""
@@ -88,21 +114,21 @@ class Standing:
         if analyst not in (None, OWNER) and analyst not in self.analysts:
             raise BudgetExceeded(f"{analyst} has no budget here: the data's owner can grant one. Nothing was charged.")
 
-    def after(self, charge: Charge, analyst: str | None) -> Standing:
-        """The standing after one more charge, or BudgetExceeded."""
+    def after(self, charge: Charge, analyst: str | None, whole: Charge | None = None) -> Standing:
+        """The standing after one more charge, perhaps the first step of a larger order, or BudgetExceeded."""
         self.require(analyst)
         own = self.analysts.get(analyst) if analyst is not None else None
         if own is None:
-            return evolve(self, whole=self.whole.after(charge))
+            return evolve(self, whole=self.whole.after(charge, whole))
         short = {f"{analyst}'s own": own.filter, "the data set's": self.whole.filter}
-        short = {whose: budget for whose, budget in short.items() if not budget.admits(charge)}
+        short = {whose: budget for whose, budget in short.items() if not budget.admits(charge, whole)}
         if short:
             raise BudgetExceeded("; and ".join(_too_much(whose, budget) for whose, budget in short.items()) + ". Nothing was charged.")
-        return Standing(self.whole.after(charge), {**self.analysts, str(analyst): own.after(charge)})
+        return Standing(self.whole.after(charge, whole), {**self.analysts, str(analyst): own.after(charge, whole)})
 
-    def granted(self, analyst: str, budget: Filter, charges: Iterable[Charge]) -> Standing:
+    def granted(self, analyst: str, budget: Filter) -> Standing:
         """The standing with another limit for an analyst; BudgetExceeded if she has spent more."""
-        account = self.analysts.get(analyst, Account(budget)).regranted(budget, charges)
+        account = self.analysts.get(analyst, Account(budget)).regranted(budget)
         return evolve(self, analysts={**self.analysts, analyst: account})
 
     def allowance(self, analyst: str | None) -> Allowance:

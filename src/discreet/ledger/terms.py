@@ -12,13 +12,28 @@ from discreet.errors import Invalid, PolicyError
 from discreet.exact import Number
 from discreet.loss.filter import Filter
 
-FORMAT = 2
+FORMAT = 3
 
 
 def _name(value: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise Invalid("unit must be a name, such as the column that identifies a person")
     return value
+
+
+def _epsilon(value: Number) -> Fraction:
+    return _on_grid(parameter.any_epsilon(value), "epsilon")
+
+
+def _delta(value: Number) -> Fraction:
+    return _on_grid(parameter.any_delta(value), "delta")
+
+
+def _on_grid(value: Fraction, name: str) -> Fraction:
+    kept = exact.grid_down(value)
+    if value and not kept:
+        raise Invalid(f"a budget's {name} is kept in multiples of 1e-40: give 0, or at least 1e-40")
+    return kept
 
 
 def _adjacency(value: str) -> str:
@@ -32,12 +47,14 @@ def _adjacency(value: str) -> str:
 class Terms:
     """Who is protected, against which change, and how much may ever be learnt about one of them.
 
+    ε and δ are multiples of 10⁻⁴⁰; what lies between two of them is rounded down.
+
     >>> Terms(1, 1e-6, "patient_id")
     Terms(epsilon=1, delta=1/1000000, unit='patient_id', adjacency='add/remove')
     """
 
-    epsilon: Fraction = field(converter=parameter.any_epsilon, repr=str)
-    delta: Fraction = field(converter=parameter.any_delta, repr=str)
+    epsilon: Fraction = field(converter=_epsilon, repr=str)
+    delta: Fraction = field(converter=_delta, repr=str)
     unit: str = field(converter=_name)
     adjacency: str = field(default="add/remove", converter=_adjacency)
 
@@ -48,7 +65,7 @@ class Terms:
 
     def part(self, epsilon: Number, delta: Number) -> Filter:
         """The budget of one analyst, nothing spent: no more than the whole, or Invalid."""
-        part = Filter(exact.positive(epsilon, "epsilon"), delta)
+        part = Filter(_epsilon(exact.positive(epsilon, "epsilon")), _delta(delta))
         if part.epsilon > self.epsilon or part.delta > self.delta:
             whole = f"epsilon = {_shown(self.epsilon)} and delta = {_shown(self.delta)}"
             raise Invalid(f"an analyst's budget is a part of the data set's, which has {whole}: grant no more")
@@ -58,8 +75,8 @@ class Terms:
         """Write the first entry: the terms, and whether somebody outside keeps watch."""
         return {
             "format": FORMAT,
-            "epsilon": str(self.epsilon),
-            "delta": str(self.delta),
+            "epsilon": exact.short(self.epsilon),
+            "delta": exact.short(self.delta),
             "unit": self.unit,
             "adjacency": self.adjacency,
             "witnessed": witnessed,

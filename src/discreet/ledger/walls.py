@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-VERSION = 2
+VERSION = 3
 IDLE = 10.0  # seconds that a writer may be silent before the server lets the next one in
 
 # Nothing that is written through the ledger's own class ever meets these walls. For a role that does not own the tables they are real:
@@ -42,13 +42,14 @@ _TABLES = (
     """CREATE TABLE {schema}.entries (
     sequence bigint PRIMARY KEY CONSTRAINT entries_sequence CHECK (sequence >= 0),
     kind text NOT NULL CONSTRAINT entries_kind
-        CHECK (kind IN ('terms', 'grant', 'spend', 'release') AND (kind = 'terms') = (sequence = 0)),
+        CHECK (kind IN ('terms', 'grant', 'spend', 'release', 'checkpoint') AND (kind = 'terms') = (sequence = 0)),
     body text NOT NULL,
     previous text NOT NULL UNIQUE CONSTRAINT entries_previous CHECK (length(previous) = 64),
     at text NOT NULL CONSTRAINT entries_at CHECK (length(at) = 27),
     hash text NOT NULL CONSTRAINT entries_hash CHECK (length(hash) = 64),
     once text UNIQUE CONSTRAINT entries_once
-        CHECK (CASE kind WHEN 'spend' THEN true WHEN 'release' THEN once IS NOT NULL ELSE once IS NULL END)
+        CHECK (CASE kind WHEN 'spend' THEN true WHEN 'release' THEN once IS NOT NULL ELSE once IS NULL END),
+    question text CONSTRAINT entries_question CHECK ((kind = 'release') = (question IS NOT NULL))
 )""",
     """CREATE TABLE {schema}.state (
     id integer PRIMARY KEY CONSTRAINT state_id CHECK (id = 1),
@@ -56,6 +57,15 @@ _TABLES = (
     head text NOT NULL,
     filter text NOT NULL
 )""",
+    """CREATE TABLE {schema}.leases (
+    name text PRIMARY KEY,
+    holder text NOT NULL,
+    expires double precision NOT NULL,
+    analyst text,
+    charge text
+)""",
+    "CREATE INDEX entries_of_a_question ON {schema}.entries (question, sequence) WHERE kind = 'release'",
+    "CREATE INDEX entries_checkpoints ON {schema}.entries (sequence) WHERE kind = 'checkpoint'",
 )
 
 # name, table, when, for each, function
@@ -114,21 +124,37 @@ _COLUMNS = {
     "about": {"one": "boolean", "application": "text", "version": "integer"},
     "entries": {
         "sequence": "bigint", "kind": "text", "body": "text", "previous": "text", "at": "text", "hash": "text", "once": "text",
+        "question": "text",
     },
     "state": {"id": "integer", "sequence": "bigint", "head": "text", "filter": "text"},
+    "leases": {"name": "text", "holder": "text", "expires": "double precision", "analyst": "text", "charge": "text"},
 }  # fmt: skip
-_INDICES = ("about_pkey", "entries_pkey", "entries_previous_key", "entries_once_key", "state_pkey")
-_CHECKS = ("about_one", "entries_sequence", "entries_kind", "entries_previous", "entries_at", "entries_hash", "entries_once", "state_id")
+_OPTIONAL = ("once", "question", "analyst", "charge")  # columns that may be NULL
+_INDICES = {
+    "about_pkey": "t", "entries_pkey": "t", "entries_previous_key": "t", "entries_once_key": "t", "state_pkey": "t", "leases_pkey": "t",
+    "entries_of_a_question": "f", "entries_checkpoints": "f",
+}  # fmt: skip
+_CHECKS = (
+    "about_one",
+    "entries_sequence",
+    "entries_kind",
+    "entries_previous",
+    "entries_at",
+    "entries_hash",
+    "entries_once",
+    "entries_question",
+    "state_id",
+)
 _MOMENTS = {"BEFORE": 2, "INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32}  # as pg_trigger.tgtype adds them up; 1 is for each row
 
 
 def expected(schema: str) -> list[str]:
     """What `LOOK` must find, in order."""
     lines = [f"table {table} r p f" for table in _COLUMNS]
-    lines += [f"index {name} t t" for name in _INDICES]
+    lines += [f"index {name} {unique} t" for name, unique in _INDICES.items()]
     lines += [f"constraint {name} c t" for name in _CHECKS]
     for table, columns in _COLUMNS.items():
-        lines += [f"column {table}.{name} {kind} {'f' if name == 'once' else 't'}" for name, kind in columns.items()]
+        lines += [f"column {table}.{name} {kind} {'f' if name in _OPTIONAL else 't'}" for name, kind in columns.items()]
     for name, table, when, each, function in _TRIGGERS:
         moment = (each == "ROW") + sum(bit for word, bit in _MOMENTS.items() if word in when.split())
         lines.append(f"trigger {name} {table} {moment} O t {schema}.{function}")

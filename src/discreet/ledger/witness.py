@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import final
+from collections.abc import Callable
+from typing import BinaryIO, final
 
 from discreet.errors import LedgerError
-from discreet.ledger.history import History, distrust
+from discreet.ledger.history import distrust
+
+_TAIL = 1 << 16  # bytes that are read when a ledger is opened: about the last 900 lines
 
 _LINE = re.compile(rb"(\d{1,18}) ([0-9a-f]{64})")
 _TORN = re.compile(rb"\d{0,18}|\d{1,18} [0-9a-f]{0,63}")  # what a power cut may leave of a line
@@ -17,13 +20,14 @@ _TORN = re.compile(rb"\d{0,18}|\d{1,18} [0-9a-f]{0,63}")  # what a power cut may
 class Witness:
     """Append `sequence hash` for each entry, durably; and check that all that was ever appended is in the chain.
 
-    Lines of several processes may come out of order, so every line counts, not the last one only. The ledger may be ahead of its
-    witness (a crash between the two: nothing was answered), never behind.
+    Lines of several processes may come out of order, so every line counts, not the last one only; when a ledger is opened, every line of
+    the file's end, which is enough to notice an older copy. The ledger may be ahead of its witness (a crash between the two: nothing was
+    answered), never behind.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, whole: bool = False) -> None:
         self.path = path
-        self._read = 0  # bytes up to here were checked
+        self._read: int | None = 0 if whole else None  # bytes up to here were checked, or left out
         self._unchecked: list[tuple[int, str]] = []
         self.newest = -1  # the last entry known to be witnessed, and with it all before
 
@@ -41,7 +45,10 @@ class Witness:
         """Read what was appended since; before the ledger is read, or while nobody else writes to it."""
         try:
             with open(self.path, "rb") as file:
-                if os.fstat(file.fileno()).st_size < self._read:
+                size = os.fstat(file.fileno()).st_size
+                if self._read is None:
+                    self._read = _line_start(file, size - _TAIL)
+                if size < self._read:
                     raise distrust("its witness became shorter")
                 file.seek(self._read)
                 text = file.read()
@@ -51,12 +58,12 @@ class Witness:
         self._unchecked += [found for line in whole.split(b"\n") if (found := _parsed(line))]
         self._read += len(whole)
 
-    def check(self, history: History) -> None:
-        """Raise LedgerError unless the chain holds all that was read."""
+    def check(self, length: int, hash_of: Callable[[int], str]) -> None:
+        """Raise LedgerError unless a chain of so many entries with these hashes holds all that was read."""
         for sequence, digest in self._unchecked:
-            if sequence >= history.length:
+            if sequence >= length:
                 raise distrust(f"its witness saw entry {sequence}, which is gone: this is an older copy, or its end was cut off")
-            if history.hash_of(sequence) != digest:
+            if hash_of(sequence) != digest:
                 raise distrust(f"its witness saw another entry {sequence}: the chain was made anew, or the witness is another ledger's")
             self.newest = max(self.newest, sequence)
         self._unchecked.clear()
@@ -80,6 +87,15 @@ class Witness:
         except OSError:
             raise _unusable() from None
         self.newest = max(self.newest, sequence)
+
+
+def _line_start(file: BinaryIO, place: int) -> int:
+    """Where the first line begins that begins after a place, or at the beginning of the file."""
+    if place <= 0:
+        return 0
+    file.seek(place)
+    file.readline()
+    return file.tell()
 
 
 def _parsed(line: bytes) -> tuple[int, str] | None:

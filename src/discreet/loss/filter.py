@@ -10,10 +10,12 @@ from attrs import evolve, field, frozen
 
 from discreet import exact, parameter
 from discreet.errors import BudgetExceeded, Invalid
+from discreet.exact import Number
 from discreet.loss.certify import greatest
+from discreet.loss.charge import NOTHING, Charge
 from discreet.loss.convert import gaussian_budget, zcdp_budget
 from discreet.loss.loss import ZERO, Loss
-from discreet.loss.notions import Pure
+from discreet.loss.notions import Gdp, Pure, Zcdp
 
 Language: TypeAlias = Literal["basic", "zcdp", "gdp"]
 
@@ -23,7 +25,7 @@ _BASIC, _ZCDP, _GDP = Fraction(3, 8), Fraction(1, 8), Fraction(3, 16)  # 3/8 + 2
 @final
 @frozen
 class Gate:
-    """One filter, in one language: what it may spend, what it has, and how much revealed mass it tolerates.
+    """One filter, in one language: what it may spend, and how much revealed mass it tolerates.
 
     Theorem (Rogers et al. 2016; Whitehouse et al. 2023; Smith & Thakurta 2022; Koskela, Tobaben & Honkela 2022).
         Questions may be chosen, with their prices, after all earlier answers. Stopping before Σεᵢ exceeds ε and Σδᵢ exceeds δ is
@@ -38,11 +40,9 @@ class Gate:
     language: Language
     limit: Fraction
     mass_limit: Fraction
-    spent: Fraction = ZERO
-    mass: Fraction = ZERO
     alive: bool = True
 
-    def charge(self, loss: Loss) -> tuple[Fraction | None, Fraction]:
+    def price(self, loss: Loss) -> tuple[Fraction | None, Fraction]:
         """The price of a loss in this language, rounded up, None for ∞; and the mass that comes with it."""
         match self.language:
             case "basic":
@@ -54,20 +54,21 @@ class Gate:
             case _:
                 assert_never(self.language)
 
-    def admits(self, loss: Loss) -> bool:
-        price, mass = self.charge(loss)
-        return self.alive and price is not None and self.spent + price <= self.limit and self.mass + mass <= self.mass_limit
+    def admits(self, loss: Loss, spent: Charge = NOTHING) -> bool:
+        """Whether a loss fits in beside what was spent."""
+        (price, mass), (before, mass_before) = self.price(loss), self.price(spent)
+        if not self.alive or price is None or before is None:
+            return False
+        return before + price <= self.limit and mass_before + mass <= self.mass_limit
 
-    def spend(self, loss: Loss) -> Gate:
-        """Charge what is admitted; close for ever at the first loss that is not."""
-        if not self.admits(loss):
-            return evolve(self, alive=False)
-        price, mass = self.charge(loss)
-        return evolve(self, spent=self.spent + (price or ZERO), mass=self.mass + mass)
+    def room(self, spent: Charge) -> Fraction:
+        """The price that is left."""
+        before, _ = self.price(spent)
+        return self.limit - before if self.alive and before is not None else ZERO
 
-    @property
-    def room(self) -> Fraction:
-        return self.limit - self.spent if self.alive else ZERO
+    def mass_room(self, spent: Charge) -> Fraction:
+        """The mass that is left."""
+        return self.mass_limit - self.price(spent)[1] if self.alive else ZERO
 
 
 @final
@@ -94,6 +95,7 @@ class Filter:
     epsilon: Fraction = field(converter=parameter.any_epsilon, repr=str)
     delta: Fraction = field(default=ZERO, converter=parameter.any_delta, repr=str)
     gates: tuple[Gate, ...] = field(default=())
+    spent: Charge = field(default=NOTHING)
 
     @property
     def fresh(self) -> bool:
@@ -117,81 +119,105 @@ class Filter:
         splits = self._splits(loss)
         return next((gates for gates in splits if any(gate.admits(loss) for gate in gates)), splits[0])
 
-    def admits(self, loss: Loss) -> bool:
-        """Decide whether this may still be spent; reads nothing but the state."""
+    def admits(self, loss: Loss, whole: Loss | None = None) -> bool:
+        """Decide whether this may still be spent; reads nothing but the state. `whole` is the order that a first loss is a step of."""
         if not isinstance(loss, Loss):
             raise Invalid("a budget is spent on losses: give mechanism.loss")
-        return any(gate.admits(loss) for gate in self._opened(loss))
+        return any(gate.admits(loss, self.spent) for gate in self._opened(whole or loss))
 
-    def spend(self, loss: Loss) -> Filter:
+    def spend(self, loss: Loss, whole: Loss | None = None) -> Filter:
         """Charge a loss and give the new state, or raise BudgetExceeded and change nothing.
+
+        Prices are added up on the grid of prices, rounded up, so the state never grows. If the loss is the first step of a larger order,
+        δ is split for the whole of it: that is the first request.
 
         >>> Filter(1, 1e-9).spend(Pure(2))
         Traceback (most recent call last):
         discreet.errors.BudgetExceeded: the budget does not admit this; ... ε ≤ 1 and δ ≤ 1e-09. Nothing was charged.
         """
-        if not self.admits(loss):
+        if not self.admits(loss, whole):
             epsilon, delta = self.remaining
             raise BudgetExceeded(
                 "the budget does not admit this; it still admits one question of "
                 f"ε ≤ {exact.float_down(epsilon):.6g} and δ ≤ {exact.float_down(delta):.6g}. Nothing was charged."
             )
-        return evolve(self, gates=tuple(gate.spend(loss) for gate in self._opened(loss)))
+        gates = tuple(evolve(gate, alive=gate.admits(loss, self.spent)) for gate in self._opened(whole or loss))
+        charge = loss if isinstance(loss, Charge) else Charge.of(loss, pure=self.delta == 0)
+        return evolve(self, gates=gates, spent=self.spent.plus(charge))
+
+    def limited(self, epsilon: Number, delta: Number, first: Loss) -> Filter:
+        """The same spends under another budget, as if it had been there from the beginning, or BudgetExceeded if they do not fit.
+
+        Prices only add up, so a gate that admits the sum would have admitted each spend. `first` is what δ is split for.
+        """
+        other = Filter(epsilon, delta)
+        if self.fresh:
+            return other
+        gates = tuple(evolve(gate, alive=gate.admits(self.spent)) for gate in other._opened(first))
+        if not any(gate.alive for gate in gates):
+            raise BudgetExceeded("what was spent does not fit into this budget. Nothing was changed.")
+        return evolve(other, gates=gates, spent=self.spent)
+
+    @property
+    def used(self) -> tuple[Fraction | None, Fraction]:
+        """What was spent, as an (ε, δ) within the budget: by the route in which it is least."""
+        if self.fresh:
+            return ZERO, ZERO
+        told = [self._told(gate) for gate in self.gates if gate.alive]
+        return min(told, key=lambda pair: pair[0])
+
+    def _told(self, gate: Gate) -> tuple[Fraction, Fraction]:
+        price, mass = gate.price(self.spent)
+        assert price is not None, "a gate that is alive has a price"
+        if gate.language == "basic" or not price:
+            return price, mass
+        share = gate.mass_limit if len(self.gates) > 1 else self.delta - gate.mass_limit  # of δ, for the conversion
+        spent = Zcdp(price) if gate.language == "zcdp" else Gdp(exact.rational_up(lambda: exact.ball(price).sqrt()))
+        return min(Fraction(spent.epsilon_at(share)), self.epsilon), share + mass
 
     @property
     def remaining(self) -> tuple[Fraction, Fraction]:
         """The largest single further ε of a pure question still admitted, and the largest δ a question may still bring."""
         if self.fresh:
             return self.epsilon, self.delta
-        mass = max((gate.mass_limit - gate.mass for gate in self.gates if gate.alive), default=ZERO)
+        mass = max(gate.mass_room(self.spent) for gate in self.gates)
         return self.most(Pure), mass
 
     def most(self, loss_of: Callable[[Fraction], Loss]) -> Fraction:
         """The largest parameter whose loss is still admitted, for a request of all that remains; loss must grow with it.
 
-        >>> Filter(1, 1e-9).spend(Pure("1/3")).most(Pure)
-        Fraction(2, 3)
+        >>> Filter(1, 1e-9).spend(Pure("1/4")).most(Pure)
+        Fraction(3, 4)
         """
 
         def admitted(value: Fraction) -> bool:
             return self.admits(loss_of(value))
 
-        rooms = {self.epsilon} if self.fresh else {gate.room for gate in self.gates}
+        rooms = {self.epsilon} if self.fresh else {gate.room(self.spent) for gate in self.gates}
         # a gate's own room is the exact answer for a loss priced by its parameter; a search would only come close to it
         exact_answer = max((room for room in rooms if room > 0 and admitted(room)), default=ZERO)
         found = greatest(admitted, 4 * (self.epsilon + 1), bits=40) if self.epsilon else ZERO
         return max(exact_answer, found) if not _close(exact_answer, found) else exact_answer
 
     def to_json(self) -> dict[str, Any]:
-        """Write the state as plain values, fractions as strings."""
-        gates = [
-            {"language": g.language, "limit": str(g.limit), "mass_limit": str(g.mass_limit), "spent": str(g.spent),
-             "mass": str(g.mass), "alive": g.alive}
-            for g in self.gates
-        ]  # fmt: skip
-        return {"epsilon": str(self.epsilon), "delta": str(self.delta), "fresh": self.fresh, "gates": gates}
+        """Write the state as plain values, numbers as text."""
+        gates = [[gate.language, exact.short(gate.limit), exact.short(gate.mass_limit), gate.alive] for gate in self.gates]
+        return {"epsilon": exact.short(self.epsilon), "delta": exact.short(self.delta), "gates": gates, "spent": self.spent.to_json()}
 
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> Filter:
         """Read back what to_json wrote."""
         try:
             gates = tuple(
-                Gate(
-                    _language(g["language"]),
-                    exact.non_negative(g["limit"], "limit"),
-                    exact.non_negative(g["mass_limit"], "mass_limit"),
-                    exact.non_negative(g["spent"], "spent"),
-                    exact.non_negative(g["mass"], "mass"),
-                    _yes_or_no(g["alive"]),
-                )
-                for g in state["gates"]
+                Gate(_language(language), exact.non_negative(limit), exact.non_negative(mass_limit), _yes_or_no(alive))
+                for language, limit, mass_limit, alive in state["gates"]
             )
-            found = cls(state["epsilon"], state["delta"], gates)
-            if _yes_or_no(state["fresh"]) != found.fresh or not _is_covered(found):
-                raise Invalid("this is not the recorded state of a filter")
-            return found
-        except (KeyError, TypeError):
+            found = cls(state["epsilon"], state["delta"], gates, Charge.from_json(state["spent"]))
+        except (KeyError, TypeError, ValueError):
             raise Invalid("this is not the recorded state of a filter") from None
+        if not _is_covered(found) or not _is_within(found):
+            raise Invalid("this is not the recorded state of a filter")
+        return found
 
 
 def _yes_or_no(value: Any) -> bool:
@@ -219,6 +245,16 @@ def _is_covered(state: Filter) -> bool:
         )
         for gates in honest
     )
+
+
+def _is_within(state: Filter) -> bool:
+    """Whether what was spent fits into the gates that are alive, of which a used budget has one."""
+    if state.fresh:
+        return state.spent == NOTHING
+    alive = [gate for gate in state.gates if gate.alive]
+    # the last spend was admitted exactly; rounding what it adds up to may pass a limit that is not on the grid
+    limits = [evolve(gate, limit=exact.grid_up(gate.limit), mass_limit=exact.grid_up(gate.mass_limit)) for gate in alive]
+    return bool(alive) and all(gate.admits(state.spent) for gate in limits)
 
 
 def _close(exact_answer: Fraction, found: Fraction) -> bool:

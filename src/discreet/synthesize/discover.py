@@ -9,7 +9,9 @@ from typing import Any, final
 
 from attrs import field, frozen
 
+from discreet import exact
 from discreet.errors import Invalid, Refused
+from discreet.loss.loss import Loss
 from discreet.relation.field import Field
 from discreet.relation.node import Relation
 from discreet.synthesize.codes import Coding, Listed, binned, dated, quoted
@@ -19,7 +21,15 @@ BINS = 32  # of a number, unless it is said
 CATEGORIES = 1000  # more values than this are no categories
 LONGEST = 500  # characters of a category
 SHARE = Fraction(1, 10)  # of ε, and half of δ, for what is found, if anything is
-Asker = Callable[[str, Fraction, Fraction], Any]  # a question in SQL over the table, and its price; gives a Release
+
+
+@final
+@frozen
+class Discovery:
+    """How a question in SQL over the table is asked for a price, which gives a Release, and what it costs: None if it was asked before."""
+
+    ask: Callable[[str, Fraction, Fraction], Any]
+    price: Callable[[str, Fraction, Fraction], Loss | None]
 
 
 @final
@@ -110,23 +120,67 @@ class Discovered:
     rows: int | None = None
 
 
-def discover(things: Open, table: str, schema: Collection[str], ask: Asker, epsilon: Fraction, delta: Fraction) -> Discovered:
-    """Ask for what is open, each for an equal part: values by a count of each, bounds and rows as sums and counts find them."""
+@final
+@frozen
+class Questions:
+    """What is asked for what is open, each for an equal part of (ε, δ): values by a count of each, bounds and rows by sums and counts."""
+
+    things: Open
+    table: str
+    schema: Collection[str]
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def each(self) -> Fraction:
+        """The ε of one question."""
+        return exact.grid_down(self.epsilon / self.things.questions)
+
+    @property
+    def mass(self) -> Fraction:
+        """The δ of a question for values."""
+        return exact.grid_down(self.delta / len(self.things.values)) if self.things.values else Fraction(0)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Names that no column has, for a value and for a number."""
+        return _free("value", self.schema), _free("number", self.schema)
+
+    @property
+    def priced(self) -> list[tuple[str, Fraction, Fraction]]:
+        """Every question with its price."""
+        texts = [(self.values_of(name), self.mass) for name in self.things.values]
+        texts += [(text, Fraction(0)) for text in [*map(self.bounds_of, self.things.bounds), *([self.rows] if self.things.rows else [])]]
+        return [(text, self.each, mass) for text, mass in texts]
+
+    def values_of(self, name: str) -> str:
+        """The values of a column."""
+        value, number = self.names
+        return f"SELECT {quoted(name)} AS {value}, COUNT(*) AS {number} FROM {quoted(self.table)} GROUP BY {value}"
+
+    def bounds_of(self, name: str) -> str:
+        """The bounds of a column."""
+        return f"SELECT SUM({quoted(name)}) AS {self.names[1]} FROM {quoted(self.table)}"
+
+    @property
+    def rows(self) -> str:
+        """How many rows of a unit count."""
+        return f"SELECT COUNT(*) AS {self.names[1]} FROM {quoted(self.table)}"
+
+
+def discover(questions: Questions, find: Discovery) -> Discovered:
+    """Ask for what is open."""
+    things, value = questions.things, questions.names[0]
     if not things.questions:
         return Discovered()
-    each = epsilon / things.questions
-    mass = delta / len(things.values) if things.values else Fraction(0)
     values, bounds, rows = {}, {}, None
-    value, number = (_free(word, schema) for word in ("value", "number"))
     for name in things.values:
-        found = ask(f"SELECT {quoted(name)} AS {value}, COUNT(*) AS {number} FROM {quoted(table)} GROUP BY {value}", each, mass)
+        found = find.ask(questions.values_of(name), questions.each, questions.mass)
         values[name] = tuple(row[value] for row in found.rows if _is_category(row[value]))[:CATEGORIES]
     for name in things.bounds:
-        found = ask(f"SELECT SUM({quoted(name)}) AS {number} FROM {quoted(table)}", each, Fraction(0))
-        bounds[name] = _ends(found.receipt["found"]["bounds"])
+        bounds[name] = _ends(find.ask(questions.bounds_of(name), questions.each, Fraction(0)).receipt["found"]["bounds"])
     if things.rows:
-        found = ask(f"SELECT COUNT(*) AS {number} FROM {quoted(table)}", each, Fraction(0))
-        rows = int(found.receipt["found"]["limits"].get("rows", 1))
+        rows = int(find.ask(questions.rows, questions.each, Fraction(0)).receipt["found"]["limits"].get("rows", 1))
     return Discovered(values, bounds, rows)
 
 

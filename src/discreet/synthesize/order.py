@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias, final
+from typing import Any, Literal, TypeAlias, cast, final
 
 from attrs import field, frozen
 
+from discreet import exact
 from discreet.errors import Invalid, Refused
 from discreet.exact import whole
+from discreet.loss.loss import ZERO
 from discreet.query import Ask
 from discreet.relation.node import Relation, check_private, tables_in
-from discreet.synthesize.discover import Columns, Open, columns_of, open_things
+from discreet.synthesize.discover import SHARE, Columns, Open, columns_of, open_things
 from discreet.synthetic.domain import Domain
-from discreet.synthetic.methods import NAMES
+from discreet.synthetic.methods import NAMES, Name
 from discreet.synthetic.workload import MOST_CELLS, Workload
 from discreet.tables.catalog import Catalog
 from discreet.tables.table import Contributions
@@ -34,7 +36,7 @@ class Order:
     columns: Columns
     open: Open
     workload: Marginals
-    method: str
+    method: Name | Literal["auto"]
     bins: int
     size: int | None
     rows: int | None
@@ -64,11 +66,23 @@ class Order:
                 + (f"keys or bounds of {named}" if named else "contributions={'rows': …}")
             )
         order = cls(
-            name, table, price, chosen, open_things(chosen, table.relation.one_row, rows), workload, method,
+            name, table, price, chosen, open_things(chosen, table.relation.one_row, rows), workload, cast(Name, method),
             _bins(bins), None if size is None else whole(size, "size"), rows,
         )  # fmt: skip
         order.workload_over(Domain(chosen.names, (2,) * len(chosen.names)))  # or its names or weights are wrong, before anything is found
         return order
+
+    @property
+    def finding(self) -> tuple[Fraction, Fraction]:
+        """What of the price goes to what is not declared: a tenth of ε, and half of δ if values are to be found."""
+        if not self.open.questions:
+            return ZERO, ZERO
+        return exact.grid_down(self.price[0] * SHARE), exact.grid_down(self.price[1] / 2) if self.open.values else ZERO
+
+    @property
+    def rest(self) -> tuple[Fraction, Fraction]:
+        """What of the price goes to the table itself."""
+        return self.price[0] - self.finding[0], self.price[1] - self.finding[1]
 
     @property
     def relation(self) -> Relation:

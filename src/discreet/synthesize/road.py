@@ -3,58 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from fractions import Fraction
 from typing import Any
 
 from discreet.engines.engine import Engine
-from discreet.errors import BudgetExceeded, Invalid, Refused
+from discreet.errors import Invalid, Refused
 from discreet.ledger.chain import Entry
 from discreet.ledger.chain import digest as seal_of
 from discreet.loss import record
-from discreet.loss.notions import Approx
+from discreet.loss.charge import Charge
+from discreet.loss.loss import Loss
+from discreet.loss.promise import Promised
 from discreet.query import Ask
 from discreet.relation.node import Relation
 from discreet.synthesize.codes import Coding
 from discreet.synthesize.counted import EngineCounts
-from discreet.synthesize.discover import SHARE, Asker, codings_of, discover
+from discreet.synthesize.discover import Discovery, Questions, codings_of, discover
 from discreet.synthesize.order import Order
 from discreet.synthesize.progress import to_screen
-from discreet.synthesize.recipe import Recipe
+from discreet.synthesize.recipe import Recipe, budget_for
 from discreet.synthesize.synthetic import Synthetic
 from discreet.synthetic.domain import Domain
-from discreet.synthetic.methods import choose, method_of
+from discreet.synthetic.methods import Name, choose, method_of
 from discreet.synthetic.result import Progress, Result
 from discreet.tables.catalog import Catalog
 from discreet.till import Till
 
 FORMAT = 1
-PATIENCE = 300  # seconds to wait for somebody who has just paid for the same table
 
 
 def synthesize(
-    order: Order, catalog: Catalog, engine: Engine, till: Till, ask: Asker, progress: Callable[[str, float], None] | None
+    order: Order, catalog: Catalog, engine: Engine, till: Till, find: Discovery, progress: Callable[[str, float], None] | None
 ) -> Synthetic:
-    """The whole road."""
-    epsilon, delta = order.price
-    if order.open.questions and not till.allowance.admits(Approx(epsilon, delta)):
-        raise BudgetExceeded("the budget does not admit this price, of which a part would go to what is not declared. Nothing was charged.")
+    """The whole road. The whole price is reserved before the first step, and each step is charged before it reads."""
     if progress is not None and not callable(progress):
         raise Invalid("progress must be a function of what was done and the share of the work that is done")
-    recipe = decide(order, catalog, ask)
+    steps = losses(order, find)
+    with till.reserved(steps) if steps else nullcontext():
+        return _synthesize(order, catalog, engine, till, find, progress)
+
+
+def losses(order: Order, find: Discovery) -> list[Loss]:
+    """What the steps of an order cost that finds something first; none if all of that was found before."""
+    questions = asked_first(order)
+    if not questions.things.questions:
+        return []
+    unknown = [loss for loss in (find.price(*one) for one in questions.priced) if loss is not None]
+    return [*unknown, table_price(order)] if unknown else []
+
+
+def table_price(order: Order) -> Loss:
+    """What the table itself costs, by whichever method is chosen when its columns are known."""
+    epsilon, delta = order.rest
+    methods: tuple[Name, ...] = ("residuals", "aim") if order.method == "auto" else (order.method,)
+    return Charge.either(Promised(budget_for(method, epsilon, delta).loss, epsilon, delta) for method in methods)
+
+
+def asked_first(order: Order) -> Questions:
+    """What is asked before the table is made."""
+    return Questions(order.open, order.name, tuple(order.relation.schema), *order.finding)
+
+
+def _synthesize(
+    order: Order, catalog: Catalog, engine: Engine, till: Till, find: Discovery, progress: Callable[[str, float], None] | None
+) -> Synthetic:
+    recipe = decide(order, catalog, find)
     coded = with_codes(recipe.table_asked, recipe.codings)  # before paying: what cannot be written is refused here
     show = progress or to_screen(f"synthetic {recipe.table}")
 
     def run(paid: Entry) -> Synthetic:
         return remembered(recipe, make(recipe, coded, engine, show), paid, order.price)
 
-    return till.once(recipe, recipe.question, f"synthesize {recipe.table}", run, Synthetic.from_text, PATIENCE)
+    return till.once(recipe, recipe.question, f"synthesize {recipe.table}", run, Synthetic.from_text)
 
 
-def decide(order: Order, catalog: Catalog, ask: Asker) -> Recipe:
+def decide(order: Order, catalog: Catalog, find: Discovery) -> Recipe:
     """Find what is open, for its share of the price, then decide everything else."""
-    epsilon, delta = order.price
-    finding = (epsilon * SHARE, delta / 2 if order.open.values else Fraction(0)) if order.open.questions else (Fraction(0), Fraction(0))
-    found = discover(order.open, order.name, order.relation.schema, ask, *finding)
+    epsilon, finding = order.price[0], order.finding
+    found = discover(asked_first(order), find)
     codings = codings_of(order.columns, found, order.bins)
     domain = Domain(tuple(coding.name for coding in codings), tuple(coding.size for coding in codings))
     notes = [f"{column} is left out: {reason}" for column, reason in order.columns.left_out]
@@ -67,8 +94,7 @@ def decide(order: Order, catalog: Catalog, ask: Asker) -> Recipe:
         codings,
         workload,
         choose(workload, order.method),
-        epsilon - finding[0],
-        delta - finding[1],
+        *order.rest,
         order.rows or found.rows or 1,
         catalog.digest,
         catalog.version,

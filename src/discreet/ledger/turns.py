@@ -1,0 +1,98 @@
+"""Turns at a file: processes are served in the order in which they came.
+
+SQLite's own lock keeps writers apart, and lets those who wait try again at random moments: under load some never get it. Here everybody
+takes a number, and waits for the one before. Locks of open files do the waiting, so whoever dies is passed over by the system. Nothing
+but fairness rests on this: where it cannot be had (other systems, folders that cannot be written) SQLite's lock alone is used.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, final
+
+try:
+    import fcntl as _fcntl
+except ImportError:  # not on Windows
+    _fcntl = None  # type: ignore[assignment]
+
+fcntl: Any = _fcntl
+_FIRST = 64  # the byte that number 0 locks; numbers and those served stand before it
+_NUMBERS = struct.Struct("<QQ")  # the next number, and how many were served
+_STEP = 0.001  # seconds between two looks, for each who is before us
+
+_SUPPORTED = fcntl is not None and hasattr(fcntl, "F_OFD_SETLK")
+
+
+@final
+class Turns:
+    """The queue of one ledger file, in a small file beside it; without a path there is nobody to wait for."""
+
+    def __init__(self, path: str | None, patience: float) -> None:
+        self._path, self._patience = path, patience
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for whoever came before, and let the next one in at the end. After too long, go on: SQLite has the last word."""
+        fd = self._open()
+        if fd is None:
+            yield
+            return
+        try:
+            number = self._number(fd)
+            yield
+            if number is not None:
+                with suppress(OSError):
+                    os.pwrite(fd, struct.pack("<Q", number + 1), 8)
+        finally:
+            os.close(fd)  # which gives up the locks
+
+    def _number(self, fd: int) -> int | None:
+        """Take a number and wait until it is called; None if the file system has no such locks, or the file is not what was written."""
+        until = time.monotonic() + self._patience
+        try:
+            number = _take_number(fd, until)
+            while number and not _lock(fd, _FIRST + number - 1, 1) and time.monotonic() < until:
+                _, served = _NUMBERS.unpack(os.pread(fd, _NUMBERS.size, 0))
+                time.sleep(_STEP * min(max(number - served, 1), 100))
+        except (OSError, OverflowError, struct.error):
+            return None
+        return number
+
+    def _open(self) -> int | None:
+        if self._path is None or not _SUPPORTED:
+            return None
+        try:
+            mode = stat.S_IMODE(os.stat(self._path).st_mode)
+            fd = os.open(self._path + "-turns", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
+        except OSError:
+            return None
+        return fd
+
+
+def _take_number(fd: int, until: float) -> int | None:
+    """The next number, whose byte is locked before anybody else can have the one after it; None if that takes too long."""
+    while not _lock(fd, 0, _NUMBERS.size):
+        if time.monotonic() > until:
+            return None
+        time.sleep(_STEP / 4)
+    written = os.pread(fd, _NUMBERS.size, 0)
+    number, served = _NUMBERS.unpack(written) if len(written) == _NUMBERS.size else (0, 0)
+    os.pwrite(fd, _NUMBERS.pack(number + 1, served), 0)
+    _lock(fd, _FIRST + number, 1)
+    _lock(fd, 0, _NUMBERS.size, release=True)
+    return int(number)
+
+
+def _lock(fd: int, start: int, length: int, *, release: bool = False) -> bool:
+    """Lock or unlock bytes for this open file, without waiting; whether that went well."""
+    kind = fcntl.F_UNLCK if release else fcntl.F_WRLCK
+    try:
+        fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi", kind, os.SEEK_SET, start, length, 0))
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
