@@ -34,7 +34,7 @@ def recompute(shelf: Shelf, hand: Hand, keep: int) -> None:
     for sequence, (kind, text) in enumerate(rows[keep:], start=keep):
         body = chain.read(text)
         if kind == "spend":
-            body["charge"]["basic"] = ["1/1000", "0"]
+            body["charge"]["basic"] = ["0.001", "0"]
         entry = chain.seal(sequence, kind, body, previous)
         history.follow(entry)
         previous = entry.hash

@@ -12,7 +12,8 @@ from ledger.tampering import TERMS
 
 from discreet.errors import LedgerError
 from discreet.ledger.ledger import open_ledger
-from discreet.ledger.postgres import PostgresStorage, explained
+from discreet.ledger.postgres import PostgresStorage
+from discreet.ledger.postgres_server import explained
 from discreet.loss.leaves import Pure
 
 

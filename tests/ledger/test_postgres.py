@@ -18,6 +18,7 @@ from servers import OWNER
 
 from discreet.errors import Error, Invalid, LedgerError
 from discreet.ledger import postgres as module
+from discreet.ledger import postgres_server
 from discreet.ledger.address import divided
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.postgres import PostgresStorage
@@ -133,13 +134,13 @@ def test_ledgers_of_one_database_are_strangers(schemas: Schemas) -> None:
 
 @pytest.mark.parametrize("setting", [("fsync", "off"), ("full_page_writes", "off"), ("data_sync_retry", "on")])
 def test_a_server_that_may_lose_a_commit_is_refused(schemas: Schemas, monkeypatch: pytest.MonkeyPatch, setting: tuple[str, str]) -> None:
-    monkeypatch.setitem(module.DURABLE, *setting)  # as if this server's setting were the bad one
+    monkeypatch.setitem(postgres_server.DURABLE, *setting)  # as if this server's setting were the bad one
     with pytest.raises(LedgerError, match=f"has {setting[0]} = .*a debit could be lost"):
         open_ledger(schemas.at("a"), TERMS)
 
 
 def test_an_untested_version_is_refused(schemas: Schemas, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "TESTED", range(3, 5))
+    monkeypatch.setattr(postgres_server, "TESTED", range(3, 5))
     with pytest.raises(LedgerError, match="must be PostgreSQL 3 to 4"):
         open_ledger(schemas.at("a"), TERMS)
 
@@ -184,7 +185,7 @@ def test_a_role_that_does_not_own_the_tables_spends_and_cannot_tamper(schemas: S
     spend_some(schemas.at("a"), count=1)
     schema = schemas.schema("a")
     rights = (f"USAGE ON SCHEMA {schema}", f"SELECT, INSERT ON {schema}.entries", f"SELECT, INSERT, UPDATE ON {schema}.state")
-    address = as_role("spender", *rights, f"SELECT, UPDATE ON {schema}.about")
+    address = as_role("spender", *rights, f"SELECT, UPDATE ON {schema}.about", f"SELECT, INSERT, UPDATE, DELETE ON {schema}.leases")
     ledger = open_ledger(address, TERMS)
     ledger.store(ledger.spend(Pure(1), question="q"), {"n": 1})
     assert ledger.verify().spends == 2

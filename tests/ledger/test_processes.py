@@ -194,7 +194,7 @@ def test_a_writer_with_a_stale_view_is_stopped_by_each_wall(shelf: Shelf) -> Non
     """What would happen if a spend read the state outside its transaction: the triggers stop it, the key, the compare-and-swap."""
     stale, other = open_ledger(shelf.at("a"), TERMS), open_ledger(shelf.at("a"), TERMS)
     other.spend(Pure(1), question="meanwhile")
-    body = {"question": "q", "key": None, "note": "", "analyst": None, "loss": {}, "charge": {}}
+    body = {"question": "q", "key": None, "note": "", "analyst": None, "loss": {}, "charge": {}, "whole": None}
     old, skipping = chain.seal(1, "spend", body, stale._history.head), chain.seal(2, "spend", body, "f" * 64)
     storage = shelf.storage("a")
     with pytest.raises(LedgerError, match="breaks its rules"), storage.writing():

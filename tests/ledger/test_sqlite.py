@@ -15,7 +15,7 @@ import pytest
 from ledger.tampering import TERMS, spend_some
 
 from discreet.errors import LedgerError
-from discreet.ledger import sqlite
+from discreet.ledger import sqlite, sqlite_schema
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.sqlite import SqliteStorage
 from discreet.loss.leaves import Pure
@@ -75,14 +75,14 @@ def test_sqlite_is_told_to_be_durable(place: Path) -> None:
     storage = ledger._storage
     assert isinstance(storage, SqliteStorage)
     assert storage._connection is not None
-    for name, value in sqlite.PRAGMAS.items():
-        assert sqlite._asked(storage._connection, name) in (value, None if name == "mmap_size" else value)
-    assert sqlite._asked(storage._connection, "application_id") == sqlite.APPLICATION
+    for name, value in sqlite_schema.PRAGMAS.items():
+        assert sqlite_schema._asked(storage._connection, name) in (value, None if name == "mmap_size" else value)
+    assert sqlite_schema._asked(storage._connection, "application_id") == sqlite_schema.APPLICATION
 
 
 @pytest.mark.parametrize("setting", [("journal_mode", "truncated"), ("synchronous", 7), ("cell_size_check", 5)])
 def test_a_setting_that_does_not_take_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch, setting: tuple[str, object]) -> None:
-    monkeypatch.setitem(sqlite.PRAGMAS, *setting)
+    monkeypatch.setitem(sqlite_schema.PRAGMAS, *setting)
     with pytest.raises(LedgerError, match=f"does not accept {setting[0]}"):
         open_ledger(place / "a", TERMS)
 
@@ -94,7 +94,7 @@ def test_a_write_ahead_log_is_put_back_to_a_rollback_journal(place: Path) -> Non
     connection.close()
     ledger = open_ledger(place / "a", TERMS)
     ledger.spend(Pure(1), question="q")
-    assert [path.name for path in place.iterdir()] == ["a"]
+    assert sorted(path.name for path in place.iterdir()) == ["a", "a-turns"]
     assert ledger.verify().entries == 10
 
 
@@ -123,13 +123,15 @@ def test_many_entries_are_read_in_pieces(place: Path) -> None:
     for i in range(2 * sqlite._AT_ONCE + 3):
         ledger.spend(Pure(1), question=f"{i}")
     again = open_ledger(place / "a")
-    assert [entry.sequence for entry in again.entries()] == list(range(2 * sqlite._AT_ONCE + 4))
+    found = again.entries()
+    assert [entry.sequence for entry in found] == list(range(len(found)))
+    assert sum(entry.kind == "spend" for entry in found) == 2 * sqlite._AT_ONCE + 3
     assert again.spent.epsilon == 2 * sqlite._AT_ONCE + 3
 
 
 def test_a_new_file_is_its_owners_only(place: Path) -> None:
     open_ledger(place / "a", TERMS, place / "w").spend(Pure(0.1), question="q")
-    assert {stat.S_IMODE((place / name).stat().st_mode) for name in ("a", "w")} == {0o600}
+    assert {stat.S_IMODE((place / name).stat().st_mode) for name in ("a", "w", "a-turns")} == {0o600}
 
 
 def test_the_folder_must_exist(place: Path) -> None:
@@ -140,5 +142,5 @@ def test_the_folder_must_exist(place: Path) -> None:
 def test_a_path_with_odd_characters(place: Path) -> None:
     odd = place / "a?mode=ro#b%20 ä"
     open_ledger(odd, TERMS).spend(Pure(0.1), question="q")
-    assert [found.name for found in place.iterdir()] == [odd.name]
+    assert sorted(found.name for found in place.iterdir()) == [odd.name, odd.name + "-turns"]
     assert open_ledger(odd).spent.epsilon == Fraction(1, 10)

@@ -28,7 +28,9 @@ EDITS: dict[str, Tamper] = {
     "a question renamed": lambda c: c.execute("""UPDATE entries SET body = replace(body, '"question":"1"', '"question":"9"')"""),
     "a key changed": lambda c: c.execute("""UPDATE entries SET body = replace(body, 'k1', 'k9')"""),
     "the budget raised": lambda c: c.execute("""UPDATE entries SET body = replace(body, '"10"', '"99"') WHERE sequence = 0"""),
-    "a kind changed": lambda c: c.execute("UPDATE entries SET kind = 'release' WHERE sequence = 7"),
+    "a kind changed": lambda c: c.execute(
+        "UPDATE entries SET kind = 'release'" + (", question = 'q'" if c.mark == "%s" else "") + " WHERE sequence = 7"
+    ),
     "a time changed": lambda c: c.execute("UPDATE entries SET at = replace(at, '20', '19') WHERE sequence = 5"),
     "a hash changed": lambda c: c.execute(f"UPDATE entries SET hash = {OTHER.format('hash')} WHERE sequence = 4"),
     "a link changed": lambda c: c.execute(f"UPDATE entries SET previous = {OTHER.format('previous')} WHERE sequence = 4"),
@@ -45,7 +47,7 @@ EDITS: dict[str, Tamper] = {
         c.execute("UPDATE entries SET sequence = 3 WHERE sequence = 5"),
         c.execute("UPDATE entries SET sequence = 5 WHERE sequence = 99"),
     ),
-    "the filter emptied": lambda c: c.execute("""UPDATE state SET filter = replace(filter, '"spent":"4"', '"spent":"0"')"""),
+    "the filter emptied": lambda c: c.execute("""UPDATE state SET filter = replace(filter, '"basic":["4","0"]', '"basic":["0","0"]')"""),
     "the state set back": lambda c: c.execute("UPDATE state SET sequence = 6, head = (SELECT hash FROM entries WHERE sequence = 6)"),
     "the state dropped": lambda c: c.execute("DELETE FROM state"),
 }
@@ -119,7 +121,8 @@ def test_forged_entries_that_overspend_are_seen_though_every_seal_fits(shelf: Sh
         "note": "",
         "analyst": None,
         "loss": record.to_json(Pure(7)),
-        "charge": Charge.of(Pure(7), TERMS.budget).to_json(),
+        "charge": Charge.of(Pure(7)).to_json(),
+        "whole": None,
     }
     forged = chain.seal(9, "spend", body, last.hash)
     with shelf.behind_its_back("a") as hand:
@@ -214,7 +217,7 @@ def test_a_damaged_index_is_seen(place: Path) -> None:
     where = next(i for i in range(len(whole)) if whole[i : i + 2] == b"k2" and whole[i - 1 : i] != b'"')  # in the index, not in the entry
     (place / "a").write_bytes(whole[:where] + b"k9" + whole[where + 2 :])
     with pytest.raises(LedgerError, match="its file is damaged"):
-        open_ledger(place / "a", TERMS)
+        open_ledger(place / "a", TERMS).verify()
 
 
 def test_other_files_are_left_alone(place: Path) -> None:

@@ -239,7 +239,7 @@ class Ledger:
 
     @property
     def spent(self) -> Amount:
-        """What was charged to the data set in all, by the route in which it is least; never more than the budget."""
+        """What was charged to the data set in all; never more than the budget."""
         return self.allowance().spent
 
     @property

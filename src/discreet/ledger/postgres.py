@@ -195,7 +195,11 @@ class PostgresStorage(Storage):
     def inspect(self) -> None:
         self._inspect_tables()
         marks = {row[0]: row[1:] for row in self._rows(f"SELECT sequence, once, question FROM {self._schema}.entries")}
-        if any(marks[entry.sequence] != _marks(entry) for entry in self.entries(0)):
+        try:
+            agreed = all(marks[entry.sequence] == _marks(entry) for entry in self.entries(0))
+        except (KeyError, TypeError, ValueError, RecursionError):
+            agreed = False
+        if not agreed:
             raise distrust("its index is not that of its entries")
 
     def _inspect_tables(self) -> None:

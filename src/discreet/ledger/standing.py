@@ -50,7 +50,7 @@ class Account:
 
     @property
     def spent(self) -> Amount:
-        """What was spent, within the budget: by the route in which it is least."""
+        """What was spent; never more than the budget (see `Filter.used`)."""
         return Amount(*self.filter.used)
 
     def after(self, charge: Charge, whole: Charge | None = None) -> Account:

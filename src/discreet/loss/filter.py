@@ -160,11 +160,11 @@ class Filter:
 
     @property
     def used(self) -> tuple[Fraction | None, Fraction]:
-        """What was spent, as an (ε, δ) within the budget: by the route in which it is least."""
+        """What was spent, as an (ε, δ) within the budget: by the route that still admits most, as `remaining` is."""
         if self.fresh:
             return ZERO, ZERO
-        told = [self._told(gate) for gate in self.gates if gate.alive]
-        return min(told, key=lambda pair: pair[0])
+        alive = [gate for gate in self.gates if gate.alive]
+        return self._told(max(alive, key=lambda gate: evolve(self, gates=(gate,)).most(Pure)))
 
     def _told(self, gate: Gate) -> tuple[Fraction, Fraction]:
         price, mass = gate.price(self.spent)
