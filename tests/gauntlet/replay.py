@@ -115,7 +115,7 @@ def standing_clock() -> contextlib.AbstractContextManager[None]:
 def run(session: Session, ask: Ask, script: list[Call] | None = None, seed: int = 0) -> Trace:
     """Ask once and keep everything; with a script, mechanisms give what they gave then."""
     trace, kept, out = Trace(), _Kept(), io.StringIO()
-    execute, spend = DuckDB._execute, type(session._ledger).claim
+    execute, spend = DuckDB._execute, type(session._ledger)._charge
 
     def release(self: Mechanism[Any], answer: Any, bits: Any = None) -> Any:
         at = len(trace.calls)
@@ -157,7 +157,7 @@ def run(session: Session, ask: Ask, script: list[Call] | None = None, seed: int 
         _patched(Engine, "run", counted(Engine.run)),
         _patched(Engine, "stream", counted(Engine.stream)),
         _patched(DuckDB, "_execute", overheard),
-        _patched(type(session._ledger), "claim", paid),
+        _patched(type(session._ledger), "_charge", paid),
         standing_clock(),
         warned as said,
         contextlib.redirect_stdout(out),

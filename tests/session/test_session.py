@@ -71,7 +71,9 @@ def test_ten_tenths_fit_whatever_noise_they_take(path: Path) -> None:
     for i in range(5):
         db.ask(f"SELECT dept, COUNT(*) AS n, AVG(cost) AS m FROM visits WHERE cost > {i} GROUP BY dept", epsilon=0.1)
         db.ask(f"SELECT MEDIAN(cost) AS m FROM visits WHERE cost > {i}", epsilon=0.1)
-    assert db.spent.epsilon == 1
+    assert db._ledger.filter.spent.basic[0] == 1
+    assert db.remaining.epsilon > 0  # by another route, in which less than 1 was spent
+    assert 0 < db.spent.epsilon < 1
 
 
 def test_all_that_remains_is_granted(path: Path) -> None:

@@ -21,12 +21,10 @@ import psycopg
 import pytest
 
 import discreet
-from discreet import till as tills
 from discreet.engines.duckdb.engine import DuckDB
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, EngineError, Invalid, Refused
 from discreet.ledger.ledger import Ledger
-from discreet.loss.loss import NOTHING
 from discreet.mechanisms.toeplitz import Toeplitz, length_moved
 from discreet.mechanisms.toeplitz_factor import UNIT, Factor
 from discreet.mechanisms.tree import Tree
@@ -361,7 +359,7 @@ def test_days_that_were_claimed_and_not_stored_are_not_drawn_again(tmp_path: Pat
         feed = feed_of(db)
         before = feed.release(until=day(1))
 
-        def crash(self: Ledger, spend: Any, release: Any) -> Any:
+        def crash(*_: Any) -> Any:
             raise KeyboardInterrupt
 
         monkeypatch.setattr(Ledger, "store", crash)
@@ -374,7 +372,6 @@ def test_days_that_were_claimed_and_not_stored_are_not_drawn_again(tmp_path: Pat
             with pytest.raises(Invalid, match="never stored"):
                 feed.release(until=until)
         assert feed.release(until=day(1)).rows == before.rows
-    monkeypatch.setattr(tills, "_seconds_since", lambda _: 1e6)  # long ago
     with discreet.connect(place, unit="id", epsilon=9) as db:
         with pytest.raises(Invalid, match="open a new feed"):
             feed_of(db).release(until=day(3))
@@ -399,22 +396,6 @@ def test_a_feed_that_stopped_leaves_no_more_entries(monkeypatch: pytest.MonkeyPa
                     again.release(until=until)
         assert len(db._ledger.entries()) == before
         assert len(feed_of(db).release(until=day(1))) == 2
-
-
-def test_a_second_payment_would_not_draw_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Were the days claimed a second time all the same, no noise is drawn."""
-    with session([(1, 1, 1)]) as db, monkeypatch.context() as patch:
-        feed = feed_of(db)
-        feed.release(until=day(1))
-        patch.setattr(Ledger, "store", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            feed.release(until=day(3))
-        patch.undo()
-        patch.setattr(daily.Free, "loss", property(lambda _: NOTHING))
-        for mechanism in (Tree, Toeplitz):
-            patch.setattr(mechanism, "open", lambda *_: pytest.fail("noise would be drawn a second time"))
-        with pytest.raises(Invalid, match="never stored"):
-            feed.release(until=day(3))
 
 
 @pytest.mark.parametrize("delta", [0, "1e-3"])
@@ -497,19 +478,19 @@ def test_runs_are_not_copied() -> None:
 def seen(rows: list[Row], monkeypatch: pytest.MonkeyPatch) -> tuple[Any, ...]:
     """Statements and debits of a feed, in their order."""
     events: list[Any] = []
-    run, claim = Engine.run, Ledger.claim
+    run, charge = Engine.run, Ledger._charge
 
     def read(self: Engine, sql: str, given: Any = ()) -> Any:
         events.append(("statement", sql))
         return run(self, sql, given)
 
-    def paid(self: Ledger, loss: Any, **said: Any) -> Any:
-        events.append(("debit", loss, said))
-        return claim(self, loss, **said)
+    def paid(self: Ledger, body: Any, order: Any) -> Any:
+        events.append(("debit", body, order))
+        return charge(self, body, order)
 
     with session(rows) as db, monkeypatch.context() as patch:
         patch.setattr(Engine, "run", read)
-        patch.setattr(Ledger, "claim", paid)
+        patch.setattr(Ledger, "_charge", paid)
         feed = feed_of(db, value="cost", windows=(2,))
         shapes = [len(feed.release(until=until)) for until in (day(1), day(1), day(6))]
         return (*events, shapes, feed.explain(), repr(feed), [entry.kind for entry in db._ledger.entries()])

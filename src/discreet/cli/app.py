@@ -13,6 +13,7 @@ from discreet.cli import screen
 from discreet.cli.account import budget, grant, verify
 from discreet.cli.ask import ask, explain
 from discreet.cli.demo import demo
+from discreet.cli.migrate import migrate
 from discreet.cli.synthesize import synthesize
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, Refused
 from discreet.project import init as draft_project
@@ -61,6 +62,7 @@ app.command()(synthesize)
 app.command()(budget)
 app.command()(grant)
 app.command()(verify)
+app.command()(migrate)
 app.command()(demo)
 
 

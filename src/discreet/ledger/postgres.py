@@ -273,6 +273,10 @@ class PostgresStorage(Storage):
                     self._execute(statement)
             self._inspect_tables()
 
+    def use(self, connection: Connection) -> None:
+        """Work on a connection that somebody else opened and will close."""
+        self._process, self._connection = os.getpid(), connection
+
     def close(self) -> None:
         if self._connection is not None and self._process == os.getpid():
             self._connection.close()

@@ -9,7 +9,6 @@ from typing import Any, final
 
 from attrs import field, frozen
 
-from discreet import exact
 from discreet.errors import Invalid, Refused
 from discreet.loss.loss import Loss
 from discreet.relation.field import Field
@@ -134,12 +133,12 @@ class Questions:
     @property
     def each(self) -> Fraction:
         """The ε of one question."""
-        return exact.grid_down(self.epsilon / self.things.questions)
+        return self.epsilon / self.things.questions
 
     @property
     def mass(self) -> Fraction:
         """The δ of a question for values."""
-        return exact.grid_down(self.delta / len(self.things.values)) if self.things.values else Fraction(0)
+        return self.delta / len(self.things.values) if self.things.values else Fraction(0)
 
     @property
     def names(self) -> tuple[str, str]:

@@ -77,7 +77,9 @@ class Order:
         """What of the price goes to what is not declared: a tenth of ε, and half of δ if values are to be found."""
         if not self.open.questions:
             return ZERO, ZERO
-        return exact.grid_down(self.price[0] * SHARE), exact.grid_down(self.price[1] / 2) if self.open.values else ZERO
+        questions, values = self.open.questions, len(self.open.values)
+        epsilon = questions * exact.grid_down(self.price[0] * SHARE / questions)
+        return epsilon, values * exact.grid_down(self.price[1] / 2 / values) if values else ZERO
 
     @property
     def rest(self) -> tuple[Fraction, Fraction]:
