@@ -13,6 +13,7 @@ PLACES = {
     "Synthetic tables": "synthetic/*.py",
     "Losses": "loss/*.py",
     "Laws of noise": "noise/*.py",
+    "Attacks": "audit/*.py",
 }
 
 

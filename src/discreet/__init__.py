@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from discreet.adaptive.thresholdout import Thresholdout
     from discreet.adaptive.transfer import population_error
     from discreet.asking import Query
+    from discreet.audit.membership import membership_bound, membership_inference, tracing_scores
     from discreet.classical.bands import BLRThresholds
     from discreet.classical.blr import BLR
     from discreet.classical.boosting import Boosting
@@ -109,6 +110,9 @@ _ROAD = {
     "PMW": "discreet.classical.pmw",
     "Projection": "discreet.classical.projection",
     "Queries": "discreet.classical.linear",
+    "membership_bound": "discreet.audit.membership",
+    "membership_inference": "discreet.audit.membership",
+    "tracing_scores": "discreet.audit.membership",
 }
 
 __all__ = [
@@ -183,10 +187,13 @@ __all__ = [
     "each_row",
     "graph",
     "histogram",
+    "membership_bound",
+    "membership_inference",
     "most_popular",
     "parallel",
     "parametric_bootstrap",
     "population_error",
+    "tracing_scores",
 ]
 
 

@@ -24,7 +24,7 @@ FLOORS: list[list[str]] = [
     ["engines"],
     ["relation"],
     ["plan"],
-    ["sql", "plots"],
+    ["sql", "plots", "audit"],
     ["query", "receipts"],
     ["release"],
     ["asking"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 from math import comb, prod
 from typing import Any, final
@@ -11,8 +11,10 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
+from discreet.classical.universe import Predicate, Universe
 from discreet.errors import Invalid
 from discreet.exact import whole
+from discreet.private import Private
 
 MOST_CELLS = 10**8  # entries of a matrix of queries
 
@@ -36,18 +38,25 @@ class Queries:
     """Counting and averaging queries: a record with value v adds q(v)/top, where q(v) is a whole number from 0 to top.
 
     A data set is a histogram: how often each of the domain's values occurs. One record more or less moves each answer by at most 1.
+    Queries made of predicates know their universe, so that a data set may be given as rows of it.
 
     >>> thresholds = Queries.thresholds(4)
     >>> thresholds.answers([3, 0, 2, 1]).tolist()
     [3, 3, 5, 6]
     >>> Queries.marginals((2, 3), 1).matrix.tolist()
     [[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1], [1, 0, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1]]
+    >>> adults = Queries.of(["child", "adult", "senior"], [lambda who: who != "child", lambda who: who == "senior"])
+    >>> adults.answers(rows=["adult", "senior", "child", "senior"]).tolist()
+    [3, 2]
     """
 
     matrix: NDArray[np.int64] = field(converter=_matrix, repr=False)
     top: int = field(default=1, converter=_top)
+    universe: Universe | None = field(default=None, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
+        if self.universe is not None and len(self.universe) != self.domain:
+            raise Invalid("the matrix of queries must have one column for each value of the universe")
         if self.matrix.min() < 0 or self.matrix.max() > self.top:
             raise Invalid("a query's values lie between 0 and top")
 
@@ -61,16 +70,49 @@ class Queries:
         """How many values a record may have, |D|."""
         return int(self.matrix.shape[1])
 
-    def answers(self, histogram: Any) -> NDArray[np.int64]:
-        """Each query's count, times `top`."""
-        return np.asarray(self.matrix @ np.asarray(histogram, np.int64))
+    def answers(self, histogram: Any = None, *, rows: Any = None) -> NDArray[np.int64]:
+        """Each query's count, times `top`; of a histogram, or of rows of the universe."""
+        return np.asarray(self.matrix @ np.asarray(self._counts(histogram, rows), np.int64))
 
-    def means(self, distribution: Any) -> NDArray[np.float64]:
-        """Each query's average over a distribution, or over anything proportional to one."""
-        weights = np.asarray(distribution, np.float64)
+    def means(self, distribution: Any = None, *, rows: Any = None) -> NDArray[np.float64]:
+        """Each query's average over a distribution, or over anything proportional to one; or over rows of the universe."""
+        weights = np.asarray(self._counts(distribution, rows), np.float64)
         return np.asarray(self.matrix @ (weights / weights.sum()) / self.top)
 
+    def _counts(self, counted: Any, rows: Any) -> Any:
+        if (counted is None) == (rows is None):
+            raise Invalid("give either a histogram or rows=, the rows of the universe")
+        return counted if rows is None else self.histogram(rows)
+
+    # ── databases as rows of the universe ────────────────────────────────────────────────────────────────────────────
+
+    def histogram(self, rows: Private[Any] | Iterable[Any]) -> Any:
+        """A database given as rows, as the algorithms take it; private rows give a private histogram (see `Universe.histogram`)."""
+        return self._known().histogram(rows)
+
+    def rows(self, histogram: Any) -> list[Any]:
+        """The rows of the universe that a public histogram stands for, such as that of a small database."""
+        return self._known().rows(histogram)
+
+    def _known(self) -> Universe:
+        if self.universe is None:
+            raise Invalid("these queries have no universe of rows: make them with Queries.of(universe, predicates), or give a histogram")
+        return self.universe
+
     # ── classes ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @classmethod
+    def of(cls, universe: Universe | Iterable[Any], predicates: Iterable[Predicate], *, top: int = 1) -> Queries:
+        """Counting queries written as predicates over a universe, the list of values that a record may have.
+
+        With `top`, a predicate may say a whole number from 0 to top instead: an averaging query with values in steps of 1/top.
+        """
+        known = universe if isinstance(universe, Universe) else Universe(universe)
+        asked = list(predicates)
+        if not asked:
+            raise Invalid("give at least one predicate, as in [lambda row: row > 40]")
+        _fitting(len(known), len(asked))
+        return cls(np.array([known.query(predicate, top) for predicate in asked]), top, universe=known)
 
     @classmethod
     def points(cls, domain: int) -> Queries:

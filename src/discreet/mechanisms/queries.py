@@ -21,7 +21,7 @@ import numpy as np
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.mechanisms import answer as answers
-from discreet.mechanisms import sensitivity
+from discreet.mechanisms import labels, sensitivity
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Processed
 from discreet.mechanisms.noisy_max import NoisyMax
@@ -35,7 +35,8 @@ Label = TypeVar("Label", bound=Hashable)
 
 
 def _map(records: Records, function: Callable[[Iterable[Any]], Any]) -> Private[Any]:
-    return (records if isinstance(records, Private) else Private(list(records))).map(function)
+    with np.errstate(all="ignore"):  # a warning from a caller's function would tell of a record
+        return (records if isinstance(records, Private) else Private(labels.listed(records))).map(function)
 
 
 def counting(
@@ -85,44 +86,66 @@ def _place(function: Callable[[Any], float], row: Any, low: Fraction, high: Frac
 
 
 def histogram(
-    records: Records, cells: Sequence[Label], *, epsilon: Number, adjacency: Adjacency = "add/remove"
+    records: Records,
+    cells: Sequence[Label],
+    *,
+    bucket: Callable[[Any], Label | None] | None = None,
+    epsilon: Number,
+    adjacency: Adjacency = "add/remove",
 ) -> tuple[Processed[dict[Label, int]], Private[list[int]]]:
-    """Counts of a public list of cells; records of no cell are left out, empty cells are in.
+    """Count the records in each cell of a public list; empty cells are in, records of no cell are left out.
+
+    A record is the label of its cell, or `bucket` is the function h that gives it. A private record on which h fails, or for which h gives
+    no label of the list, is in no cell. A plain record on which h fails, or that has several labels, is reported.
 
     >>> grades, counts = histogram("ABBCAABD", cells="ABCDF", epsilon=100)
     >>> grades.release(counts)
     {'A': 3, 'B': 3, 'C': 1, 'D': 1, 'F': 0}
+    >>> ages, counts = histogram([34, 51, 29, 62], cells=[20, 30, 40, 50, 60], bucket=lambda age: age // 10 * 10, epsilon=100)
+    >>> ages.release(counts)
+    {20: 1, 30: 1, 40: 0, 50: 1, 60: 1}
     """
-    labels = _labels(cells)
+    names = labels.distinct(cells)
     noise = Laplace(epsilon=epsilon, sensitivity=sensitivity.histogram(adjacency).l1, whole=True)
-    named = noise.then(lambda noisy: dict(zip(labels, np.asarray(noisy).tolist(), strict=True)))
-    return named, _map(records, lambda rows: _count(rows, labels))
+    named = noise.then(lambda noisy: dict(zip(names, np.asarray(noisy).tolist(), strict=True)))
+    return named, labels.count(records, labels.one_of(names, _callable(bucket)), len(names), _ONE_CELL if bucket is None else _BUCKET)
+
+
+_ONE_CELL = "in a histogram each record is in one cell; give labels of cells as records, or bucket=, or use most_popular for sets of items"
+_BUCKET = "bucket must give a label of cells, or None for no cell, for each record"
+
+
+def _callable(bucket: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
+    if bucket is not None and not callable(bucket):
+        raise Invalid("bucket must be a function from a record to a label of cells, as in lambda age: age // 10 * 10")
+    return bucket
 
 
 def most_popular(
     records: Records, cells: Sequence[Label], *, epsilon: Number, adjacency: Adjacency = "add/remove"
 ) -> tuple[Processed[Label], Private[list[int]]]:
-    """The item of a public list that most records have, with high probability; of equals the first is as likely as any.
+    """Choose the item of a public list that most records have; ties are broken uniformly.
 
-    >>> fruit, counts = most_popular(["apple"] * 30 + ["pear"] * 5, cells=["apple", "pear", "plum"], epsilon=10)
+    A record is what one person has: one item, or a set, list, tuple or array of items (fruits they like, conditions they were diagnosed
+    with). An item that occurs twice in a record counts once; items that are not in the list are left out. A private record that holds
+    something else counts for no item; a plain one is reported.
+
+    Theorem (Dwork & Roth 2014, sec. 3.3).
+        Each person adds 0 or 1 to each count, however many items they have. If a person comes or goes, all counts that move do so by 1 in
+        the same direction, so noise for range 1 is enough. If a person's record is replaced, some counts may rise and others fall: range 2.
+        The price does not grow with the number of items a person has.
+
+    Accuracy.
+        `error(confidence, size)` bounds how many people fewer than the most popular item the chosen one has, for `size` items.
+
+    >>> people = [{"apple", "pear"}] * 30 + [{"pear", "plum"}] * 25 + [{"apple"}] * 5
+    >>> fruit, counts = most_popular(people, cells=["apple", "pear", "plum"], epsilon=10)  # 35, 55 and 25 people
     >>> fruit.release(counts)
-    'apple'
+    'pear'
     """
-    labels = _labels(cells)
+    names = labels.distinct(cells)
     winner = NoisyMax(epsilon=epsilon, sensitivity=1, monotone=not is_replacement(adjacency))
-    return winner.then(lambda i: labels[i]), _map(records, lambda rows: _count(rows, labels))
+    return winner.then(lambda place: names[place]), labels.count(records, labels.some_of(names), len(names), _ITEMS)
 
 
-def _labels(cells: Sequence[Label]) -> list[Label]:
-    labels = list(cells)
-    if not labels or len(set(labels)) < len(labels):
-        raise Invalid("cells must be a list of different labels, at least one")
-    return labels
-
-
-def _count(rows: Iterable[Any], labels: list[Label]) -> list[int]:
-    counts = dict.fromkeys(labels, 0)
-    for row in rows:
-        with suppress(Exception):  # no label, or nothing that could be one
-            counts[row] += 1
-    return list(counts.values())
+_ITEMS = "give each record as one item of cells, or as a set, list or tuple of items"

@@ -1,0 +1,1 @@
+"""Looking at releases from outside: what an attacker can prove with public numbers."""
