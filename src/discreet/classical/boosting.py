@@ -23,8 +23,6 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.noise.bits import Bits
 from discreet.noise.uniform import uniforms
 
-_MOST_DOUBLED = 14  # 2¹³ rows, fitted one after the other in each round, take about a second
-
 
 def _step(edge: Fraction) -> Fraction:
     """½ ln((1 + 2η)/(1 − 2η)), to six places: any number is private, this one learns fastest."""
@@ -127,8 +125,11 @@ class Boosting(Mechanism[Boosted]):
         delta: Number | None = None,
         rho: Number | None = None,
         edge: Number = Fraction(1, 4),
+        most_rows: int = 2**13,
     ) -> Boosting:
         """The boosting whose `error(confidence, size)` is least among those that the theorem covers, over the number of rows.
+
+        Rows are fitted one after the other in each round: 2¹³ take about a second in all.
 
         >>> from discreet.classical.linear import Queries
         >>> boost = Boosting.proven(Queries.thresholds(4), size=10**6, epsilon=1, delta="1e-6")
@@ -138,7 +139,7 @@ class Boosting(Mechanism[Boosted]):
         rounds, share = rounds_needed(queries.size, edge), edge_of(edge)
         beta = (1 - exact.confidence_level(confidence)) / rounds
         found = []
-        for rows in (2**i for i in range(3, _MOST_DOUBLED)):
+        for rows in (2**i for i in range(exact.whole(most_rows, "most_rows").bit_length())):
             draws = draws_needed(queries.domain, rows, beta / 2, share)
             shape: dict[str, Any] = {"rounds": rounds, "draws": draws, "rows": rows, "edge": share}
             trial = cls.linear(queries, near=0, epsilon=epsilon, delta=delta, rho=rho, **shape)
