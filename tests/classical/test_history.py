@@ -58,6 +58,20 @@ def test_what_dnrrv_is_worth() -> None:
             assert mwem_gaussian(queries, domain, n, 1.0, 1e-9, 0.05).error < found.top_level(0.95, n).answers / 10
 
 
+@pytest.mark.parametrize("domain", [4, 2**10, 2**20])
+@pytest.mark.parametrize("records", [10**5, 10**8, 10**10])
+def test_where_parts_pay_something_else_is_better(domain: int, records: int) -> None:
+    """The statement of `DNRRV` about itself, on a grid: at ε = 1 it never has the least proved error by its parts."""
+    for queries in (10**6, 10**8, 10**11, 10**13):
+        found = Nested(size=queries, domain=domain, rows=1, epsilon=1, delta="1e-9", records=records).best(records, 2**30)
+        assert not found.sizes or queries > 10**6
+        others = [
+            mwem_gaussian(queries, domain, records, 1.0, 1e-9, 0.05).error,
+            records * blr_accuracy(queries, domain, records, 1, 0.05).share + 1,
+        ]
+        assert not found.sizes or min(others) < found.top_level(0.95, records).answers
+
+
 def test_the_best_round_is_best_and_true() -> None:
     found = mwem(10**3, 2**10, 10**6, 1.0, 0.05)
 

@@ -154,7 +154,7 @@ def dnrrv(queries: int, domain: int, n: int, epsilon: Number, delta: Number, bet
     """DNRRV's promise at the best parts that `Nested.best` finds, in counts.
 
     Without parts it is Gaussian noise on each query. Up to 10⁶ queries that was best wherever we looked (2 to 64 values, 100 to 10⁶
-    records, ε of 0.1 and 1); with very many more parts are better than plain noise, and MWEM is better than both.
+    records, ε of 0.1 and 1). With very many more, parts are better than plain noise, and MWEM or BLR is better than both.
 
     >>> round(dnrrv(1000, 16, 10**5, 1, "1e-9", "0.05"))
     770
