@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from discreet.classical.bands import BLRThresholds
     from discreet.classical.blr import BLR
     from discreet.classical.boosting import Boosting
+    from discreet.classical.dnrrv import DNRRV
     from discreet.classical.linear import Queries
     from discreet.classical.median import MedianMechanism
     from discreet.classical.mwem import MWEM
@@ -105,6 +106,7 @@ _ROAD = {
     "BLR": "discreet.classical.blr",
     "BLRThresholds": "discreet.classical.bands",
     "Boosting": "discreet.classical.boosting",
+    "DNRRV": "discreet.classical.dnrrv",
     "MWEM": "discreet.classical.mwem",
     "MedianMechanism": "discreet.classical.median",
     "PMW": "discreet.classical.pmw",
@@ -117,6 +119,7 @@ _ROAD = {
 
 __all__ = [
     "BLR",
+    "DNRRV",
     "MWEM",
     "PMW",
     "Approx",

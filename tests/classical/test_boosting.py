@@ -8,14 +8,15 @@ from typing import Any, final
 
 import numpy as np
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 from classical.test_weights import Strayed, Tape, histograms, neighbours
 from scripted import Seeded
 from theorems import laws
 
-from discreet.classical.boosting import Boosting, FewRows, draws_needed, rounds_needed
+from discreet.classical.boosting import Boosting, rounds_needed
 from discreet.classical.linear import Queries
 from discreet.classical.shares import Share
+from discreet.classical.synthesis import FewRows, Reach, draws_needed
 from discreet.errors import Invalid
 from discreet.loss.loss import NOTHING, Loss, compose
 from discreet.private import Private
@@ -121,6 +122,9 @@ class Spiteful:
     def check(self, data: Any) -> None:
         pass
 
+    def off(self, confidence: Fraction, size: int, edge: Fraction) -> Reach:
+        return Reach(0.0)
+
     def sample(self, data: Any, drawn: Any, bits: Any) -> Any:
         weights, sums = self.boost["weights"], self.boost["sums"]
         wrong, left = [], weights.sum() / 4  # wrong for ½ − η of the weight, the heaviest that fit
@@ -133,6 +137,18 @@ class Spiteful:
         sums[wrong] += 2  # a = −1 rather than 1
         self.boost["weights"] = np.exp(self.boost["step"] * sums)
         return answers
+
+
+class Silent:
+    """A base without a promise."""
+
+    loss = NOTHING
+
+    def check(self, data: Any) -> None:
+        pass
+
+    def sample(self, data: Any, drawn: Any, bits: Any) -> Any:
+        return np.zeros(3, np.int64)
 
 
 @pytest.mark.parametrize("size", [5, 40, 300])
@@ -150,9 +166,32 @@ def test_a_base_that_is_as_bad_as_it_may_be(size: int) -> None:
     assert (np.abs(told.rounds - truth).max(axis=1) == 100).sum() > rounds // 2  # yet most rounds were wrong somewhere
 
 
-def test_too_few_rounds_promise_nothing() -> None:
-    assert linear(epsilon=1, rounds=2).error() == math.inf
-    assert linear(epsilon=1, rounds=rounds_needed(3)).error() < math.inf
+def test_nothing_is_promised_that_was_only_typed() -> None:
+    """It said near + margin, 18 to 120 here, whatever the data, the draws and the rows; errors are above 200,000."""
+    for size in (8, 16):
+        queries = Queries.thresholds(size)
+        data = np.random.default_rng(1).multinomial(10**6, np.random.default_rng(1).dirichlet(np.full(size, 0.3)))
+        boost = Boosting.linear(queries, rho=10, rounds=rounds_needed(size), draws=4, rows=4, near=10)
+        off = np.abs(boost.sample(data, Seeded(1)).answers - queries.answers(data)).max()
+        assert off > 200_000 > 1000 * (boost.near + boost.margin)
+        assert off <= boost.error(size=10**6)
+
+
+def test_why_nothing_is_promised() -> None:
+    n = 10**5
+    fine = Boosting.proven(Queries.thresholds(3), size=n, epsilon=30)
+    assert fine.reach(size=n) == (fine.near + fine.margin, "")
+    for less, says in [
+        ({"rounds": 2}, "2 rounds are too few for 3 queries: 8 would be enough"),
+        ({"near": fine.near - 1}, f"within {fine.near}, and near is {fine.near - 1}"),
+        ({"base": evolve(fine.base, draws=3)}, "3 drawn queries need not fit the others"),  # type: ignore[type-var]
+        ({"base": Silent()}, "the base does not say how good it is"),
+    ]:
+        told = evolve(fine, **less).reach(size=n)
+        assert told.error == math.inf == evolve(fine, **less).error(size=n)
+        assert says in told.reason
+    assert fine.error(size=10 * n) == math.inf  # more records than near was chosen for
+    assert fine.error(0.9999, size=n) == math.inf  # surer than it was chosen for
 
 
 @pytest.mark.parametrize("budget", [{"rho": 1}, {"epsilon": 40}], ids=str)
@@ -170,7 +209,7 @@ def test_the_base_and_the_boosting_keep_their_promise(budget: dict[str, Any]) ->
         told = boost.sample(data, Seeded(seed))
         off = np.abs(told.rounds - queries.answers(data))
         assert (off[0] <= near).mean() > 0.75
-        assert np.abs(told.answers - queries.answers(data)).max() <= boost.error()
+        assert np.abs(told.answers - queries.answers(data)).max() <= boost.error(1 - Fraction(1, 10**6), n) < math.inf
 
 
 def test_general_queries() -> None:
@@ -201,7 +240,8 @@ def test_general_queries() -> None:
     base = Direct(Share.of(rho=1).count(1))
     boost = Boosting(questions=ranks, size=6, base=base, rounds=rounds_needed(6), draws=20, near=30, margin=200)
     told = boost.sample(data, Seeded(4))
-    assert np.abs(told.answers - ranks(data)).max() <= boost.error()
+    assert np.abs(told.answers - ranks(data)).max() <= boost.near + boost.margin
+    assert boost.error(size=1200) == math.inf  # this base says nothing
     assert compose(told.losses) == boost.loss
 
 

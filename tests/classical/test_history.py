@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from discreet.classical.history import error_bounds, mwem, mwem_gaussian
+from discreet.classical.history import dnrrv, error_bounds, mwem, mwem_gaussian
+from discreet.classical.nested import Nested
 from discreet.classical.small import blr_accuracy, blr_textbook
 from discreet.errors import Invalid
 from discreet.loss.leaves import BoundedRange, Gaussian
@@ -24,7 +25,7 @@ def test_numbers_by_hand() -> None:
     assert bounds["DNRRV"].error == pytest.approx(2 ** math.sqrt(math.log2(10**4)) * 2000)
     for row in bounds.rows:
         assert row.share == pytest.approx(row.error / 10**6)
-        assert row.kind == ("rate" if row.algorithm.split()[0] in ("DNRRV", "DRV", "HR") else "proved")
+        assert row.kind == ("rate" if row.algorithm.split(" (")[0] in ("DNRRV", "DRV", "HR") else "proved")
     assert [row.year for row in bounds.rows] == sorted(row.year for row in bounds.rows)
 
 
@@ -42,6 +43,33 @@ def test_how_they_grow() -> None:
     assert power("HLM, Gaussian noise") == pytest.approx(1 / 2, abs=0.04)
     for name in ("DNRRV", "DRV (boosting)", "HR (PMW)"):
         assert power(name) == pytest.approx(1 / 2)
+
+
+def test_what_dnrrv_is_worth() -> None:
+    """Parts are better than plain Gaussian noise only for very many queries, and there MWEM's proved bound is far below."""
+    for queries, domain, n, parts in [(10**3, 16, 10**5, 0), (10**6, 2**16, 10**6, 0), (10**9, 8, 20_000, 1), (10**12, 16, 10**5, 2)]:
+        shape = Nested(size=queries, domain=domain, rows=1, epsilon=1, delta="1e-9", records=n)
+        plain = shape.measuring.error(1 - shape.beta / 2, queries)
+        found = shape.best(n, 2**30)
+        assert len(found.sizes) == parts
+        assert dnrrv(queries, domain, n, 1, "1e-9", "0.05") == found.top_level(0.95, n).answers
+        assert (dnrrv(queries, domain, n, 1, "1e-9", "0.05") < plain) == (parts > 0)
+        if parts:
+            assert mwem_gaussian(queries, domain, n, 1.0, 1e-9, 0.05).error < found.top_level(0.95, n).answers / 10
+
+
+@pytest.mark.parametrize("domain", [4, 2**10, 2**20])
+@pytest.mark.parametrize("records", [10**5, 10**8, 10**10])
+def test_where_parts_pay_something_else_is_better(domain: int, records: int) -> None:
+    """The statement of `DNRRV` about itself, on a grid: at ε = 1 it never has the least proved error by its parts."""
+    for queries in (10**6, 10**8, 10**11, 10**13):
+        found = Nested(size=queries, domain=domain, rows=1, epsilon=1, delta="1e-9", records=records).best(records, 2**30)
+        assert not found.sizes or queries > 10**6
+        others = [
+            mwem_gaussian(queries, domain, records, 1.0, 1e-9, 0.05).error,
+            records * blr_accuracy(queries, domain, records, 1, 0.05).share + 1,
+        ]
+        assert not found.sizes or min(others) < found.top_level(0.95, records).answers
 
 
 def test_the_best_round_is_best_and_true() -> None:

@@ -153,3 +153,14 @@ def test_wrong_parameters(wrong: dict[str, Any]) -> None:
 def test_wrong_queries(wrong: Any) -> None:
     with pytest.raises(Invalid):
         online(epsilon=1).open(Private([1, 2, 3])).ask(wrong)
+
+
+def test_the_error_is_known_where_the_theorem_holds() -> None:
+    everything = all_databases(3, rows_needed(3, "0.6"))
+    settings: dict[str, Any] = {"accuracy": "0.6", "queries_expected": 3, "epsilon": 1}
+    mechanism = MedianMechanism(candidates=everything, **settings)
+    n = mechanism.needs()
+    assert mechanism.error(size=n) == pytest.approx(0.6 * n)
+    assert mechanism.error(size=n - 1) == mechanism.error(0.999, size=n) == math.inf
+    for fewer in (everything[1:], all_databases(3, rows_needed(3, "0.6") - 1), np.vstack([everything[1:], everything[1]])):
+        assert MedianMechanism(candidates=fewer, **settings).error(size=10**9) == math.inf  # perhaps none of them is good

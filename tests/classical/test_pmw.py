@@ -233,6 +233,17 @@ def test_all_answers_are_as_accurate_as_stated(budget: dict[str, Any], coins: Se
         assert all(a.source != "refused" for a in told)
 
 
+def test_the_error_is_known_where_the_theorem_holds() -> None:
+    mechanism = PMW(domain=8, accuracy="0.2", queries_expected=50, epsilon=1, delta="1e-6")
+    n = mechanism.needs()
+    assert mechanism.error(size=n) == pytest.approx(0.2 * n) == mechanism.error(0.95, n)
+    assert mechanism.error(size=n - 1) == math.inf  # too few records
+    assert mechanism.error(0.999, size=n) == math.inf  # surer than they allow
+    assert mechanism.error(0.999, size=mechanism.needs("0.001")) < math.inf
+    limited = PMW(domain=8, accuracy="0.2", queries_expected=50, epsilon=1, updates=5)
+    assert limited.error(size=10**9) == math.inf  # five rounds may be used up
+
+
 def test_few_updates_then_only_the_hypothesis(coins: Seeded) -> None:
     run = online(16, epsilon=1000, accuracy="0.05", updates=2).open(Private(np.arange(16) * 100))
     sources = [run.ask(row).source for row in Queries.thresholds(16).matrix]

@@ -15,7 +15,8 @@ from scripted import Seeded
 
 from discreet.classical import projection
 from discreet.classical.linear import Queries
-from discreet.classical.projection import Projection, few_rows, nearest_l2, nearest_linf, to_rows
+from discreet.classical.nearest import few_rows, nearest_l2, nearest_linf, sure_l2, sure_linf, to_rows
+from discreet.classical.projection import Projection
 from discreet.errors import Invalid
 from discreet.loss.loss import compose
 from discreet.mechanisms.gaussian import Gaussian
@@ -141,6 +142,36 @@ def test_a_solver_that_is_stopped_early_says_so() -> None:
         assert solve(matrix, targets, 1e-9, 3).gap > 1e-6
     fit = Projection(queries=Queries.thresholds(50), epsilon=1000, steps=2, tolerance=0.01)
     assert fit.sample(np.arange(50), Seeded(1)).gap > 0.01
+
+
+@pytest.mark.parametrize("norm", ["linf", "l2"])
+@pytest.mark.parametrize("steps", [1, 3, 20])
+def test_a_solver_that_is_stopped_early_is_within_the_error(norm: Any, steps: int) -> None:
+    """Nearly no noise and few steps: what the solver leaves is most of the error, and both statements include it."""
+    queries = Queries.points(50) if norm == "l2" else Queries.thresholds(50)
+    fit = Projection(queries=queries, epsilon=1000, steps=steps, tolerance=0.01, norm=norm)
+    data = np.where(np.arange(50) < 7, 10**5 * (1 + np.arange(50)), 0)  # 2.8 million
+    near = fit.sample(data, Seeded(1))
+    off = np.abs(near.answers(queries) - queries.answers(data))
+    error = off.max() if norm == "linf" else math.sqrt((off**2).mean())
+    assert error > 1000 * 0.01  # as far off as the tolerance would never be
+    assert error <= fit.error(0.999999, size=3 * 10**6, gap=near.gap) + 1e-6
+    assert near.gap <= fit.error(0.999999, size=3 * 10**6)
+    assert error <= fit.error(0.999999, size=3 * 10**6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_gaps_are_never_more_than_is_sure(seed: int) -> None:
+    """Whatever the targets, in [0, 1] or drawn towards corners, after any number of steps."""
+    rng = np.random.default_rng(seed)
+    for steps in (1, 2, 7, 40):
+        queries, n = int(rng.integers(2, 40)), int(rng.integers(2, 40))
+        matrix = rng.integers(0, 2, (queries, n)).astype(float)
+        targets = rng.beta(0.2, 0.2, queries)
+        p, gap = nearest_linf(matrix, targets, 0.0, steps)
+        assert gap <= sure_linf(queries, steps)
+        assert np.abs(matrix @ p - targets).max() <= best_linf(matrix, targets) + gap + 1e-9
+        assert nearest_l2(matrix, targets, 0.0, steps).gap <= sure_l2(queries, steps) + 1e-12
 
 
 @pytest.mark.parametrize("seed", range(5))

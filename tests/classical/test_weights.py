@@ -200,10 +200,28 @@ def test_parts_of_epsilon_are_exact() -> None:
     assert share.count(2).loss.epsilon == share.choice(2).loss.epsilon == share.test(0, 2).loss.epsilon == Fraction(14, 15)
 
 
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("0.1", "1e-9"), ("5", "1e-3")])
+def test_of_epsilon_and_delta_the_better(epsilon: str, delta: str) -> None:
+    """Few parts stay pure, many become ρ; either way all parts together are (ε, δ), and each is about as good as the pure one or better."""
+    kinds = []
+    for parts in (1, 2, 5, 20, 100, 1000):
+        share = Share.of(epsilon, delta=delta, parts=parts).part(parts)
+        kinds.append(share.rho is None)
+        for made in (share.count(1), share.choice(1), share.test(0, 1)):
+            assert compose(parts * [made.loss]).epsilon_at(Fraction(delta)) <= float(epsilon)
+        pure = Share.of(epsilon).part(parts)
+        assert share.choice(1).epsilon >= pure.choice(1).epsilon
+        assert share.count(1).error(size=10) <= pure.count(1).error(size=10) * 1.2
+    assert kinds == sorted(kinds, reverse=True)
+    assert not kinds[-1]
+    assert Share.of(epsilon, delta=0, parts=1000) == Share.of(epsilon)
+
+
 def test_one_of_the_two() -> None:
-    for wrong in ({}, {"epsilon": 1, "rho": 1}, {"epsilon": 0}, {"rho": -1}):
+    budgets: list[dict[str, Any]] = [{}, {"epsilon": 1, "rho": 1}, {"epsilon": 0}, {"rho": -1}]
+    for wrong in [*budgets, {"rho": 1, "delta": "1e-6"}, {"delta": "1e-6"}, {"epsilon": 1, "delta": 1}]:
         with pytest.raises(Invalid):
-            Share.of(**wrong)  # type: ignore[arg-type]
+            Share.of(**wrong)
 
 
 def test_histograms_are_read_totally() -> None:

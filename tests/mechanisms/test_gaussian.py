@@ -72,7 +72,7 @@ def test_the_classic_constants() -> None:
         assert classic.scale > Gaussian(epsilon=0.5, delta=1e-5, sensitivity=2).scale
         assert delta_of(float(classic.scale), 2, 0.5) < 1e-5
     for epsilon in (1, 10):
-        with pytest.raises(Invalid):
+        with pytest.raises(Invalid, match=r"discreet\.Gaussian\(epsilon=…, delta=…\)"):  # what a user can type
             Gaussian.classic(epsilon=epsilon, delta=1e-5)
 
 

@@ -50,9 +50,12 @@ class SmallRelease(Mechanism[SmallDatabase], ABC):
 
     Under add/remove the number n of records is secret, and n̂ is released by discrete Laplace noise out of `size_share` of ε; the rest
     chooses the small database. Under replace-one n is public, and all of ε chooses.
+
+    `delta` may be given as for the other algorithms. It buys nothing here, and the loss has none: one choice that is ε-DP is (ε, δ)-DP.
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    delta: Fraction = field(default=Fraction(0), converter=parameter.any_delta, repr=str)
     rows: int = field(converter=some_rows)
     adjacency: Adjacency = field(default="add/remove", converter=_adjacency)
     size_share: Fraction = field(default=Fraction(1, 10), converter=_share, repr=str)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.mechanisms import answer as answers
@@ -125,6 +125,11 @@ def updates(value: int | None) -> int | None:
 def epsilon(value: Number | None) -> Fraction | None:
     """ε, for pure privacy."""
     return None if value is None else exact.positive(value, "epsilon")
+
+
+def delta(value: Number | None) -> Fraction | None:
+    """δ beside ε; none or 0 for pure privacy."""
+    return None if value is None else parameter.any_delta(value)
 
 
 def rho(value: Number | None) -> Fraction | None:

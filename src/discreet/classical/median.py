@@ -66,16 +66,17 @@ def _candidates(given: Any) -> Integers:
 class MedianMechanism:
     """Answer linear queries one by one with the median of candidate databases, and pay where the median is wrong.
 
-    The candidates are public: all small databases, or any sample made without looking at the data. Give epsilon or rho; `records` as in
-    PMW, which is the better algorithm and the one to use. This one came first.
+    The candidates are public: all small databases, or any sample made without looking at the data. Give epsilon, or epsilon and delta,
+    or rho; `records` as in PMW, which is the better algorithm and the one to use. This one came first.
 
     Theorem (Roth & Roughgarden 2010).
         All answers together cost at most `loss`: the number of records and 1 + ⌊log₂|candidates|⌋ rounds (see `Rounds`), for
-        candidates leave by released answers only.
+        candidates leave by released answers only. That is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see `Share`).
 
     Accuracy.
         Let α = accuracy, n ≥ `needs`, and let some candidate be within α/4 of the data on all queries asked (see `all_databases`). With
-        probability 1 − β all of k answers are within αn, and no round is missing.
+        probability 1 − β all of k answers are within αn, and no round is missing. `error(confidence, size=n)` is αn where this is known at
+        that confidence: n is large enough, and the candidates are all databases of m > ln(2k)/(2(α/4)²) rows. Else it is infinite.
 
     Proof.
         With confidence 1 − β every test is right within t, every count within Z, and n within ν, where αn ≥ 4(t + Z + 2ν + 1). The
@@ -95,11 +96,12 @@ class MedianMechanism:
     queries_expected: int = field(converter=given.queries_expected)
     beta: Fraction = field(default=Fraction(1, 20), converter=given.beta, repr=str)
     epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
     rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
     records: int | None = field(default=None, converter=given.records)
 
     def __attrs_post_init__(self) -> None:
-        Share.of(self.epsilon, self.rho)
+        _ = self.budget
 
     @property
     def domain(self) -> int:
@@ -107,23 +109,42 @@ class MedianMechanism:
         return int(self.candidates.shape[1])
 
     @property
+    def budget(self) -> Share:
+        """What may be spent in all, as ε or as ρ."""
+        return Share.of(self.epsilon, self.rho, self.delta, parts=len(self.candidates).bit_length())
+
+    @property
     def counting(self) -> Laplace | Gaussian | None:
         """How the number of records is measured, unless it is public: out of a twentieth of the budget."""
-        return Share.of(self.epsilon, self.rho).part(20).count(1) if self.records is None else None
+        return self.budget.part(20).count(1) if self.records is None else None
 
     @property
     def rounds(self) -> Rounds:
         """The rounds share the rest, a tenth of it for the counts."""
-        return share_rounds(Share.of(self.epsilon, self.rho), self.counting is None, len(self.candidates).bit_length(), self.top)
+        return share_rounds(self.budget, self.counting is None, len(self.candidates).bit_length(), self.top)
 
     @property
     def loss(self) -> Loss:
         """What the run can cost in all, whatever is asked."""
         return compose(([] if self.counting is None else [self.counting.loss]) + self.rounds.rounds * [self.rounds.each])
 
-    def needs(self) -> int:
-        """From how many records on the accuracy statement holds."""
-        third, rounds = self.beta / 3, self.rounds
+    def error(self, confidence: Number | None = None, size: int = 1) -> float:
+        """How far off any of the expected answers may be for `size` records, as a count; without a confidence, with 1 − β."""
+        level = 1 - self.beta if confidence is None else exact.confidence_level(confidence)
+        n = exact.whole(size, "size")
+        return float(self.accuracy * n) if self._covers and n >= self.needs(1 - level) else math.inf
+
+    @property
+    def _covers(self) -> bool:
+        """Whether the candidates are all databases of enough rows, so that one of them is good whatever is asked."""
+        rows = int(self.candidates[0].sum())
+        if rows < rows_needed(self.queries_expected, self.accuracy) or (self.candidates.sum(axis=1) != rows).any():
+            return False
+        return len(np.unique(self.candidates, axis=0)) == small_databases(self.domain, rows)
+
+    def needs(self, beta: Number | None = None) -> int:
+        """From how many records on the accuracy statement holds, at this β instead of the mechanism's own."""
+        third, rounds = (self.beta if beta is None else given.beta(beta)) / 3, self.rounds
         test = rounds.stream(0).error(1 - third / rounds.rounds, 2 * self.queries_expected) / self.top
         told = rounds.telling_count.error(1 - third, rounds.rounds) / self.top
         off = 0.0 if self.counting is None else self.counting.error(1 - third)

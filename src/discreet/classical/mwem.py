@@ -47,12 +47,13 @@ class Learnt:
 class MWEM(Mechanism[Learnt]):
     """Learn a distribution over the domain that answers all the queries, in rounds of choosing the worst and measuring it.
 
-    Give epsilon or rho. Without `records` neighbours differ by one record more or less, and their number is measured first. With
-    `records`, the public number of them, neighbours differ by one record replaced.
+    Give epsilon, or epsilon and delta, or rho. Without `records` neighbours differ by one record more or less, and their number is
+    measured first. With `records`, the public number of them, neighbours differ by one record replaced.
 
     Theorem (Hardt, Ligett & McSherry 2012).
         One record moves each score |q(x) − estimate| by at most 1, whatever the estimate, which is public; and so each count. The choices
-        and counts (and the measured n) compose to `loss`, which is ε pure or at most ρ of zCDP; the rest is post-processing.
+        and counts (and the measured n) compose to `loss`, which is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see
+        `Share`); the rest is post-processing.
 
     Accuracy.
         Let T = rounds, and with confidence 1 − β let every choice be within S of the worst query, every noise at most Z, and n within ν.
@@ -75,17 +76,27 @@ class MWEM(Mechanism[Learnt]):
     queries: Queries
     rounds: int = field(converter=given.rounds)
     epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
     rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
     records: int | None = field(default=None, converter=given.records)
     sweeps: int = field(default=0, converter=given.sweeps)
 
     def __attrs_post_init__(self) -> None:
-        Share.of(self.epsilon, self.rho)
+        _ = self.budget
+
+    @property
+    def _parts(self) -> int:
+        return 2 * self.rounds + (self.records is None)
+
+    @property
+    def budget(self) -> Share:
+        """What may be spent in all, as ε or as ρ."""
+        return Share.of(self.epsilon, self.rho, self.delta, parts=self._parts)
 
     @property
     def _share(self) -> Share:
         """Each choice, each count and the number of records get the same."""
-        return Share.of(self.epsilon, self.rho).part(2 * self.rounds + (self.records is None))
+        return self.budget.part(self._parts)
 
     @property
     def counting(self) -> Laplace | Gaussian | None:

@@ -8,11 +8,13 @@ from typing import Any, final
 
 from attrs import field, frozen
 
+from discreet import exact
 from discreet.classical import given
 from discreet.classical.given import Floats, Integers, private_histogram
 from discreet.classical.rounds import Answer, Rounds, measure_total, read_query, share_rounds
 from discreet.classical.shares import Share
 from discreet.classical.weights import Weights, most_updates
+from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
@@ -24,17 +26,17 @@ from discreet.private import Private
 class PMW:
     """Answer linear queries one by one, each within accuracy·n, and pay only where the hypothesis is wrong.
 
-    Give epsilon or rho. Without `records` neighbours differ by one record more or less, and their number is measured first. With
-    `records`, the public number of them, neighbours differ by one record replaced. `updates` limits the rounds, if they should be fewer
-    than the theorem asks for: when all are used only the hypothesis answers, and says so.
+    Give epsilon, or epsilon and delta, or rho. Without `records` neighbours differ by one record more or less, and their number is
+    measured first. With `records`, the public number of them, neighbours differ by one record replaced. `updates` limits the rounds, if
+    they should be fewer than the theorem asks for: when all are used only the hypothesis answers, and says so.
 
     Theorem (Hardt & Rothblum 2010; Dwork & Roth 2014, sec. 4.2).
         All answers together, to any number of queries chosen after seeing earlier answers, cost at most `loss`: the number of
-        records and C rounds (see `Rounds`), which is ε pure or at most ρ of zCDP.
+        records and C rounds (see `Rounds`), which is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see `Share`).
 
     Accuracy.
         Let α = accuracy, C = 1 + ⌊2 ln N/α²⌋ and n ≥ `needs`. With probability 1 − β all of k answers are within αn, and no round is
-        missing.
+        missing. `error(confidence, size=n)` is αn where this holds at that confidence; with fewer rounds or records it is infinite.
 
     Proof.
         With confidence 1 − β every test is right within t, every count within Z ≤ αn, and n within ν, where 4(t + 2ν + 1) ≤ αn. The
@@ -53,43 +55,60 @@ class PMW:
     queries_expected: int = field(converter=given.queries_expected)
     beta: Fraction = field(default=Fraction(1, 20), converter=given.beta, repr=str)
     epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
     rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
     records: int | None = field(default=None, converter=given.records)
     updates: int | None = field(default=None, converter=given.updates)
 
     def __attrs_post_init__(self) -> None:
-        Share.of(self.epsilon, self.rho)
+        _ = self.budget
 
     @property
     def most_updates(self) -> int:
         """C, the number of rounds."""
-        return 1 + most_updates(self.domain, float(self.accuracy) / 2) if self.updates is None else self.updates
+        return self._proven_updates if self.updates is None else self.updates
+
+    @property
+    def _proven_updates(self) -> int:
+        return 1 + most_updates(self.domain, float(self.accuracy) / 2)
+
+    @property
+    def budget(self) -> Share:
+        """What may be spent in all, as ε or as ρ."""
+        return Share.of(self.epsilon, self.rho, self.delta, parts=self.most_updates)
 
     @property
     def counting(self) -> Laplace | Gaussian | None:
         """How the number of records is measured, unless it is public: out of a twentieth of the budget."""
-        return Share.of(self.epsilon, self.rho).part(20).count(1) if self.records is None else None
+        return self.budget.part(20).count(1) if self.records is None else None
 
     @property
     def rounds(self) -> Rounds:
         """The rounds share the rest, a tenth of it for the counts: they may be αn off, the tests only αn/4."""
-        return share_rounds(Share.of(self.epsilon, self.rho), self.counting is None, self.most_updates, self.top)
+        return share_rounds(self.budget, self.counting is None, self.most_updates, self.top)
 
     @property
     def loss(self) -> Loss:
         """What the run can cost in all, whatever is asked."""
         return compose(([] if self.counting is None else [self.counting.loss]) + self.most_updates * [self.rounds.each])
 
-    def slack(self) -> tuple[float, float, float]:
+    def error(self, confidence: Number | None = None, size: int = 1) -> float:
+        """How far off any of the expected answers may be for `size` records, as a count; without a confidence, with 1 − β."""
+        level = 1 - self.beta if confidence is None else exact.confidence_level(confidence)
+        n = exact.whole(size, "size")
+        enough = self.updates is None or self.updates >= self._proven_updates
+        return float(self.accuracy * n) if enough and n >= self.needs(1 - level) else math.inf
+
+    def slack(self, beta: Number | None = None) -> tuple[float, float, float]:
         """t, Z and ν of the accuracy statement, as counts: each holds for all steps with probability 1 − β/3."""
-        third, rounds, top = self.beta / 3, self.rounds, self.top
+        third, rounds, top = (self.beta if beta is None else given.beta(beta)) / 3, self.rounds, self.top
         test = rounds.stream(0).error(1 - third / rounds.rounds, 2 * self.queries_expected) / top
         told = rounds.telling_count.error(1 - third, rounds.rounds) / top
         return test, told, 0.0 if self.counting is None else self.counting.error(1 - third)
 
-    def needs(self) -> int:
-        """From how many records on the accuracy statement holds."""
-        test, told, off = self.slack()
+    def needs(self, beta: Number | None = None) -> int:
+        """From how many records on the accuracy statement holds, at this β instead of the mechanism's own."""
+        test, told, off = self.slack(beta)
         return math.ceil(max(4 * (test + 2 * off + 1), told) / float(self.accuracy))
 
     def open(self, data: Private[Any] | Any) -> Run:

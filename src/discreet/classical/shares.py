@@ -8,10 +8,11 @@ from typing import final
 
 from attrs import frozen
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import leaves
+from discreet.loss.convert import zcdp_budget
 from discreet.loss.loss import Loss
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
@@ -30,6 +31,10 @@ class Share:
         ε adds up, and so does ρ. Of ρ, selection gets ε = √(8ρ) as it has bounded range, a threshold test ε = √(2ρ), and counts
         Gaussian noise; of ε, all get ε. Roots are rounded down.
 
+    Theorem (Canonne, Kamath & Steinke 2020).
+        ρ-zCDP with ε(ρ, δ) ≤ ε is (ε, δ)-DP, and so is ε pure. Which of the two a budget becomes depends on k, the number of equal parts
+        it is meant for: pure as long as k ≤ ε²/8ρ, where both its counts and its selections have less noise than those of ρ.
+
     >>> Share.of(epsilon=1).part(4).count(sensitivity=1)
     Laplace(epsilon=1/4, sensitivity=1, whole=True)
     """
@@ -38,13 +43,16 @@ class Share:
     rho: Fraction | None
 
     @classmethod
-    def of(cls, epsilon: Number | None = None, rho: Number | None = None) -> Share:
-        """Read a budget: give just one of the two."""
-        if (epsilon is None) == (rho is None):
-            raise Invalid("give epsilon for pure privacy, or rho for zCDP, and not both")
-        if epsilon is not None:
-            return cls(exact.positive(epsilon, "epsilon"), None)
-        return cls(None, exact.positive(rho, "rho")) if rho is not None else cls(None, None)
+    def of(cls, epsilon: Number | None = None, rho: Number | None = None, delta: Number | None = None, *, parts: int = 1) -> Share:
+        """Read a budget: epsilon, or epsilon and delta, or rho; `parts` says in about how many equal parts it will be spent."""
+        if epsilon is None and rho is not None and delta is None:
+            return cls(None, exact.positive(rho, "rho"))
+        if epsilon is None or rho is not None:
+            raise Invalid("give epsilon for pure privacy, or epsilon and delta, or rho for zCDP; not rho with one of the others")
+        pure = exact.positive(epsilon, "epsilon")
+        mass = Fraction(0) if delta is None else parameter.any_delta(delta)
+        concentrated = zcdp_budget(pure, mass)
+        return cls(pure, None) if 8 * parts * concentrated <= pure**2 else cls(None, concentrated)
 
     def part(self, parts: int, of: int = 1) -> Share:
         """`of` of so many equal parts."""

@@ -77,7 +77,10 @@ def classic_gaussian_scale(epsilon: Number, delta: Number, sensitivity: Number =
     e, mass = exact.positive(epsilon, "epsilon"), exact.positive(delta, "delta")
     c, moved = exact.rational(constant, "constant"), exact.positive(sensitivity, "sensitivity")
     if not 0 < e < 1:
-        raise Invalid("the textbook's formula is proven for 0 < epsilon < 1 only; use gaussian_scale")
+        raise Invalid(
+            "the textbook's formula is proven for 0 < epsilon < 1 only: use discreet.Gaussian(epsilon=…, delta=…), "
+            "which has the least noise for every epsilon"
+        )
     if not mass < 1:
         raise Invalid("delta must be below 1")
     if c < Fraction(5, 4):
