@@ -273,6 +273,10 @@ class BoundedRange(Loss):
         moment = s * (e + np.log(s * a / ((s + 1) * b))) + np.log(a / (s + 1)) - math.log(-math.expm1(-e))
         return np.asarray(np.minimum(plain, (moment + 64 * 2.0**-53 * (1 + s * (1 + e))) / s), dtype=np.float64)
 
+    @property
+    def closed(self) -> bool:
+        return False  # k units in k parts, each formed after the answers before it, need not have losses in one interval of length kε
+
     def group(self, k: int) -> Loss:
         return BoundedRange(exact.whole(k, "k", least=0) * self.epsilon)
 

@@ -23,6 +23,7 @@ from discreet.loss.leaves import (
     Zcdp,
 )
 from discreet.loss.loss import Alternatives, Group, Loss, Sum, compose, parallel
+from discreet.loss.parts import SomeParts
 from discreet.loss.promise import Promised
 
 _KINDS: dict[str, type[Loss]] = {
@@ -38,6 +39,7 @@ _KINDS: dict[str, type[Loss]] = {
     "randomized-response": RandomizedResponse,
     "revealed": Revealed,
     "promised": Promised,
+    "some-parts": SomeParts,
     "sum": Sum,
     "alternatives": Alternatives,
     "group": Group,
