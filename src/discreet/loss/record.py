@@ -19,6 +19,7 @@ from discreet.loss.leaves import (
     Laplace,
     Pure,
     RandomizedResponse,
+    Response,
     Revealed,
     Zcdp,
 )
@@ -37,6 +38,7 @@ _KINDS: dict[str, type[Loss]] = {
     "gaussian-threshold": GaussianThreshold,
     "bounded-range": BoundedRange,
     "randomized-response": RandomizedResponse,
+    "response": Response,
     "revealed": Revealed,
     "promised": Promised,
     "some-parts": SomeParts,

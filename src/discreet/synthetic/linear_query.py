@@ -33,10 +33,10 @@ class LinearQuery:
     With top = 1 it counts the records of a predicate; otherwise it sums a value between 0 and 1. Queries are made in canonical form,
     without columns that do not matter and common factors, so that the same question is the same value however it was spelt.
 
-    Lemma (sensitivity). Let the cells of the clique's marginal gain at most Δ together between neighbours, lose at most Δ together, and move
-    by at most Δ₂ in ℓ₂. Then Σ weight·count moves by at most min(max weight·Δ, ‖weights‖₂·Δ₂), and by a whole number if counts are whole.
-    Proof. Weights are not negative, so what is gained raises the sum by at most max weight·Δ, what is lost lowers it by at most as much, and
-    the one makes up for the other: under replace-one the sum moves no further than when a unit is added. The rest is Cauchy–Schwarz.
+    Lemma (sensitivity). Between neighbours let the cells of the clique's marginal gain at most Δ together, lose at most Δ together, and
+    move by at most Δ₂ in ℓ₂. Then Σ weight·count moves by at most min(max weight·Δ, ‖weights‖₂·Δ₂), by a whole number if counts are whole.
+    Proof. Weights are not negative, so gains raise the sum by at most max weight·Δ, losses lower it by at most as much, and one makes up
+    for the other: under replace-one the sum moves no further than when a unit is added. The rest is Cauchy–Schwarz.
 
     >>> domain = Domain.of({"age": 10, "sex": 2})
     >>> LinearQuery.where(domain, {"age": range(3), "sex": [0, 1]}) == LinearQuery.where(domain, {"age": [2, 1, 0]})
