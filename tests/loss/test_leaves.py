@@ -85,7 +85,7 @@ def test_gdp_dominates_and_is_tight(loss: Loss) -> None:
 
 
 def test_bounded_range_is_the_worst_pair() -> None:
-    """Losses t or t − ε: the prices are suprema over t; the one for μ is checked here only, on a fine grid."""
+    """Losses t or t − ε: the prices are suprema over t."""
     for eta in (0.001, 0.1, 1.0, 4.0, 20.0, 100.0):
         loss = BoundedRange(Fraction(str(eta)))
         t = np.linspace(0, eta, 4003)[1:-1]
@@ -106,6 +106,29 @@ def test_bounded_range_is_the_worst_pair() -> None:
             assert moment.max() <= bound * (1 + 1e-9) + 1e-15 / s
             assert moment.max() <= float(loss.rho) * a * (1 + 1e-9) + 1e-15 / s
         assert loss.rho <= loss.epsilon**2 / 8
+
+
+def test_each_step_of_the_proof_for_bounded_range() -> None:
+    """The hazard's slope, the two functions that fall, the derivative of μ and where |b| ≤ a, on grids."""
+    x = np.linspace(1e-3, 30, 20_001)
+    hazard = {side: np.exp(norm.logpdf(x) - norm.logsf(side * x)) for side in (1, -1)}
+    for side, h in hazard.items():
+        slope = h * (h - side * x)
+        assert (slope >= 0).all()
+        assert (slope < 1).all()
+    both = norm.logsf(x) + norm.logcdf(x)
+    assert (np.diff(2 * norm.logpdf(x) - both) < 0).all()
+    assert (np.diff(both - norm.logpdf(x)) < 0).all()
+    for eta in (0.1, 1.0, 4.0, 20.0):
+        t = np.linspace(eta / 1000, eta * 0.999, 4001)
+        c = -1 / math.expm1(-eta)
+        b, a = norm.isf(-c * np.expm1(-t)), norm.isf(c * math.exp(-eta) * np.expm1(t))
+        k = {name: np.exp(norm.logsf(at) + norm.logcdf(at) - norm.logpdf(at)) for name, at in (("a", a), ("b", b))}
+        slope = (k["b"] - k["a"]) / (norm.sf(b) - norm.sf(a))
+        np.testing.assert_allclose(np.gradient(a - b, t)[50:-50], slope[50:-50], rtol=0.02, atol=2e-5)
+        assert (a[t <= eta / 2] >= np.abs(b[t <= eta / 2]) - 1e-12).all()
+        assert (slope[t < eta * 0.49] > 0).all()
+        assert (slope[t > eta * 0.51] < 0).all()
 
 
 def test_bounded_range_profile_is_the_supremum() -> None:

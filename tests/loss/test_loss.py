@@ -74,7 +74,8 @@ def test_times_is_repeated_plus(a: Loss, k: int) -> None:
 def test_alternatives_are_a_commutative_idempotent_monoid(a: Loss, b: Loss, c: Loss) -> None:
     assert (a | b) | c == a | (b | c)
     assert a | b == b | a
-    assert a | a == a
+    assert (a | a) | a == a | a
+    assert a | a == a or not a.closed
 
 
 @few
@@ -199,7 +200,11 @@ def test_group_rules() -> None:
     generic = RandomizedResponse(1).group(3)
     assert isinstance(generic, Group)
     assert generic.epsilon == 3
-    assert generic.rho == 9 * RandomizedResponse(1).rho
+    assert generic.rho == Pure(3).rho < 9 * RandomizedResponse(1).rho
+    assert generic.mu_squared == Pure(3).mu_squared < 9 * RandomizedResponse(1).mu_squared
+    assert RandomizedResponse("1/10").group(2).rho == Pure("1/5").rho
+    ten = Group(10, RandomizedResponse(1))
+    assert 9.99 < float(ten.rho) < 10 < 46 < float(100 * RandomizedResponse(1).rho)
     approx = Approx(1, 1e-6).group(3)
     truth = 1e-6 * math.expm1(3) / math.expm1(1)
     assert approx.epsilon == 3

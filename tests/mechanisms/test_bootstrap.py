@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from scripted import Seeded
 
 from discreet.errors import Invalid
-from discreet.mechanisms.bootstrap import LittleBootstraps, parametric_bootstrap
+from discreet.mechanisms.bootstrap import LittleBootstraps, largest_deviation, parametric_bootstrap
 from discreet.mechanisms.laplace import Laplace
 from discreet.private import Private
 
@@ -72,6 +73,28 @@ def test_standard_errors_are_those_of_all_records() -> None:
     found = [little.sample(people, Seeded(i)) for i in range(12)]
     assert np.median([one.standard_error for one in found]) == pytest.approx(true, rel=0.3)
     assert np.median([one.value for one in found]) == pytest.approx(50, abs=1)
+
+
+@pytest.mark.parametrize("rounds", range(2, 13))
+def test_no_standard_error_is_cut(rounds: int) -> None:
+    """All numbers at the two ends, every way: the largest deviation is the bound, and a mechanism's range holds it."""
+    worst = max(float(np.std(np.array(ends, float), ddof=1)) for ends in itertools.product((0, 1), repeat=rounds))
+    assert worst <= largest_deviation(rounds) <= worst * (1 + 1e-10)
+    inside = np.random.default_rng(rounds).random((1000, rounds))
+    assert np.std(inside, axis=1, ddof=1).max() < worst
+    assert LittleBootstraps(epsilon=1, estimator=np.mean, blocks=20, rounds=rounds, **ENDS).spread.upper >= 100 * worst
+
+
+def test_large_standard_errors_are_told_as_they_are() -> None:
+    """Two rounds, of which one gives 0 and the other 100, in every block: 100/√2 for a block."""
+    turn = itertools.count()
+
+    def jumps(rows: Any) -> float:
+        return 100.0 * (next(turn) % 2)
+
+    little = LittleBootstraps(epsilon=200, estimator=jumps, blocks=16, rounds=2, **ENDS)
+    told = little.sample(np.arange(160.0), Seeded(4)).standard_error
+    assert told == pytest.approx(100 / math.sqrt(2) / math.sqrt(16), rel=0.01)
 
 
 def test_private_records_never_fail() -> None:

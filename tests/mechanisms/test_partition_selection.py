@@ -157,3 +157,18 @@ def test_one_unit_cannot_respell_a_label(mechanism: Any, respelt: Any) -> None:
     for labels, sizes in (([respelt, large, 10**6000], [1, 10**13, 0]), ([large, respelt], [10**13, 1])):
         shown = list(mechanism.sample((labels, sizes), Shake(0)))
         assert [repr(label) for label in shown] == [repr(large)]
+
+
+@pytest.mark.parametrize("epsilon", ["1/2", "2", "8"])
+def test_three_units_in_two_of_three_new_groups(epsilon: str) -> None:
+    """Units in {A, B}, {B, C} and {A, C}: the chance that any of three groups of two shows is within what loss_at(3) says."""
+    three = {"epsilon": epsilon, "delta": "1e-5", "partitions": 2}
+    single = PartitionSelection(**three)
+    assert 1 - (1 - single.chance(2)) ** 3 <= single.loss_at(3).delta_at(100)
+    counts = ThresholdedCounts(**three)
+    law = laws.truncated_geometric(float(counts.noise.epsilon), counts.noise.bound)
+    shown = math.fsum(p for z, p in law.items() if 2 + z > counts.noise.bound)
+    assert 1 - (1 - shown) ** 3 <= counts.loss_at(3).delta_at(100) * (1 + 1e-9)
+    weighted = WeightedGaussianSelection(**three)
+    shown = float(stats.norm.sf((weighted.threshold / weighted.unit - math.sqrt(2)) / float(weighted.scale)))
+    assert 1 - (1 - shown) ** 3 <= weighted.loss_at(3).delta_at(100)

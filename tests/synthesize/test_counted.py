@@ -81,7 +81,7 @@ def test_what_a_unit_moves() -> None:
     with clinic.session() as db:
         assert (counts(db, 3).one, counts(db, 3).moved, counts(db, 3).length) == (ONE, 3 * ONE, 3 * ONE)
         replaced = counts(db, 3, "replace-one")
-        assert replaced.moved == 6 * ONE
+        assert (replaced.moved, replaced.gained) == (6 * ONE, 3 * ONE)
         assert 1.41421 * 3 * ONE < replaced.length < 1.4144 * 3 * ONE
 
 

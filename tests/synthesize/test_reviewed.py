@@ -59,7 +59,7 @@ def test_large_weights_and_counts_do_not_overflow() -> None:
         Workload(domain, {(0, 1): 2**51})
     heavy = Workload(domain, {(0, 1): 10**7})
     table = CodedTable(domain, {"a": [0, 1] * 5000, "b": [0, 1] * 5000})
-    table.one, table.moved = 2**40, 2**40  # as if each record were very fine
+    table.one, table.moved, table.gained = 2**40, 2**40, 2**40  # as if each record were very fine
     AIM(budget=Budget.zcdp(1), workload=heavy).run(table)
     assert distance(np.array([2**61, -(2**61)]), np.array([-(2**61), 2**61])) == 2**62
     assert distance(np.array([2**40 + 1, 5]), np.array([1, 7])) == 2**40 + 2

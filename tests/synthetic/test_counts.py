@@ -40,6 +40,7 @@ def test_neighbours_are_as_near_as_said(replace_one: bool) -> None:
             for clique in CLIQUES:
                 off = mine[clique] - theirs[clique]
                 assert np.abs(off).sum() <= one.moved
+                assert max(off[off > 0].sum(), -off[off < 0].sum()) <= one.gained
                 assert Fraction(int((off**2).sum())) <= one.length**2
 
 

@@ -105,6 +105,23 @@ def test_every_way_is_taken_and_every_answer_is_within_its_error(monkeypatch: An
         assert not one.note
 
 
+def test_a_count_costs_no_more_where_records_are_replaced(monkeypatch: Any) -> None:
+    """One number moves by 1 either way, and so do threshold tests and the number of records."""
+    monkeypatch.setattr(Knowledge, "fits", lambda self, clique: False)
+    costs, guards, totals = [], [], []
+    for replace_one in (False, True):
+        table = CodedTable(DOMAIN, columns(), replace_one)
+        run = Interactive(accuracy=500).open(table, lambda what, loss: None)
+        costs.append(run.ask(where(a=1, e=[0, 1, 2])).cost)
+        guard = run.rules.guard(Fraction(1500), table, 1)
+        assert guard is not None
+        guards.append(guard.loss)
+        totals.append(run.knowledge.total_mechanism(Fraction(40)).loss)
+    assert costs[0] == costs[1]
+    assert guards[0] == guards[1]
+    assert totals[0] == totals[1]
+
+
 def test_the_same_question_has_the_same_answer_for_nothing() -> None:
     run = Interactive(accuracy=500).open(CodedTable(DOMAIN, columns()), lambda what, loss: None)
     first = run.ask(where(a=1, e=[0, 1]))
@@ -205,7 +222,7 @@ class Watched:
 
     def __init__(self, held: dict[str, Any]) -> None:
         self._table, self.read = CodedTable(DOMAIN, held), 0
-        self.domain, self.one, self.moved, self.length = DOMAIN, 1, 1, Fraction(1)
+        self.domain, self.one, self.moved, self.gained, self.length = DOMAIN, 1, 1, 1, Fraction(1)
 
     def marginals(self, cliques: Any) -> Any:
         self.read += 1

@@ -70,18 +70,32 @@ def test_no_unit_moves_a_query_by_more_than_its_sensitivity(replace_one: bool) -
     for query in (where(age=[0, 1]), LinearQuery.of(DOMAIN, ["age", "sex"], weights, 9), where(sex=1, dept=2)):
         flat = query.array.ravel()
         moves = [abs(int(a) - int(b)) for a in flat for b in flat] if replace_one else flat.tolist()
-        assert max(moves) <= query.sensitivity(table) <= query.top * table.moved
-    assert where(sex=1).sensitivity(table) == 1  # with √2 rounded down: whole counts move by whole numbers
+        assert max(moves) <= query.sensitivity(table) <= max(flat) <= query.top
+    assert where(sex=1).sensitivity(table) == 1
+    assert where(age=[0, 1, 2, 3]).sensitivity(table) == 1  # four cells: neither 2 nor ⌊√8⌋ when a record is replaced
 
 
 def test_sensitivity_for_units_of_many_records() -> None:
     """Ten records in ten different cells: ℓ₁ 10, ℓ₂ √10; a query of three cells moves by 5 = ⌊√3·√10⌋ at most, and one of all by 10."""
 
     class Spread:
-        domain, one, moved, length = DOMAIN, 1, 10, Fraction(3163, 1000)
+        domain, one, moved, gained, length = DOMAIN, 1, 10, 10, Fraction(3163, 1000)
 
     assert where(age=[0, 1, 2]).sensitivity(Spread()) == 5  # type: ignore[arg-type]
     assert LinearQuery.of(DOMAIN, ["age"], [1, 1, 1, 1, 0]).sensitivity(Spread()) == 6  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("weights", [[0, 1, 1], [3, 5, 2], [1, 0, 0]])
+def test_sensitivity_where_units_of_many_records_are_replaced(weights: list[int]) -> None:
+    """Every unit of up to three records in three cells, replaced by every other one."""
+    query = LinearQuery(clique=(2,), shape=(3,), weights=tuple(weights), top=5)
+
+    class Replaced:
+        domain, one, moved, gained, length = DOMAIN, 1, 6, 3, Fraction(14143, 10000) * 3
+
+    units = [np.array(unit) for unit in itertools.product(range(4), repeat=3) if sum(unit) <= 3]
+    moves = [abs(int(np.dot(weights, one - other))) for one in units for other in units]
+    assert max(moves) == query.sensitivity(Replaced()) == 3 * max(weights)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

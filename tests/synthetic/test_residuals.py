@@ -59,6 +59,7 @@ class Understated:
     def __init__(self, domain: Domain, rows: Any, replace_one: bool = False) -> None:
         self._real = table(domain, rows, replace_one)
         self.domain, self.one, self.moved, self.length = domain, 1, self._real.moved, self._real.length / 2
+        self.gained = self._real.gained
         self.marginals = self._real.marginals
 
 

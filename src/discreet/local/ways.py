@@ -68,7 +68,9 @@ class Subset(Way):
 
     Theorem (Wang, Huang, Wang, Nie, Xiao, Yang, Li & Qiao 2016; Ye & Barg 2018).
         Every report that names the true choice has the same probability, e^ε times that of every other: it is ε-DP. With d near
-        k/(e^ε + 1) no other way has a smaller error, up to lower order. With d = 1 it is randomised response.
+        k/(e^ε + 1) no other way has a smaller error, up to lower order. With d = 1 it is randomised response. The loss between two choices
+        is ε where the report names the first alone, −ε where it names the second alone, else 0. The first has probability
+        p·(k − d)/(k − 1) = e^ε/w for p as above and w = (k − 1)·(e^ε/(k − d) + 1/d), and the second e^(−ε) times that: `Response`.
     """
 
     epsilon: Fraction = field(repr=str)
@@ -81,7 +83,9 @@ class Subset(Way):
 
     @property
     def loss(self) -> Loss:
-        return leaves.RandomizedResponse(self.epsilon, self.k) if self.d == 1 else leaves.Pure(self.epsilon)
+        if self.d == 1:
+            return leaves.RandomizedResponse(self.epsilon, self.k)
+        return leaves.Response(self.epsilon, Fraction(self.k - 1, self.k - self.d), Fraction(self.k - 1, self.d))
 
     @property
     def named(self) -> int:
@@ -126,7 +130,8 @@ class Unary(Way):
 
     Theorem (Wang, Blocki, Li & Jha 2017, optimised unary encoding).
         Two choices differ in two of the k coins. Their ratios are at most (1/2)/(1/(e^ε + 1)) and (1 − 1/(e^ε + 1))/(1/2), with the product
-        e^ε: it is ε-DP. Of all such coins these have the least variance for rare choices, 4e^ε/(n(e^ε − 1)²).
+        e^ε: it is ε-DP. Of all such coins these have the least variance for rare choices, 4e^ε/(n(e^ε − 1)²). The loss between two
+        choices is ±ε where the report names one of the two alone, with probabilities e^ε/w and 1/w for w = 2(e^ε + 1), else 0: `Response`.
     """
 
     epsilon: Fraction = field(repr=str)
@@ -138,7 +143,7 @@ class Unary(Way):
 
     @property
     def loss(self) -> Loss:
-        return leaves.Pure(self.epsilon)
+        return leaves.Response(self.epsilon, 2, 2)
 
     @property
     def named(self) -> None:

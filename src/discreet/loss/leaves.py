@@ -13,12 +13,13 @@ from discreet import exact, parameter
 from discreet.exact import Ball, ball
 from discreet.loss import convert
 from discreet.loss.certify import float_above, float_up_or_infinite, rational_above, upper_quantile
-from discreet.loss.law import Bounded, Floats, Lattice, Law, Laws, Normal, curve, pure_law
+from discreet.loss.law import Bounded, Floats, Lattice, Law, Laws, Normal, curve
 from discreet.loss.loss import ZERO, Loss
 from discreet.loss.notions import Approx, Gdp, Pure, Revealed, Zcdp
+from discreet.loss.response import RandomizedResponse, Response
 
 __all__ = [
-    "Approx", "BoundedRange", "DiscreteLaplace", "Gaussian", "Gdp", "Laplace", "Pure", "RandomizedResponse", "Revealed", "Zcdp",
+    "Approx", "BoundedRange", "DiscreteLaplace", "Gaussian", "Gdp", "Laplace", "Pure", "RandomizedResponse", "Response", "Revealed", "Zcdp",
 ]  # fmt: skip
 
 
@@ -236,7 +237,13 @@ class BoundedRange(Loss):
     Proof. Losses are t or t − ε for some t. ρ: K(α − 1)/(α(α − 1)) is a second divided difference of ln cosh(εx/2), the mean of
         g = (ε²/8)·sech² over −λ₁ + (α − 1)λ₃ + c with λ uniform on the simplex. Given U = λ₃/(1 − λ₁) it is the mean of
         g(w(c′ − λ₁)) with w = 1 + (α − 1)U ≥ 1, and g(wx) ≤ g(x): so α = 1 is worst, and the sup over t of the mean loss is ρ.
-        μ: each pair has one knot; that the symmetric t = ε/2 is worst was checked numerically (tests), not proven.
+        μ: the loss t has the chances p and q = e^(−t)·p, so there is one knot and μ(t) = a − b for Φ(a) = p, Φ(b) = q. With Q = 1 − Φ
+        and c = 1/(1 − e^−ε): Φ(b) = c(e^−t − e^−ε), Q(b) = c(1 − e^−t) and Q(a) = c·e^−ε·(e^t − 1), so Φ(a)/Φ(b) = e^t and
+        Q(b)/Q(a) = e^{ε−t}. The derivatives of both logarithms give μ′ = (k(b) − k(a))/(Q(b) − Q(a)) for k = ΦQ/φ, an even function.
+        It falls in |x|: φk′ is −N for N = φ(Φ − Q) − xΦQ, which is 0 at 0 and at ∞, and N′ = 2φ² − ΦQ changes its sign once, from
+        + to −, because the hazard h = φ/Q has 0 < h′ < 1 (it is convex, Sampford 1953) and so the derivative of ln(φ²/ΦQ),
+        h(x) − h(−x) − 2x, is negative for x > 0. Now b ≤ a, and −b ≤ a means e^{t−ε} ≤ e^−t: for t ≤ ε/2 it is |b| ≤ a and μ′ ≥ 0.
+        Exchanging P and Q takes t to ε − t and leaves μ, so t = ε/2 is worst, where Q(a) = 1/(1 + e^{ε/2}) and b = −a.
 
     >>> float(BoundedRange(1).rho) < 1 / 8
     True
@@ -273,71 +280,12 @@ class BoundedRange(Loss):
         moment = s * (e + np.log(s * a / ((s + 1) * b))) + np.log(a / (s + 1)) - math.log(-math.expm1(-e))
         return np.asarray(np.minimum(plain, (moment + 64 * 2.0**-53 * (1 + s * (1 + e))) / s), dtype=np.float64)
 
+    @property
+    def closed(self) -> bool:
+        return False  # k units in k parts, each formed after the answers before it, need not have losses in one interval of length kε
+
     def group(self, k: int) -> Loss:
         return BoundedRange(exact.whole(k, "k", least=0) * self.epsilon)
 
     def below(self, other: Loss) -> bool:
         return isinstance(other, BoundedRange) and self.epsilon <= other.epsilon
-
-
-@final
-@frozen
-class RandomizedResponse(Loss):
-    """Pay for telling the truth with odds e^ε against each other one of `choices` answers.
-
-    Theorem (Warner 1965; Kairouz, Bonawitz & Ramage 2016).
-        With w = e^ε + choices − 1 the loss is ε, −ε or 0 with probabilities e^ε/w, 1/w and (choices − 2)/w. It is ε-DP, μ-GDP for
-        μ = Φ⁻¹(1 − 1/w) + Φ⁻¹(e^ε/w) (the one knot of its trade-off curve), and ε(e^ε − 1)/w-zCDP while choices − 2 ≤ 2e^{ε/2}:
-        then cosh(uε) = −(choices − 2)e^(−ε/2)/2 has only imaginary roots u, as in Laplace; beyond, ε·tanh(ε/2).
-
-    >>> RandomizedResponse(1).rho == Pure(1).rho, RandomizedResponse(1, choices=4).rho < Pure(1).rho
-    (True, True)
-    """
-
-    epsilon: Fraction = field(converter=parameter.any_epsilon, repr=str)
-    choices: int = field(default=2, converter=parameter.choices, repr=str)
-
-    @property
-    def _weight(self) -> Ball:
-        return ball(self.epsilon).exp() + (self.choices - 1)
-
-    @property
-    def rho(self) -> Fraction:
-        pure = convert.pure_to_zcdp(self.epsilon)
-        real_roots = (self.choices - 2) ** 2 <= 4 * (1 + self.epsilon)  # 1 + ε ≤ e^ε keeps this exact
-        if self.choices == 2 or self.epsilon > convert.HUGE or not real_roots:
-            return pure
-        return min(pure, rational_above(lambda: ball(self.epsilon) * ball(self.epsilon).expm1() / self._weight))
-
-    @property
-    def mu_squared(self) -> Fraction:
-        if not 0 < self.epsilon < convert.HUGE:
-            return convert.pure_to_gdp(self.epsilon)
-
-        def knot() -> Ball:
-            wrong = upper_quantile(1 / self._weight)
-            return wrong + upper_quantile((self.choices - 1) / self._weight)
-
-        return min(rational_above(lambda: knot() ** 2), convert.pure_to_gdp(self.epsilon))
-
-    @property
-    def _law(self) -> Law:
-        e = self.epsilon
-        if e > convert.HUGE:
-            return pure_law(e)
-        return Bounded(
-            float_up_or_infinite(e),
-            float_above(lambda: ball(e).exp() / self._weight),
-            float_above(lambda: (self.choices - 2) / self._weight) if self.choices > 2 else 0.0,
-            0.0,
-        )
-
-    @property
-    def laws(self) -> Laws:
-        return ((self._law, 1),) if self.epsilon else ()
-
-    def renyi(self, orders: Floats) -> Floats:
-        return curve(self._law, orders, Loss.renyi(self, orders))
-
-    def below(self, other: Loss) -> bool:
-        return isinstance(other, RandomizedResponse) and self.choices == other.choices and self.epsilon <= other.epsilon

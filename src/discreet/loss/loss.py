@@ -74,6 +74,11 @@ class Loss(ABC):
         k = exact.whole(k, "k", least=0)
         return self if k == 1 else Group(k, self) if k else NOTHING
 
+    @property
+    def closed(self) -> bool:
+        """Whether `group` follows from this loss alone: then it also holds where a unit is in one of several parts with this loss."""
+        return True
+
     def covers(self, loss: Loss) -> bool:
         """Decide whether this loss, as a budget, admits another."""
         raise Invalid("a ceiling must be Pure, Approx, Zcdp or Gdp; this loss cannot serve as a budget")
@@ -159,6 +164,8 @@ class Sum(Loss):
     Theorem (Dwork et al. 2006; Bun & Steinke 2016; Mironov 2017; Dong, Roth & Su 2022; Zhu, Dong & Wang 2022).
         Under adaptive composition ε, δ, ρ, μ² and Rényi divergences of each order add up, and laws that dominate each step compose
         to the law of their independent sum, provided the parameters of every step are fixed in advance (else: see filter.py).
+        For k units each step costs what it costs k units, as every unit goes through every step. Where a unit is in any p of many
+        parts this is no theorem, and `p * loss` is no loss for groups: use `SomeParts`.
 
     >>> from discreet.loss.leaves import Laplace, Pure
     >>> Pure(1) + Laplace(1) == Laplace(1) + Pure(1)
@@ -180,6 +187,7 @@ class Sum(Loss):
     epsilon = property(lambda self: _total((term.epsilon, k) for term, k in self.terms))
     rho = property(lambda self: _total((term.rho, k) for term, k in self.terms))
     mu_squared = property(lambda self: _total((term.mu_squared, k) for term, k in self.terms))
+    closed = property(lambda self: all(term.closed for term, _ in self.terms))
 
     @property
     def basic(self) -> tuple[Fraction | None, Fraction]:
@@ -222,6 +230,8 @@ def parallel(*losses: Loss, adjacency: Adjacency = "add/remove") -> Loss:
         parts += loss.parts if isinstance(loss, Alternatives) and loss.touched == touched == 1 else (loss,)
     distinct = Counter(parts)
     kept = sorted((part for part, k in distinct.items() for _ in range(min(k, touched))), key=repr)
+    if len(kept) == 1 and len(parts) > 1 and not kept[0].closed:
+        kept *= 2  # what several units pay rests on there being one mechanism, so two stay two
     return NOTHING if not kept else kept[0] if len(kept) == 1 else Alternatives(tuple(kept), touched)
 
 
@@ -244,6 +254,7 @@ class Alternatives(Loss):
     Proof of the laws. A profile that is the largest of several has no closed law here. If one part dominates all (the same mechanism with
         the largest parameter) its law serves; else every part is μ-GDP for the largest μ, and the Gaussian law serves. Choosing the
         worst combination after composing would be wrong: later parts may be formed after earlier answers were seen.
+        Several units may be in several parts, so they pay by group privacy from the whole's own loss (`Group`).
     """
 
     parts: tuple[Loss, ...]
@@ -290,6 +301,10 @@ class Alternatives(Loss):
         return min(Loss.delta_at(self, epsilon), self._worst(lambda choice: choice.delta_at(epsilon)))
 
 
+def _lesser(*bounds: Fraction | None) -> Fraction | None:
+    return min((bound for bound in bounds if bound is not None), default=None)
+
+
 @final
 @frozen
 class Group(Loss):
@@ -297,7 +312,7 @@ class Group(Loss):
 
     Theorem (Dwork & Roth 2014, theorem 2.2; Vadhan 2017; Bun & Steinke 2016, proposition 27; Dong, Roth & Su 2022, theorem 2.14).
         For groups of k, ε becomes kε, (ε, δ) becomes (kε, δ(e^{kε} − 1)/(e^ε − 1)), ρ becomes k²ρ and μ becomes kμ.
-        The last two are used only where nothing is revealed; else they follow from (kε, ·).
+        The last two are used only where nothing is revealed. What follows from kε serves too, so ρ and μ are the lesser of both.
     """
 
     k: int
@@ -315,15 +330,13 @@ class Group(Loss):
 
     @property
     def rho(self) -> Fraction | None:
-        if self.part.delta == 0 and self.part.rho is not None:
-            return self.k**2 * self.part.rho
-        return None if self.epsilon is None else convert.pure_to_zcdp(self.epsilon)
+        from_units = None if self.part.delta or self.part.rho is None else self.k**2 * self.part.rho
+        return _lesser(from_units, None if self.epsilon is None else convert.pure_to_zcdp(self.epsilon))
 
     @property
     def mu_squared(self) -> Fraction | None:
-        if self.part.delta == 0 and self.part.mu_squared is not None:
-            return self.k**2 * self.part.mu_squared
-        return None if self.epsilon is None else convert.pure_to_gdp(self.epsilon)
+        from_units = None if self.part.delta or self.part.mu_squared is None else self.k**2 * self.part.mu_squared
+        return _lesser(from_units, None if self.epsilon is None else convert.pure_to_gdp(self.epsilon))
 
     @property
     def laws(self) -> Laws | None:

@@ -71,6 +71,10 @@ class Promised(Loss):
     def laws(self) -> Laws | None:
         return self.parts.laws
 
+    @property
+    def closed(self) -> bool:
+        return self.parts.closed
+
     def renyi(self, orders: Floats) -> Floats:
         return self.parts.renyi(orders)
 

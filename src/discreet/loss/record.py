@@ -19,10 +19,12 @@ from discreet.loss.leaves import (
     Laplace,
     Pure,
     RandomizedResponse,
+    Response,
     Revealed,
     Zcdp,
 )
 from discreet.loss.loss import Alternatives, Group, Loss, Sum, compose, parallel
+from discreet.loss.parts import SomeParts
 from discreet.loss.promise import Promised
 
 _KINDS: dict[str, type[Loss]] = {
@@ -36,8 +38,10 @@ _KINDS: dict[str, type[Loss]] = {
     "gaussian-threshold": GaussianThreshold,
     "bounded-range": BoundedRange,
     "randomized-response": RandomizedResponse,
+    "response": Response,
     "revealed": Revealed,
     "promised": Promised,
+    "some-parts": SomeParts,
     "sum": Sum,
     "alternatives": Alternatives,
     "group": Group,

@@ -129,8 +129,8 @@ class LittleBootstraps(Mechanism[Uncertain]):
 
     @property
     def spread(self) -> SampleAndAggregate:
-        """What aggregates the standard errors of whole blocks, which cannot exceed half the range."""
-        return self._median(self.epsilon * _SHARE, _no_estimate, Fraction(0), (self.upper - self.lower) / 2)
+        """What aggregates the standard errors of whole blocks, up to the largest there can be."""
+        return self._median(self.epsilon * _SHARE, _no_estimate, Fraction(0), (self.upper - self.lower) * largest_deviation(self.rounds))
 
     def _median(self, epsilon: Fraction, estimator: Callable[[Any], Any], lower: Fraction, upper: Fraction) -> SampleAndAggregate:
         return SampleAndAggregate(epsilon=epsilon, estimator=estimator, blocks=self.blocks, lower=lower, upper=upper, moved=self.moved)
@@ -160,6 +160,19 @@ class LittleBootstraps(Mechanism[Uncertain]):
         drawn = [self.value.estimate(_taken(part, uniforms(size, size, bits))) for _ in range(self.rounds)]
         shares = [_within(one, low, high) / 2 - low / 2 for one in drawn]  # halves, and then parts of the range, cannot overflow
         return float(np.std([share / (high / 2 - low / 2) for share in shares], ddof=1)) * (high - low)
+
+
+def largest_deviation(n: int) -> Fraction:
+    """The largest standard deviation (over n − 1) that n numbers from 0 to 1 can have, rounded up.
+
+    Lemma. It is √(⌊n/2⌋·⌈n/2⌉/(n(n − 1))): 0.707 for two numbers, 0.577 for three, falling to 1/2.
+    Proof. The sum of squares about the mean is convex in each number, so all lie at the ends; with j of them at 1 it is j(n − j)/n.
+
+    >>> round(float(largest_deviation(2)), 3), round(float(largest_deviation(51)), 3)
+    (0.707, 0.505)
+    """
+    square = Fraction((n // 2) * ((n + 1) // 2), n * (n - 1))
+    return exact.rational_up(lambda: exact.ball(square).sqrt(), 40)  # coarser than a float: what floats round up stays within
 
 
 def _no_estimate(_: Any) -> None:

@@ -21,6 +21,7 @@ from discreet.errors import Invalid
 from discreet.exact import Ball, Number
 from discreet.loss import calibrate, leaves
 from discreet.loss.loss import Loss
+from discreet.loss.parts import SomeParts
 from discreet.mechanisms.groups import Groups, Shown, check_groups, chosen, in_order, named, read_groups
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.truncated_geometric import TruncatedGeometric
@@ -130,7 +131,7 @@ class ThresholdedCounts(Mechanism[dict[Any, int]]):
     Theorem (after Korolova et al. 2009; noise as in `TruncatedGeometric`).
         Add truncated geometric noise with bound k, and show what exceeds k. A group of size 1 is shown with probability δ at most, and
         one of size 0 never, so a group that only one neighbour has is within the noise's own δ: one group costs (ε, δ), not two of them.
-        With up to `partitions` groups per unit each has its share of ε and δ.
+        With up to `partitions` groups per unit each has its share of ε and δ; several units together may be in any groups (`SomeParts`).
 
     Accuracy.
         A shown size is off by at most `noise.bound`, usually by `noise.error()`; `error(confidence)` is the size from which on a group is
@@ -152,7 +153,8 @@ class ThresholdedCounts(Mechanism[dict[Any, int]]):
 
     @property
     def loss(self) -> Loss:
-        return self.partitions * self.noise.loss
+        each = leaves.Approx(self.noise.epsilon, self.noise.delta)
+        return each if self.partitions == 1 else SomeParts(each, self.partitions)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         # n + Z > k fails when Z ≤ k − n, by symmetry as often as Z ≥ n − k

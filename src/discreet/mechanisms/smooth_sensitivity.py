@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from discreet import exact, parameter
 from discreet.errors import Invalid
-from discreet.exact import Number
+from discreet.exact import Ball, Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
@@ -76,14 +76,18 @@ class SmoothSensitivity(Mechanism[float]):
     is Cauchy and the release is ε-DP; with δ it is Laplace, wider for most data but far lighter in the tail. The release is a whole number
     of units: a grid that does not depend on the data.
 
-    Theorem (Nissim, Raskhodnikova & Smith 2007; the constants by the proofs below).
-        Let S be at least the local sensitivity, and move by at most the factor r = 1 + 1/m between neighbours (m is `smoothness`).
-        f + (S/(ε − ln r))·Cauchy is ε-DP. f + (S/ε₁)·Laplace is (ε₁ + ε₂, δ)-DP if ln r ≤ ε₂ and e^(−m(ε₂ + ln r))/(m + 1) ≤ δ.
+    Theorem (after Nissim, Raskhodnikova & Smith 2007; the constants by the proofs below).
+        Let S be at least the local sensitivity of the data and of its neighbours, and move by at most the factor r = 1 + 1/m between
+        neighbours (m is `smoothness`). f + (S/a)·Cauchy is ε-DP if and only if a² ≤ 2c and a² ≤ 2rc − (r − 1)², where c = cosh ε − 1.
+        f + (S/a)·Laplace is (ε, δ)-DP if a ≤ ε, a ≤ r(ε − ln r) and e^(−m(ε + ln r))·cosh(ma)/(m + 1) ≤ δ.
 
-    Proof. Change the width first, then the place; the place moves by S at most, with the new width. Place: the slope of ln(1 + z²) is at
-        most 1 in absolute value, that of |z| too. Width: r(1 + z²)/(1 + r²z²) lies between 1/r and r. For Laplace the narrower law is at
-        most r ≤ e^ε₂ times the wider, and the wider exceeds e^ε₂ times the narrower where |z| > (ε₂ + ln r)/(1 − 1/r) in narrow widths;
-        by e^(−(ε₂ + ln r)/(r − 1))·(1 − 1/r) = e^(−m(ε₂ + ln r))/(m + 1) in all. As the width comes first, this δ is not multiplied.
+    Proof. Neighbours have widths 1 and s, 1 ≤ s ≤ r, in units of the narrower one, and places at most a apart.
+        Cauchy: up to a constant the reciprocal of the density is q(t) = ((t − x)² + w²)/w, a quadratic form of (t, 1)
+        with determinant 1. So the extreme ratios of two of them are eigenvalues λ and 1/λ, and 2·cosh(ln λ) = λ + 1/λ is a trace:
+        2 + (a² + (s − 1)²)/s. This is at most 2·cosh ε where a² ≤ 2sc − (s − 1)², concave in s: its ends decide.
+        Laplace: ln(narrow/wide) is largest at the narrower one's place, ln s + a/s ≤ ε, for s(ε − ln s) is concave in s. The wider law
+        exceeds e^ε times the narrower in two tails, by (1 − 1/s)/2·e^(−(ε + ln s ∓ a)/(s − 1)) each. Both rise with s: the
+        derivative of the logarithm is (ε + ln s ∓ a)/(s − 1)². At s = r they sum to the δ above, and that rises with a.
 
     Accuracy.
         `error(confidence, sensitivity=S)` is the quantile of |error| where the smooth sensitivity is S; without it, at its largest.
@@ -94,7 +98,7 @@ class SmoothSensitivity(Mechanism[float]):
     True
     >>> pure = SmoothSensitivity(epsilon=1, statistic=wages)
     >>> pure.loss, pure.smoothness, round(pure.error(sensitivity=0.01), 2)
-    (Pure(epsilon=1), 2, 0.32)
+    (Pure(epsilon=1), 2, 0.18)
     """
 
     epsilon: Fraction = field(repr=str)
@@ -134,11 +138,8 @@ class SmoothSensitivity(Mechanism[float]):
 
     @property
     def rate(self) -> Fraction:
-        """The share of ε for the place: noise has the width S/rate."""
-        if self.delta:
-            return self.epsilon / 2
-        m = self.smoothness
-        return self.epsilon - exact.rational_up(lambda: (exact.ball(1) + 1 / exact.ball(m)).log(), 96)
+        """The theorem's a: noise has the width S/rate."""
+        return _laplace_rate(self.epsilon, self.delta, self.smoothness) if self.delta else _cauchy_rate(self.epsilon, self.smoothness)
 
     @property
     def loss(self) -> Loss:
@@ -182,7 +183,7 @@ class SmoothSensitivity(Mechanism[float]):
 
 @lru_cache(maxsize=256)
 def _smoothness(epsilon: Fraction, delta: Fraction) -> int:
-    """The least m that the theorem allows, certified: for Cauchy noise ln r takes about half of ε."""
+    """The least m, certified, at which ln r ≤ ε/2 and, for Laplace noise, at which the theorem allows a = ε/2."""
     half = epsilon / 2
 
     def enough(m: int) -> bool:
@@ -193,3 +194,33 @@ def _smoothness(epsilon: Fraction, delta: Fraction) -> int:
             return not delta or bool((-m * (exact.ball(half) + step)).exp() / (m + 1) <= exact.ball(delta))
 
     return exact.least_whole(enough, above=0)
+
+
+_LARGEST = Fraction(64)  # a larger ε would make no noise narrower that anybody could tell from this
+
+
+@lru_cache(maxsize=256)
+def _cauchy_rate(epsilon: Fraction, m: int) -> Fraction:
+    """The largest a of the theorem, rounded down: 2·sinh(ε/2) where the width may move freely, else what it leaves."""
+    e, step = min(epsilon, _LARGEST), Fraction(1, m)
+
+    def free() -> Ball:
+        return 2 * (exact.ball(e) / 2).sinh()  # 2(cosh ε − 1) is its square, without cancellation
+
+    return min(
+        exact.rational_down(free, 128),
+        exact.rational_down(lambda: (exact.ball(1 + step) * free() ** 2 - exact.ball(step) ** 2).sqrt(), 128),
+    )
+
+
+@lru_cache(maxsize=256)
+def _laplace_rate(epsilon: Fraction, delta: Fraction, m: int) -> Fraction:
+    """The largest a of the theorem, rounded down."""
+    r = 1 + Fraction(1, m)
+
+    def by_mass() -> Ball:
+        log_r = exact.ball(r).log()
+        return (exact.ball(delta) * (m + 1) * (m * (exact.ball(epsilon) + log_r)).exp()).acosh() / m
+
+    by_ratio = exact.rational_down(lambda: exact.ball(r) * (exact.ball(epsilon) - exact.ball(r).log()), 128)
+    return min(epsilon, by_ratio, exact.rational_down(by_mass, 128))

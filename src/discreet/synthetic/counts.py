@@ -48,6 +48,10 @@ class Counts(Protocol):
     def length(self) -> Fraction:
         """The same in ℓ₂."""
 
+    @property
+    def gained(self) -> int:
+        """The most that all cells of a marginal gain together, or that they lose: replacing a unit takes one away and adds another."""
+
     def marginals(self, cliques: Sequence[Clique]) -> Private[Marginals]:
         """Count the cells of each clique."""
 
@@ -61,7 +65,7 @@ class CodedTable:
 
     def __init__(self, domain: Domain, columns: Mapping[str, Any], replace_one: bool = False) -> None:
         self.domain, self.one = domain, 1
-        self.moved = 2 if replace_one else 1
+        self.moved, self.gained = 2 if replace_one else 1, 1
         self.length = Fraction(14143, 10000) if replace_one else Fraction(1)
         if missing := [name for name in domain.names if name not in columns]:
             raise Invalid(f"these columns are missing: {', '.join(missing)}")

@@ -94,8 +94,8 @@ class Interactive:
 
     Proof.
         A round is one sparse vector with one hit. Its scores are ±(⌊16·Σ weight·count/top⌋ − e), where e is the estimate, public and
-        rounded before. One unit moves Σ weight·count/top by at most Δ₁, the marginal's ℓ₁ sensitivity, because weights are at most top;
-        so it moves the score, a whole number, by at most 16Δ₁, for every query. Misses are free, a hit ends the round. A residual moves
+        rounded before. One unit moves Σ weight·count/top by at most Δ, what the marginal's cells gain or lose, because weights are at most
+        top; so it moves the score, a whole number, by at most 16Δ, for every query. Misses are free, a hit ends the round. A residual moves
         by its stated length (`Knowledge`), one number by `LinearQuery.sensitivity`; Gaussian noise prices both. The rest is
         post-processing.
 
@@ -136,7 +136,7 @@ class Interactive:
         threshold, confidence = width // 2, 1 - self.beta / (2 * round_number * (round_number + 1))
         if (slack := width - threshold - 2) < 4:
             return None
-        moved = _GRAIN * counts.moved
+        moved = _GRAIN * counts.gained
         once = SparseVector(epsilon=1, threshold=threshold, sensitivity=moved).error(confidence, 2 * self.questions)
         epsilon = Fraction(ceil(once / slack * 10**6), 10**6)  # the error is that of ε = 1 divided by ε
         return SparseVector(epsilon=epsilon, threshold=threshold, sensitivity=moved)

@@ -200,7 +200,7 @@ class Knowledge:
         """How far one unit moves a residual in ℓ₂, in whole numbers, rounded up."""
         if clique not in self._lengths:
             moved = Residual(self.domain, clique, BITS).moved_squared(self._counts.moved, self._counts.length)
-            self._lengths[clique] = _root_up(moved)
+            self._lengths[clique] = _root_up(moved) if clique else Fraction(self._counts.gained)  # a total, which gains or loses
         return self._lengths[clique]
 
 

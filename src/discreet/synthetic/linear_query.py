@@ -33,8 +33,10 @@ class LinearQuery:
     With top = 1 it counts the records of a predicate; otherwise it sums a value between 0 and 1. Queries are made in canonical form,
     without columns that do not matter and common factors, so that the same question is the same value however it was spelt.
 
-    Lemma (sensitivity). If a unit moves the marginal of the clique by at most Δ₁ in ℓ₁ and Δ₂ in ℓ₂, then it moves Σ weight·count by at
-    most min(max weight·Δ₁, ‖weights‖₂·Δ₂) (Hölder), and by a whole number if counts are whole.
+    Lemma (sensitivity). Between neighbours let the cells of the clique's marginal gain at most Δ together, lose at most Δ together, and
+    move by at most Δ₂ in ℓ₂. Then Σ weight·count moves by at most min(max weight·Δ, ‖weights‖₂·Δ₂), by a whole number if counts are whole.
+    Proof. Weights are not negative, so gains raise the sum by at most max weight·Δ, losses lower it by at most as much, and one makes up
+    for the other: under replace-one the sum moves no further than when a unit is added. The rest is Cauchy–Schwarz.
 
     >>> domain = Domain.of({"age": 10, "sex": 2})
     >>> LinearQuery.where(domain, {"age": range(3), "sex": [0, 1]}) == LinearQuery.where(domain, {"age": [2, 1, 0]})
@@ -122,7 +124,7 @@ class LinearQuery:
     def sensitivity(self, counts: Counts) -> int:
         """How far one unit moves Σ weight·count, in units of the counts."""
         squares = sum(weight * weight for weight in self.weights) * Fraction(counts.length) ** 2
-        return min(max(self.weights) * counts.moved, isqrt(squares.numerator // squares.denominator))
+        return min(max(self.weights) * counts.gained, isqrt(squares.numerator // squares.denominator))
 
     def shown(self, domain: Domain) -> str:
         """What the query is about, as people read it."""

@@ -63,7 +63,7 @@ class Residuals:
         domain, spending = counts.domain, Spending(self.budget)
         held = counts.marginals([(), *self.workload.closure()])
         part = self._first
-        mechanism = spending.gaussian(self.budget.amount * part, counts.length)
+        mechanism = spending.gaussian(self.budget.amount * part, Fraction(counts.gained))
         count = spending.release("number of records", mechanism, held.map(lambda marginals: marginals[()]))
         raw = float(np.asarray(count)[0]) / counts.one
         total = max(1.0, raw)
