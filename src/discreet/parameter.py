@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.errors import Invalid
-from discreet.exact import Number, non_negative, positive, probability, rational, whole
+from discreet.exact import Number, grid_down, non_negative, positive, probability, rational, whole
 
 _EXTREME = 250  # powers of two: what is made of two such parameters is well inside the floats
 
@@ -21,6 +21,23 @@ def _moderate(value: Number, name: str) -> Fraction:
 def some_epsilon(value: Number) -> Fraction:
     """ε > 0."""
     return _moderate(value, "epsilon")
+
+
+def price_epsilon(value: Number) -> Fraction:
+    """ε > 0 as a session charges it: a multiple of 10⁻⁴⁰, rounded down, so that three thirds fit a budget of one."""
+    return _price(some_epsilon(value), "epsilon")
+
+
+def price_delta(value: Number) -> Fraction:
+    """δ ≥ 0 as a session charges it: a multiple of 10⁻⁴⁰, rounded down."""
+    return _price(any_delta(value), "delta")
+
+
+def _price(value: Fraction, name: str) -> Fraction:
+    kept = grid_down(value)
+    if value and not kept:
+        raise Invalid(f"{name} is charged in multiples of 1e-40: give at least that")
+    return kept
 
 
 def any_epsilon(value: Number) -> Fraction:

@@ -135,7 +135,7 @@ class Session:
         from discreet.synthesize.discover import Discovery
         from discreet.synthesize.order import Order
 
-        price = parameter.some_epsilon(epsilon), self._usual_delta if delta is None else parameter.any_delta(delta)
+        price = parameter.price_epsilon(epsilon), self._usual_delta if delta is None else parameter.price_delta(delta)
         asked = self.table(table) if isinstance(table, str) else table
         order = Order.of(asked, self._catalog, price, columns, workload, method, bins, size, contributions)
 
@@ -172,7 +172,7 @@ class Session:
         private = [one.name for one in self._catalog.tables if one.private]
         if table is None and len(private) != 1:
             raise Invalid(f"say which table the columns are of: table=…, one of {', '.join(private)}")
-        price = parameter.some_epsilon(epsilon), self._usual_delta if delta is None else parameter.some_delta(delta)
+        price = parameter.price_epsilon(epsilon), self._usual_delta if delta is None else parameter.price_delta(delta)
         if not price[1]:
             raise Refused("an interactive session needs a δ: connect with delta=1e-6, or pass delta=")
         asked = table if isinstance(table, query.Ask) else self.table(table or private[0])
@@ -218,7 +218,7 @@ class Session:
         """
         from discreet.estimate import road
 
-        price = parameter.some_epsilon(epsilon), self._usual_delta if delta is None else parameter.any_delta(delta)
+        price = parameter.price_epsilon(epsilon), self._usual_delta if delta is None else parameter.price_delta(delta)
         asked = self.table(table) if isinstance(table, str) else table
         plan = road.plan_of(asked, self._catalog, self._engine, price, what, of, options)
         return plan if dry else road.run(plan, self._till)
@@ -235,7 +235,7 @@ class Session:
         """
         from discreet.streams.daily import Feed
 
-        price = parameter.some_epsilon(epsilon), self._usual_delta if delta is None else parameter.any_delta(delta)
+        price = parameter.price_epsilon(epsilon), self._usual_delta if delta is None else parameter.price_delta(delta)
         asked = self.table(table) if isinstance(table, str) else table
         return Feed.of(
             asked, self._catalog, self._engine, self._till, price, day=day, start=start, days=days, every=every, value=value, where=where,
@@ -292,12 +292,12 @@ class Session:
         """The plan at this price. If the budget does not admit it with its usual δ, one with the δ that is left, or without, is tried."""
         if self._closed:
             raise Invalid(CLOSED)
-        price = parameter.some_epsilon(epsilon) if epsilon is not None else question.epsilon
+        price = parameter.price_epsilon(epsilon) if epsilon is not None else question.epsilon
         if question.epsilon not in (None, price):
             raise Invalid("the question itself says another epsilon in its OPTIONS: leave one of the two out")
         if price is None:
             raise Invalid("say how much this question may cost: epsilon=0.1, or in SQL WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1)")
-        said = parameter.any_delta(delta) if delta is not None else question.delta
+        said = parameter.price_delta(delta) if delta is not None else question.delta
         live = self._till.allowance
         usual = self._compiled(question, price, self._usual_delta if said is None else said)
         if said is not None or self._is_known(usual):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
+import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ import pytest
 
 import discreet
 from discreet.errors import BudgetExceeded, EngineError, Invalid, PolicyError, Refused
+from discreet.ledger import leases
+from discreet.plan import execute as executing
 from discreet.session import Session
 
 SQL = "SELECT dept, COUNT(*) AS visits, AVG(cost) AS mean_cost FROM visits GROUP BY dept"
@@ -325,3 +329,32 @@ def test_no_delta_left_is_said(path: Path) -> None:
         db.ask(ask.format(i), epsilon=0.1, delta="1/32000000")
     with pytest.raises(BudgetExceeded, match="declare its keys"):
         db.ask(ask.format(12), epsilon=0.1, delta="1/2000000")
+
+
+def test_three_thirds_fit_a_budget_of_one(path: Path) -> None:
+    db = connect(path, ledger=":memory:", epsilon=1)
+    for i in range(3):
+        db.ask(f"SELECT COUNT(*) AS n FROM visits WHERE cost > {i}", epsilon="1/3")
+    with pytest.raises(BudgetExceeded):
+        db.ask("SELECT COUNT(*) AS n FROM visits WHERE cost > 9", epsilon=0.1)
+
+
+def test_a_slow_question_that_is_asked_by_many_is_paid_for_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others wait as long as whoever paid is at it, and not for some seconds only."""
+    monkeypatch.setattr(leases, "LASTS", 0.5)
+    monkeypatch.setattr("discreet.till.LASTS", 0.5)
+    execute = executing.execute
+
+    def slowly(*args: Any) -> Any:
+        time.sleep(2)
+        return execute(*args)
+
+    monkeypatch.setattr("discreet.session.execute", slowly)
+    db, found = connect(path, ledger=":memory:", epsilon=9), []
+    threads = [threading.Thread(target=lambda: found.append(db.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1).rows)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[0] == found[1] == found[2]
+    assert db.spent.epsilon == 1

@@ -180,3 +180,18 @@ def test_a_condition_asks_for_the_marginal_of_its_columns() -> None:
     with clinic.session() as db:
         made = db.synthesize("visits", 5, 1e-4, columns=COLUMNS, workload=[{"age": (30, 39), "dept": "er"}, ("urgent",)], bins=8)
         assert made.workload.cliques == ((0, 1), (2,))
+
+
+def test_an_order_that_does_not_fit_is_refused_before_its_first_step() -> None:
+    """Discovery used to be paid for, and then the table was refused for its δ."""
+    people = polars.DataFrame({"id": range(3000), "city": ["a", "b", "c"] * 1000, "smokes": [True, False] * 1500})
+    with discreet.connect({"people": people}, unit="id", epsilon=2, delta=1e-6, ledger=":memory:", one_row_per_unit=True) as db:
+        with pytest.raises(BudgetExceeded, match="Nothing was charged"):
+            db.synthesize("people", epsilon=4, delta="9e-7")
+        assert (db.spent.epsilon, db.history()) == (0, [])
+        assert len(db.synthesize("people", epsilon=2, delta="9e-7").to_polars()) > 0
+        assert db.spent.epsilon == 2
+        with pytest.raises(BudgetExceeded):
+            db.synthesize("people", epsilon=1, delta="1e-8")
+        assert db.synthesize("people", epsilon=2, delta="9e-7").receipt  # again, for nothing
+        assert db.spent.epsilon == 2
