@@ -72,11 +72,18 @@ def _bounding(plan: Steps) -> dict[str, str]:
     open_limits = [find.what for find in plan.finds if isinstance(find, FindLimit)]
     if open_limits:
         return {"how": f"by {' and '.join(open_limits)}, found privately first", "why": _why_bounded(plan)}
-    if not plan.question.relation.one_row and all(measure.function in ("count_units", "mode") for _, measure in plan.question.measures):
-        return {"how": "people are counted, not rows: each unit once in a group, or once for each of its values", "why": "the statistics ask for that"}
+    if _counts_people(plan):
+        return {
+            "how": "people are counted, not rows: each unit once in a group, or once for each of its values",
+            "why": "the statistics ask for that",
+        }
     keyed = bool(plan.question.keys)
     known = plan.bounding or bound(plan.question.relation.one_row, plan.contributions, Found(), plan.budget.noise, keyed)
     return {"how": str(known), "why": _why_bounded(plan)}
+
+
+def _counts_people(plan: Steps) -> bool:
+    return not plan.question.relation.one_row and all(m.function in ("count_units", "mode") for _, m in plan.question.measures)
 
 
 def _why_bounded(plan: Steps) -> str:
@@ -226,8 +233,9 @@ def _choice(choice: Choice, plan: Steps) -> dict[str, Any]:
 def theorems(plan: Steps) -> dict[str, str]:
     """Each mechanism's theorem, as its own docstring states it."""
     settled = plan if plan.settled else _imagined(plan)
-    used = [kind for find in plan.finds for kind in _kinds(find)]
+    used: list[type] = [kind for find in plan.finds for kind in _kinds(find)]
     used += [type(total.mechanism) for total in settled.totals] + [type(choice.mechanism) for choice in settled.choices]
+    used += [Votes for choice in settled.choices if isinstance(choice.bounding, Votes)]
     return {kind.__name__: theorem(kind) for kind in used}
 
 
@@ -266,7 +274,7 @@ def _forecast(plan: Steps) -> dict[str, Any]:
 def _unknown(plan: Steps) -> list[str]:
     """What no forecast says, because it depends on the data."""
     lines = []
-    if not isinstance(plan.bounding, Single):
+    if not isinstance(plan.bounding, Single) and (plan.question.keys or not _counts_people(plan)):
         lines.append("how much is missing where units have more rows or groups than the limits: counts and sums are then too low")
     if any(
         measure.expr is not None and measure.function not in ("count_of", "count_distinct", "mode") for _, measure in plan.question.measures
