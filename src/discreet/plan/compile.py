@@ -21,7 +21,7 @@ from discreet.plan.find import Find, FindBound, FindKeys, FindLimit, open_ends
 from discreet.plan.origin import origin, private_tables
 from discreet.plan.question import Question
 from discreet.plan.settle import bound, settle
-from discreet.plan.share import ADDITIVE, split, totals
+from discreet.plan.share import ADDITIVE, divided, split, totals
 from discreet.plan.source import KeyValues
 from discreet.plan.stat import Stat
 from discreet.plan.steps import Budget, Found, Noise, Steps
@@ -76,7 +76,7 @@ def compile_plan(question: Question, catalog: Catalog, epsilon: Fraction, delta:
         public_groups=groups,
         loss=NOTHING,
         found=Found(),
-        notes=(*question.notes, *_left_out(question, groups)),
+        notes=(*question.notes, *_left_out(question, groups), *divided(question)),
     )
     # with finds, settle for the largest that may be found: what cannot be computed is refused now, not after paying
     settled = settle(plan, _largest(plan) if finds else Found())
