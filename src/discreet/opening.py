@@ -35,6 +35,7 @@ def connect(
     not_null: Collection[str] | None = (),
     public: Collection[str] | None = (),
     one_row_per_unit: bool = False,
+    size: int | Mapping[str, int] | None = None,
     adjacency: str = "add/remove",
     version: str = "1",
     ledger: str | os.PathLike[str] | None = None,
@@ -49,13 +50,15 @@ def connect(
     path's table is called after the file, a data frame's `data`. `engine="spark"` reads Parquet files with Spark. `unit`: the column that
     names the person, or `each_row()`. `epsilon`, `delta` (or `budget`): how much may ever be learnt about one unit. What is not declared
     (bounds, keys, contributions) is found privately within each question's own budget. `columns` gives the types of a CSV file's columns,
-    which are text otherwise; `not_null` names numeric columns without missing values, whose means need no count of their own. A file's
-    ledger lies beside it; a data frame's is in memory, which is said loudly; "postgresql://…" is one that many hosts share. `analyst`: who
-    asks and pays, where analysts have budgets of their own. A path to a `discreet.toml`, or to a folder with one, is opened as it says.
+    which are text otherwise; `not_null` names numeric columns without missing values, whose means need no count of their own; `size` is
+    how many rows there are, where that is public (adjacency="replace-one", one row for each unit): means over all of them need no count at
+    all. A file's ledger lies beside it; a data frame's is in memory, which is said loudly; "postgresql://…" is one that many hosts share.
+    `analyst`: who asks and pays, where analysts have budgets of their own. A path to a `discreet.toml`, or to a folder with one, is opened
+    as it says.
     """
     public, not_null = public or (), not_null or ()
     if isinstance(data, str | os.PathLike) and (os.fspath(data).endswith(".toml") or (Path(data) / "discreet.toml").is_file()):
-        said = (unit, epsilon, budget, bounds, keys, contributions, columns, ledger, witness)
+        said = (unit, epsilon, budget, bounds, keys, contributions, columns, size, ledger, witness)
         if any(one is not None for one in said) or delta or public or not_null or one_row_per_unit or (adjacency, version) != _USUAL:
             raise Invalid("a discreet.toml says everything itself: give it alone, or name the data and leave the file out")
         from discreet.project import open_project
@@ -79,6 +82,7 @@ def connect(
         columns=columns,
         not_null=not_null,
         one_row_per_unit=one_row_per_unit,
+        size=size,
         public=public,
         adjacency=adjacency,
         version=version,

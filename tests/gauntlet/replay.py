@@ -228,10 +228,14 @@ def _excess(mechanism: Mechanism[Any], inputs: list[tuple[Any, Any]], add_remove
                 return "scores move both ways"
             return _beyond(max(map(abs, shifts)), mechanism.sensitivity, "a score")
         case NoisyMax():
-            changes = np.concatenate([np.asarray(b) - np.asarray(a) for a, b in inputs])
-            if mechanism.monotone and changes.min(initial=0) < 0 < changes.max(initial=0):
+            changes = [np.asarray(b) - np.asarray(a) for a, b in inputs]  # one array for each group
+            if mechanism.monotone and min(map(np.min, changes)) < 0 < max(map(np.max, changes)):
                 return "scores move both ways"
-            return _beyond(int(np.abs(changes).sum()), mechanism.sensitivity, "scores")
+            largest = sum(int(np.abs(change).max()) for change in changes)
+            heavy = _beyond(largest, mechanism.sensitivity, "largest votes") if add_remove else None
+            # a winner depends on differences of scores, so what counts in a group is how far apart their changes are
+            apart = sum(int(change.max() - change.min()) for change in changes)
+            return heavy or _beyond(apart * mechanism.rate, mechanism.epsilon, "log-ratios of winners")
         case PartitionSelection():
             changes = _labels_moved(*inputs[0])
             steps = 1 if add_remove else 2  # a removal and an addition; test_found.py checks that two are paid for

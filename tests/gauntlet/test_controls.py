@@ -18,8 +18,9 @@ from gauntlet.replay import differences, excesses, run
 from discreet import session as road
 from discreet.errors import Refused
 from discreet.mechanisms.quantile import Quantile
+from discreet.plan import execute as execution
 from discreet.plan import find, settle, stat, write
-from discreet.plan.bound import Reach
+from discreet.plan.bound import Reach, Votes
 from discreet.plan.execute import Answers, execute
 from discreet.plan.stat import Scaled, Stat
 from discreet.private import reveal
@@ -28,6 +29,7 @@ from discreet.relation import write as relation
 SITES = "SELECT site, COUNT(*) AS n FROM visits GROUP BY site"
 TOWNS = "SELECT town, COUNT(*) AS n FROM visits GROUP BY town"
 AGES = "SELECT SUM(age) AS s FROM visits WHERE age > 1000"
+MODES = "SELECT site, MODE(dept) AS m FROM visits GROUP BY site"
 SUMS = "SELECT dept, SUM(cost) AS s, COUNT(*) AS n FROM visits GROUP BY dept"
 Break = Callable[[pytest.MonkeyPatch], None]
 
@@ -69,7 +71,7 @@ def forget_the_second_table(patch: pytest.MonkeyPatch) -> None:
         return reach
 
     patch.setattr(stat, "moved", moved)
-    patch.setattr(settle, "moved", moved)
+    patch.setattr(settle, "is_replacement", lambda adjacency: False)
 
 
 def drop_clamps(patch: pytest.MonkeyPatch) -> None:
@@ -86,8 +88,26 @@ def drop_clamps(patch: pytest.MonkeyPatch) -> None:
 
 def do_not_weigh(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(write, "_pair_weight", lambda bounding, rows, groups, dialect: str(bounding.one))
+    patch.setattr(write, "_group_weight", lambda limit, one, dialect: str(one))
     sound = write._rows_weighted
     patch.setattr(write, "_rows_weighted", lambda rows, bounding, *rest: sound(rows, evolve(bounding, rows=10**6), *rest))
+
+
+def vote_with_every_row(patch: pytest.MonkeyPatch) -> None:
+    """A unit votes for a value as often as it has rows with it."""
+    sound = execution.write_votes
+
+    def each_row(source: Any, expr: Any, value: str, votes: Any) -> Any:
+        statement, once = sound(source, expr, value, votes), f" GROUP BY {', '.join(['__unit', *source.key_names, 'v'])}"
+        assert once in statement.text
+        return evolve(statement, text=statement.text.replace(once, "", 1))
+
+    patch.setattr(execution, "write_votes", each_row)
+
+
+def pay_for_one_group(patch: pytest.MonkeyPatch) -> None:
+    """The winner of each group is priced as if it were the only one."""
+    patch.setattr(Votes, "reach", property(lambda self: self.one))
 
 
 def round_weights_up(patch: pytest.MonkeyPatch) -> None:
@@ -136,7 +156,11 @@ MOVED: list[tuple[Break, Asked, list[tuple[str, str]], str]] = [
     (do_not_weigh, Asked(SUMS, ROWS, "0", "add/remove"), MANY, "ℓ1"),
     (do_not_weigh, Asked(SUMS, GROUPS, "0", "add/remove"), MANY, "ℓ1"),
     (do_not_weigh, Asked("SELECT site, MEDIAN(cost) AS m FROM visits GROUP BY site", GROUPS, "0", "add/remove"), MANY, "weight"),
-    (do_not_weigh, Asked("SELECT MODE(dept) AS m FROM visits", ROWS, "0.01", "add/remove"), MANY, "NoisyMax"),
+    (do_not_weigh, Asked(MODES, GROUPS, "0.01", "add/remove"), MANY, "NoisyMax"),
+    (vote_with_every_row, Asked("SELECT MODE(dept) AS m FROM visits", ROWS, "0.01", "add/remove"), MANY, "NoisyMax"),
+    (vote_with_every_row, Asked(MODES, GROUPS, "0.01", "add/remove"), [("base", "base+crowd")], "NoisyMax"),
+    (pay_for_one_group, Asked(MODES, GROUPS, "0.01", "add/remove"), MANY, "NoisyMax"),
+    (forget_the_second_table, Asked(MODES, GROUPS, "0.01", "replace-one"), [("base+edges", "base+lowest")], "NoisyMax"),
     (round_weights_up, Asked("SELECT COUNT(*) AS n FROM visits", {"rows": 7}, "0", "add/remove"), [("base", "base+crowd")], "ℓ1"),
     (do_not_pay_for_rounding, Asked("SELECT SUM(cost) AS s FROM visits", {"rows": 1}, "0", "add/remove"), [("base", "base+huge")], "ℓ1"),
     (halve_sensitivity_of_finds, Asked("SELECT COUNT(*) AS n FROM visits", None, "0", "add/remove"), MANY, "a score"),
@@ -153,7 +177,7 @@ def test_a_unit_that_moves_too_much(
 ) -> None:
     assert found(asked, pairs) == []
     broken(monkeypatch)
-    assert any(named in what and "moved" in what for what in found(asked, pairs))
+    assert any(named in what and "move" in what for what in found(asked, pairs))
 
 
 # ── what an onlooker sees ────────────────────────────────────────────────────────────────────────────────────────────

@@ -13,6 +13,7 @@ from attrs import frozen
 
 from discreet import exact
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
+from discreet.tables.table import MOST_CONTRIBUTED
 
 ONE = 2**20
 
@@ -45,6 +46,11 @@ class Single:
         """In how many groups a unit may be."""
         return 1
 
+    @property
+    def values(self) -> int:
+        """How many different values of an expression a unit may have, in all groups together."""
+        return 1
+
     def __str__(self) -> str:
         return "each unit has one row, so nothing is bounded"
 
@@ -70,6 +76,10 @@ class Rows:
 
     @property
     def groups(self) -> int:
+        return self.rows
+
+    @property
+    def values(self) -> int:
         return self.rows
 
     def __str__(self) -> str:
@@ -106,6 +116,10 @@ class Groups:
     def groups(self) -> int:
         return self.limit
 
+    @property
+    def values(self) -> int:
+        return min(self.limit * self.per_group, MOST_CONTRIBUTED)
+
     def __str__(self) -> str:
         share = f"√({self.limit}/m)" if self.euclidean else f"{self.limit}/m"
         return (
@@ -115,6 +129,44 @@ class Groups:
 
 
 Bounding: TypeAlias = Single | Rows | Groups
+
+
+@final
+@frozen
+class Votes:
+    """How units choose the most popular value: each votes once in a group for each of its different values there.
+
+    A unit that votes in m > `limit` groups has limit/m of a vote in each. How many rows it has, and how many values, plays no part: a
+    unit with forty rows in one group votes 1 for each of their values.
+
+    Lemma. A unit's votes are all 0 or w = ⌊one·limit/max(m, limit)⌋, in m groups; so its largest votes in all groups together are
+    m·w ≤ one·limit.
+
+    Theorem (one group: Dwork & Roth 2014, sec. 3.3; McKenna & Sheldon 2020; all groups: basic composition).
+        Let the winner of every group be chosen with fresh noise at the rate λ, so that scores which all move the same way by at most r
+        make it e^(λr) times as likely at most. Then the winners of all groups together are ε-DP for λ = ε/(one·limit) where units are
+        added or removed, and for half of that where one is replaced: what counts in a group is a unit's largest vote, not their sum.
+
+    Proof.
+        Let the scores of group g move by d, and r(g) = max d − min d. The winner depends on differences of scores alone, so min d may be
+        taken from all of them: what is left moves one way by at most r(g), and the winner of g becomes e^(λ·r(g)) times as likely at most.
+        The noise is independent, so for all winners it is e^(λ·Σ r(g)). A unit that is added has d ≥ 0, and votes of others do not depend
+        on it: r(g) is at most its largest vote w(g), and Σ w(g) ≤ one·limit by the lemma; removing it is the same with d ≤ 0. If unit a is
+        replaced by b, then d = (votes of b) − (votes of a) lies between −wₐ(g) and w_b(g), so Σ r(g) ≤ Σ wₐ(g) + Σ w_b(g) ≤ 2·one·limit.
+        `NoisyMax` with the sensitivity one·limit has just these rates, as it is monotone or not.
+    """
+
+    limit: int
+    one: int
+
+    @property
+    def reach(self) -> int:
+        """The most that one unit's largest votes in all groups add up to, in units of 1/one."""
+        return self.limit * self.one
+
+    def __str__(self) -> str:
+        said = "people are counted, not rows: each unit votes once for each of its different values"
+        return said if self.one == 1 else f"{said} in a group, and one in m > {self.limit} groups with {self.limit}/m of a vote"
 
 
 def moved(reach: Reach, adjacency: Adjacency, signed: bool) -> Reach:

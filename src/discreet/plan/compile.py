@@ -21,7 +21,7 @@ from discreet.plan.find import Find, FindBound, FindKeys, FindLimit, open_ends
 from discreet.plan.origin import origin, private_tables
 from discreet.plan.question import Question
 from discreet.plan.settle import bound, settle
-from discreet.plan.share import ADDITIVE, split, totals
+from discreet.plan.share import ADDITIVE, divided, split, totals
 from discreet.plan.source import KeyValues
 from discreet.plan.stat import Stat
 from discreet.plan.steps import Budget, Found, Noise, Steps
@@ -76,7 +76,7 @@ def compile_plan(question: Question, catalog: Catalog, epsilon: Fraction, delta:
         public_groups=groups,
         loss=NOTHING,
         found=Found(),
-        notes=(*question.notes, *_left_out(question, groups)),
+        notes=(*question.notes, *_left_out(question, groups), *divided(question)),
     )
     # with finds, settle for the largest that may be found: what cannot be computed is refused now, not after paying
     settled = settle(plan, _largest(plan) if finds else Found())
@@ -91,7 +91,8 @@ def _largest(plan: Steps) -> Found:
     }
     modes = {find.measure: (0, 1) for find in plan.finds if isinstance(find, FindKeys) and find.measure is not None}
     groups = plan.public_groups if plan.public_groups is not None else (tuple(None for _ in plan.question.keys),)
-    return Found(dict.fromkeys(("rows", "groups", "per_group"), MOST_CONTRIBUTED), bounds, groups, modes)
+    limits = {find.what: MOST_CONTRIBUTED for find in plan.finds if isinstance(find, FindLimit)}
+    return Found(limits, bounds, groups, modes)
 
 
 def price(plan: Steps) -> Loss:
@@ -167,8 +168,9 @@ def _finds(
     if hidden and delta == 0:
         raise Refused("MODE over values that are not declared needs a delta above 0: declare the column's keys, or give the budget a delta")
     share = delta / 2 if _additive(question) else delta
-    limit = _limit_of_groups(question, limits)
-    finds += [FindKeys(epsilon * _KEYS, share / len(hidden), limit, digest(question), name, adjacency) for name in hidden]
+    for name in hidden:
+        limit = _limit_of_groups(question, limits) if name is None else _limit_of_values(question, limits)
+        finds.append(FindKeys(epsilon * _KEYS, share / len(hidden), limit, digest(question), name, adjacency))
     for expr, (name, interval) in _numbers(question).items():
         if not interval.known:
             finds += open_ends(expr, name, interval, epsilon * _BOUND, adjacency)
@@ -177,21 +179,31 @@ def _finds(
     scaled = tuple(evolve(find, epsilon=find.epsilon * factor) for find in finds)
     for find in scaled:
         if isinstance(find, FindKeys):
-            evolve(find, limit=limit or 1).mechanism.chance(1)  # an ε that is too small is said now, not after paying
+            evolve(find, limit=find.limit or 1).mechanism.chance(1)  # an ε that is too small is said now, not after paying
     return scaled
 
 
 def _open_limits(question: Question, limits: Contributions) -> list[str]:
-    if question.relation.one_row or limits.rows is not None or _counts_units_only(question):
+    if question.relation.one_row or limits.rows is not None:
         return []
+    if _counts_units_only(question):
+        return ["groups"] if question.keys and limits.groups is None else []
     if limits.groups is None and limits.per_group is None:
         return ["rows"]
     return [what for what, known in (("groups", limits.groups or not question.keys), ("per_group", limits.per_group)) if not known]
 
 
 def _counts_units_only(question: Question) -> bool:
-    """Each unit counts once whatever its rows, so there is no limit to find."""
-    return not question.keys and all(measure.function == "count_units" for _, measure in question.measures)
+    """Each unit counts once in a group, or votes once for each value, whatever its rows: only its groups need a limit.
+
+    Where the candidates of a mode must be found, how many of them a unit may show needs one too, so then rows are limited.
+    """
+    schema = question.relation.schema
+    return all(
+        measure.function == "count_units"
+        or (measure.function == "mode" and measure.expr is not None and field_of(measure.expr, schema).public_keys is not None)
+        for _, measure in question.measures
+    )
 
 
 def _limit_of_groups(question: Question, limits: Contributions) -> int | None:
@@ -199,6 +211,16 @@ def _limit_of_groups(question: Question, limits: Contributions) -> int | None:
     if question.relation.one_row:
         return 1
     return limits.rows if limits.groups is None and limits.per_group is None else limits.groups
+
+
+def _limit_of_values(question: Question, limits: Contributions) -> int | None:
+    """For how many values a unit may count where candidates are found, if that is known: as many as it may have rows in all."""
+    if question.relation.one_row:
+        return 1
+    if limits.groups is None and limits.per_group is None:
+        return limits.rows
+    groups = limits.groups if question.keys else 1
+    return None if groups is None or limits.per_group is None else min(groups * limits.per_group, MOST_CONTRIBUTED)
 
 
 def _hidden(question: Question, groups: KeyValues | None) -> list[str | None]:
@@ -247,7 +269,8 @@ def _budget(
     question: Question, limits: Contributions, epsilon: Fraction, delta: Fraction, noise: Noise, centred: bool
 ) -> tuple[Budget, float]:
     """One way to split what is left, and its score: the sum of squared errors, each relative to what one unit can move."""
-    guess = Found(limits={"rows": 1, "groups": 3, "per_group": 1})
+    usual = {"rows": 1, "groups": 3, "per_group": 1}
+    guess = Found(limits={what: usual[what] for what in _open_limits(question, limits)})
     bounding = bound(question.relation.one_row, limits, guess, noise, bool(question.keys))
     needed = totals(question, {}, centred, weighted=not isinstance(bounding, Single))
     choices = [name for name, measure in question.measures if measure.function not in ADDITIVE]

@@ -48,7 +48,7 @@ def statistic(measure: Measure, cells: Cells, clipped: bool = True) -> Floats:
             return total("total") + _middle(of["total", measure.expr]) * count()
         case "mean":
             stat = of["total", measure.expr]
-            mean = total("total") / np.maximum(count(), 1.0)
+            mean = total("total") / (np.maximum(count(), 1.0) if stat.size is None else float(stat.size))
             return _middle(stat) + (np.clip(mean, -_half(stat), _half(stat)) if clipped else mean)
         case "variance" | "stddev":
             return _variance(measure, total("squares"), total("total"), count(), _half(of["total", measure.expr]), clipped)

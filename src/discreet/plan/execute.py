@@ -21,7 +21,7 @@ from discreet.engines.engine import Columns, Engine
 from discreet.mechanisms.groups import Keys
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Places, Quantile
-from discreet.plan.bound import Groups
+from discreet.plan.bound import Groups, Votes
 from discreet.plan.find import Find, FindBound, FindKeys, FindLimit
 from discreet.plan.post import in_order
 from discreet.plan.settle import bound, bounding_for, settle
@@ -30,7 +30,7 @@ from discreet.plan.stat import Grid as StatGrid
 from discreet.plan.stat import Stat, on_grid
 from discreet.plan.statement import Statement
 from discreet.plan.steps import Choice, Found, Steps, Total
-from discreet.plan.write import write_capped, write_totals, write_units, write_weights
+from discreet.plan.write import write_capped, write_totals, write_units, write_votes, write_weights
 from discreet.private import Private
 from discreet.relation.expr import field_of
 from discreet.tables.kind import Kind, Value
@@ -122,8 +122,8 @@ def _add(find: Find, plan: Steps, found: Found, engine: Engine) -> Found:
 
 def _add_keys(find: FindKeys, plan: Steps, found: Found, source: Source, engine: Engine) -> Found:
     if find.limit is None:
-        limit = bound(plan.question.relation.one_row, plan.contributions, _with_guess(found), plan.budget.noise, keyed=True).groups
-        find = evolve(find, limit=limit)
+        known = bound(plan.question.relation.one_row, plan.contributions, found, plan.budget.noise, keyed=bool(plan.question.keys))
+        find = evolve(find, limit=known.groups if find.measure is None else known.values)
     if find.measure is not None:
         expr = dict(plan.question.measures)[find.measure].expr
         assert expr is not None
@@ -148,10 +148,6 @@ def _sized(columns: Columns, names: Sequence[str]) -> tuple[Keys, NDArray[np.int
 
 def _run(statement: Statement, engine: Engine) -> Private[Columns]:
     return engine.run(statement.text, statement.given)
-
-
-def _with_guess(found: Found) -> Found:
-    return evolve(found, limits={"rows": 1, "groups": 1, "per_group": 1, **found.limits})
 
 
 def received(value: Any, kind: Kind | None) -> Value | None:
@@ -250,6 +246,8 @@ def choice_statement(choice: Choice, plan: Steps) -> Statement:
         text = on_grid(text, StatGrid(of.lower, of.step, of.points), kind, dialect, nudge="")
     elif kind in (Kind.DATE, Kind.TIMESTAMP):
         text = dialect.shown(text)
+    if isinstance(choice.bounding, Votes):
+        return write_votes(plan.source, choice.expr, text, choice.bounding)
     return write_weights(plan.source, choice.expr, text, choice.bounding)
 
 

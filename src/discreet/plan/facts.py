@@ -14,7 +14,7 @@ from discreet.loss.promise import GROUPS, group_price
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.quantile import Quantile
-from discreet.plan.bound import Groups, Rows, Single
+from discreet.plan.bound import Groups, Rows, Single, Votes
 from discreet.plan.execute import choice_statement, statements
 from discreet.plan.find import Find, FindBound, FindKeys, FindLimit
 from discreet.plan.forecast import TYPICAL_LIMITS, forecast
@@ -72,9 +72,18 @@ def _bounding(plan: Steps) -> dict[str, str]:
     open_limits = [find.what for find in plan.finds if isinstance(find, FindLimit)]
     if open_limits:
         return {"how": f"by {' and '.join(open_limits)}, found privately first", "why": _why_bounded(plan)}
+    if _counts_people(plan):
+        return {
+            "how": "people are counted, not rows: each unit once in a group, or once for each of its values",
+            "why": "the statistics ask for that",
+        }
     keyed = bool(plan.question.keys)
     known = plan.bounding or bound(plan.question.relation.one_row, plan.contributions, Found(), plan.budget.noise, keyed)
     return {"how": str(known), "why": _why_bounded(plan)}
+
+
+def _counts_people(plan: Steps) -> bool:
+    return not plan.question.relation.one_row and all(m.function in ("count_units", "mode") for _, m in plan.question.measures)
 
 
 def _why_bounded(plan: Steps) -> str:
@@ -201,8 +210,10 @@ def _choices(plan: Steps) -> list[dict[str, Any]]:
     for name, epsilon in plan.budget.choices:
         expr = measures[name].expr
         assert expr is not None
-        what = "a quantile" if measures[name].function == "quantile" else "the most popular value"
-        told.append({"name": name, "epsilon": str(epsilon), "of": spelled(expr, plan), "what": f"{what} of {spelled(expr, plan)}"})
+        mode = measures[name].function == "mode"
+        what = f"{'the most popular value' if mode else 'a quantile'} of {spelled(expr, plan)}"
+        counted = "" if not mode or plan.question.relation.one_row else "; people are counted, not rows"
+        told.append({"name": name, "epsilon": str(epsilon), "of": spelled(expr, plan), "what": what + counted})
     return told
 
 
@@ -212,7 +223,8 @@ def _choice(choice: Choice, plan: Steps) -> dict[str, Any]:
     if isinstance(mechanism, Quantile):
         grid = f"between {number(mechanism.grid.lower)} and {number(mechanism.grid.upper)} in steps of {number(mechanism.grid.step)}"
         return told | {"what": f"the {number(mechanism.q * 100)} % quantile of {of}, {grid}"}
-    return told | {"what": f"the most popular of {len(choice.candidates)} values of {of}"}
+    counted = f"; {choice.bounding}" if isinstance(choice.bounding, Votes) else ""
+    return told | {"what": f"the most popular of {len(choice.candidates)} values of {of}{counted}"}
 
 
 # ── theorems, losses, forecasts ──────────────────────────────────────────────────────────────────────────────────────
@@ -221,8 +233,9 @@ def _choice(choice: Choice, plan: Steps) -> dict[str, Any]:
 def theorems(plan: Steps) -> dict[str, str]:
     """Each mechanism's theorem, as its own docstring states it."""
     settled = plan if plan.settled else _imagined(plan)
-    used = [kind for find in plan.finds for kind in _kinds(find)]
+    used: list[type] = [kind for find in plan.finds for kind in _kinds(find)]
     used += [type(total.mechanism) for total in settled.totals] + [type(choice.mechanism) for choice in settled.choices]
+    used += [Votes for choice in settled.choices if isinstance(choice.bounding, Votes)]
     return {kind.__name__: theorem(kind) for kind in used}
 
 
@@ -261,7 +274,7 @@ def _forecast(plan: Steps) -> dict[str, Any]:
 def _unknown(plan: Steps) -> list[str]:
     """What no forecast says, because it depends on the data."""
     lines = []
-    if not isinstance(plan.bounding, Single):
+    if not isinstance(plan.bounding, Single) and (plan.question.keys or not _counts_people(plan)):
         lines.append("how much is missing where units have more rows or groups than the limits: counts and sums are then too low")
     if any(
         measure.expr is not None and measure.function not in ("count_of", "count_distinct", "mode") for _, measure in plan.question.measures

@@ -14,9 +14,10 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.sensitivity import is_replacement
-from discreet.plan.bound import Bounding, Groups, Rows, Single, moved
+from discreet.plan.bound import Bounding, Groups, Rows, Single, Votes
 from discreet.plan.find import settled
 from discreet.plan.share import split, totals
+from discreet.plan.source import Source
 from discreet.plan.stat import Scaled, Stat
 from discreet.plan.steps import Budget, Choice, Found, Steps, Total
 from discreet.relation.expr import Expr, field_of
@@ -44,8 +45,8 @@ def settle(plan: Steps, found: Found) -> Steps:
         if needed
         else ()
     )
-    choices = tuple(_choice(name, epsilon, plan, found, ranges, bounding) for name, epsilon in plan.budget.choices)
-    return evolve(plan, found=found, bounding=bounding, groups=groups, totals=made, choices=choices)
+    closed = evolve(plan, found=found, bounding=bounding, groups=groups, totals=made)
+    return evolve(closed, choices=tuple(_choice(name, epsilon, closed, ranges, bounding) for name, epsilon in plan.budget.choices))
 
 
 def ranges_of(plan: Steps, found: Found) -> dict[Expr, Interval]:
@@ -72,7 +73,7 @@ def bound(one_row: bool, limits: Contributions, found: Found, noise: str, keyed:
     """How a unit's rows are bounded, from what was declared and found."""
     if one_row:
         return Single()
-    if limits.groups is None and limits.per_group is None:
+    if limits.groups is None and limits.per_group is None and "groups" not in found.limits:
         return Rows(limits.rows or found.limits.get("rows", 1))  # not found: only units are counted
     groups = (limits.groups or found.limits["groups"]) if keyed else 1
     return Groups(groups, limits.per_group or found.limits.get("per_group", 1), euclidean=noise == "gaussian")
@@ -100,25 +101,38 @@ def bounding_for(stat: Stat, bounding: Bounding, keyed: bool) -> Bounding:
     return Groups(bounding.groups, 1, isinstance(bounding, Groups) and bounding.euclidean)
 
 
-def _choice(name: str, epsilon: Fraction, plan: Steps, found: Found, ranges: dict[Expr, Interval], bounding: Bounding) -> Choice:
+def votes(bounding: Bounding, source: Source) -> Single | Votes:
+    """How units choose the most popular value: in as many groups as rows or groups of a unit count, and no more than there are."""
+    if isinstance(bounding, Single):
+        return bounding
+    if not source.keys:
+        return Votes(1, 1)
+    most = source.most_groups
+    return Votes(bounding.groups if most is None else min(bounding.groups, most), ONE_FOR_CHOICES)
+
+
+def _choice(name: str, epsilon: Fraction, plan: Steps, ranges: dict[Expr, Interval], bounding: Bounding) -> Choice:
     measure = dict(plan.question.measures)[name]
     assert measure.expr is not None
+    if measure.function == "mode":
+        return _mode(name, measure.expr, epsilon, plan, votes(bounding, plan.source))
     used: Bounding = bounding if isinstance(bounding, Single) else evolve(bounding, one=ONE_FOR_CHOICES)
     if isinstance(used, Groups):
         used = evolve(used, euclidean=False)  # choices are pure, so what counts is ℓ₁
-    if measure.function == "quantile":
-        assert measure.q is not None
-        low, high, step = quantile_grid(ranges[measure.expr], field_of(measure.expr, plan.question.relation.schema).kind)
-        # replacing a unit takes its weight away in some groups and adds weight in others: as far as that goes, twice its weight is added
-        weight = used.reach.l1 * (2 if is_replacement(plan.adjacency) else 1)
-        mechanism = Quantile(epsilon=epsilon, q=measure.q, lower=low, upper=high, step=step, weight=weight)
-        return Choice(name, measure.expr, mechanism, used)
-    field = field_of(measure.expr, plan.question.relation.schema)
-    candidates = found.candidates.get(name, field.public_keys)
+    assert measure.q is not None
+    low, high, step = quantile_grid(ranges[measure.expr], field_of(measure.expr, plan.question.relation.schema).kind)
+    # replacing a unit takes its weight away in some groups and adds weight in others: as far as that goes, twice its weight is added
+    weight = used.reach.l1 * (2 if is_replacement(plan.adjacency) else 1)
+    mechanism = Quantile(epsilon=epsilon, q=measure.q, lower=low, upper=high, step=step, weight=weight)
+    return Choice(name, measure.expr, mechanism, used)
+
+
+def _mode(name: str, expr: Expr, epsilon: Fraction, plan: Steps, how: Single | Votes) -> Choice:
+    candidates = plan.found.candidates.get(name, field_of(expr, plan.question.relation.schema).public_keys)
     assert candidates is not None
-    reach = moved(used.reach, plan.adjacency, signed=False)
-    winner = NoisyMax(epsilon=epsilon, sensitivity=reach.l1, monotone=plan.adjacency == "add/remove")
-    return Choice(name, measure.expr, winner, used, tuple(value for value in candidates if value is not None))
+    reach = 1 if isinstance(how, Single) else how.reach
+    winner = NoisyMax(epsilon=epsilon, sensitivity=reach, monotone=not is_replacement(plan.adjacency))
+    return Choice(name, expr, winner, how, tuple(value for value in candidates if value is not None))
 
 
 def quantile_grid(interval: Interval, kind: Kind | None) -> tuple[Fraction, Fraction, Fraction]:

@@ -12,6 +12,7 @@ from discreet.plan.question import Measure, Question
 from discreet.plan.stat import ALONE, SQUARES, WEIGHTED, Form, Stat, grid
 from discreet.relation.expr import Expr, field_of
 from discreet.relation.field import Field, Interval
+from discreet.relation.node import Scan, Select
 
 Name = TypeVar("Name")
 TYPICAL = 0.5  # a mean is taken to lie this far from the middle of its bounds, of the way to an end
@@ -20,7 +21,44 @@ SPREAD = 1 / 3  # and squares to be on average this share of the largest: the va
 ADDITIVE = ("count", "count_of", "count_units", "count_distinct", "sum", "mean", "variance", "stddev")
 
 
-def needs(measure: Measure, field: Field | None, centred: bool, one_row: bool) -> dict[Form, float]:
+def public_size(question: Question, field: Field) -> int | None:
+    """How many rows a mean is taken over, where that is public: without groups, over a whole table whose size was declared.
+
+    Only tables with one row for each unit have a declared size, and only where neighbours replace one unit by another. The field must be
+    one without NULL, so that every row has a value.
+
+    Theorem (Dwork & Roth 2014, prop. 1, sec. 3.3: post-processing).
+        mid + (Σ (x − mid) + noise)/size is as private as the noisy total is, for the divisor is a declared constant. Under replace-one
+        the total moves by high − low at most, so the mean by (high − low)/size: the sensitivity of `averaging`, and no count is paid for.
+
+    If the declared size is wrong, nothing is lost but accuracy. The divisor is the declared number, never the true one; how many rows
+    there are does not enter, and the total is priced as in any other question. The mean is then off: its distance from the middle of the
+    bounds is true/declared times what it should be.
+    """
+    relation = question.relation
+    while isinstance(relation, Select):  # computes columns, and keeps every row
+        relation = relation.input
+    if question.keys or field.nullable or not isinstance(relation, Scan) or not relation.one_row:
+        return None
+    return relation.table.size
+
+
+def divided(question: Question) -> list[str]:
+    """Say which means are divided by a declared number."""
+    sizes = {
+        name: size
+        for name, measure in question.measures
+        if measure.function == "mean" and measure.expr is not None
+        if (size := public_size(question, field_of(measure.expr, question.relation.schema))) is not None
+    }
+    return [
+        f"{name} is divided by the declared size, {size:,}, which is public where one unit is replaced by another: no count is paid for. "
+        "If there are more or fewer rows than that, it is as private, and off in proportion"
+        for name, size in sizes.items()
+    ]
+
+
+def needs(measure: Measure, field: Field | None, centred: bool, one_row: bool, size: int | None = None) -> dict[Form, float]:
     """The totals a statistic is made of, and how much each one's error moves it, in units of its sensitivity."""
     assert field is not None or measure.expr is None
     there: Form = "present" if field is not None and field.nullable else "rows"
@@ -41,6 +79,8 @@ def needs(measure: Measure, field: Field | None, centred: bool, one_row: bool) -
             most = field.range.magnitude or Fraction(1)
             middle, half = abs(field.range.low + field.range.high) / 2, (field.range.high - field.range.low) / 2
             return {"total": float(half / most), there: float(middle / most)}
+        case "mean" if size is not None:
+            return {"total": 1.0}
         case "mean":
             return {"total": 1.0, there: ROBUST}
         case "variance" | "stddev":
@@ -57,14 +97,15 @@ def totals(question: Question, ranges: Mapping[Expr, Interval], centred: bool, w
         field = None if measure.expr is None else field_of(measure.expr, schema)
         if field is not None and measure.expr is not None and measure.expr in ranges:
             field = evolve(field, range=ranges[measure.expr])
-        for form, moves in needs(measure, field, centred, question.relation.one_row).items():
-            stat = make(form, measure.expr, field, weighted)
+        size = None if field is None else public_size(question, field)
+        for form, moves in needs(measure, field, centred, question.relation.one_row, size).items():
+            stat = make(form, measure.expr, field, weighted, size)
             found[stat] = found.get(stat, 0.0) + moves**2
     return found
 
 
-def make(form: Form, expr: Expr | None, field: Field | None, weighted: bool) -> Stat:
-    """A total of this form, on the grid that suits the expression's range."""
+def make(form: Form, expr: Expr | None, field: Field | None, weighted: bool, size: int | None = None) -> Stat:
+    """A total of this form, on the grid that suits the expression's range; a sum of centred values knows the public size."""
     if form in ("rows", "units"):
         return Stat(form)
     if form in ("present", "distinct"):
@@ -72,7 +113,7 @@ def make(form: Form, expr: Expr | None, field: Field | None, weighted: bool) -> 
     assert field is not None
     assert field.range is not None
     fine = SQUARES if form == "squares" else WEIGHTED if weighted else ALONE
-    return Stat(form, expr, grid(field, field.range, fine, centred=form != "plain"))
+    return Stat(form, expr, grid(field, field.range, fine, centred=form != "plain"), size if form == "total" else None)
 
 
 def split(weights: Mapping[Name, float], power: float) -> dict[Name, Fraction]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import final
 
@@ -47,6 +48,15 @@ class Source:
     def cells(self) -> KeyValues | None:
         """The groups as rows have them."""
         return tuple((i,) for i in range(len(self.groups or ()) + 1)) if self.other else self.groups
+
+    @property
+    def most_groups(self) -> int | None:
+        """In how many groups a unit's rows can be at most, whatever they are; None where nothing is known of the groups."""
+        if not self.keys:
+            return 1
+        if self.other or self.groups is None:
+            return len(self.groups or ()) + 1 if self.other else None
+        return max(math.prod(len({group[place] for group in self.groups}) for place in range(len(self.keys))), 1)
 
     @property
     def given(self) -> tuple[Given, ...]:

@@ -82,12 +82,14 @@ class Stat:
     """One total per group: Σ weight·v over its rows, where v depends on the form.
 
     rows: 1. present: 1 where the value is there. total: the value on a centred grid. plain: on a grid around 0. squares: the square of the
-    centred value. units: 1 for each unit. distinct: 1 for each different value, of those that count.
+    centred value. units: 1 for each unit. distinct: 1 for each different value, of those that count. `size` is how many rows there are,
+    where that is declared and public: what a mean divides a total by.
     """
 
     form: Form
     expr: Expr | None = None
     grid: Grid | None = None
+    size: int | None = None
 
     @property
     def most(self) -> int:

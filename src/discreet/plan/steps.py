@@ -15,7 +15,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.sensitivity import Adjacency
-from discreet.plan.bound import Bounding
+from discreet.plan.bound import Bounding, Votes
 from discreet.plan.find import Find, FindKeys
 from discreet.plan.question import Question
 from discreet.plan.source import KeyValues, Source
@@ -56,7 +56,7 @@ class Choice:
     measure: str
     expr: Expr
     mechanism: Quantile | NoisyMax
-    bounding: Bounding
+    bounding: Bounding | Votes
     candidates: tuple[Value, ...] = ()
 
 

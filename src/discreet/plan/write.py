@@ -10,7 +10,7 @@ from typing import assert_never
 
 from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
-from discreet.plan.bound import Bounding, Groups, Rows, Single
+from discreet.plan.bound import Bounding, Groups, Rows, Single, Votes
 from discreet.plan.source import Source, numbered_groups
 from discreet.plan.stat import Scaled, Stat
 from discreet.plan.statement import Statement
@@ -154,6 +154,27 @@ def _groups_weighted(rows: str, bounding: Groups, columns: Sequence[str], keys: 
     return f"(WITH __r AS ({rows}), __p AS ({pairs}) SELECT {shown} FROM {joined}) AS q"
 
 
+def write_votes(source: Source, expr: Expr, value: str, votes: Votes) -> Statement:
+    """For each group and value, a text over the expression's column __e0: the votes of units, each once for each of its values."""
+    dialect, keys = source.dialect, source.key_names
+    rows = source.rows([("__e0", expr)], [("v", value)], "__e0 IS NOT NULL")
+    ballots = f"SELECT {_listed([UNIT], keys, ['v'])} FROM ({rows}) AS r GROUP BY {_listed([UNIT], keys, ['v'])}"
+    if not keys:
+        return Statement.of(source, f"SELECT v, {dialect.shifted('COUNT(*)', 0)} AS w FROM ({ballots}) AS b GROUP BY v", 2)
+    pairs = f"SELECT {_listed([UNIT], keys)} FROM __b GROUP BY {_listed([UNIT], keys)}"
+    total = dialect.shifted(dialect.total(_group_weight(votes.limit, votes.one, dialect), votes.one), 0)
+    text = (
+        f"WITH __b AS ({ballots}), __p AS ({pairs}) SELECT {_listed(source.transported('b.'), [f'b.v AS v, {total} AS w'])} "
+        f"FROM __b AS b JOIN {_GROUPS_OF} ON b.{UNIT} = u.{UNIT} GROUP BY {_listed([f'b.{key}' for key in keys], ['b.v'])}"
+    )
+    return Statement.of(source, text, 5)
+
+
+def _group_weight(limit: int, one: int, dialect: Dialect) -> str:
+    """⌊one·groups/m⌋, and one if that is more, for a unit in m groups."""
+    return dialect.floor_divide(str(one * limit), f"(CASE WHEN u.m > {limit} THEN u.m ELSE {limit} END)")
+
+
 def write_marginals(source: Source, cliques: Sequence[tuple[int, ...]], bounding: Bounding) -> Statement:
     """How many rows, weighted, each cell of several marginals has: a code for each key of the marginal, and −1 for the others.
 
@@ -185,11 +206,11 @@ def write_units(source: Source, bounding: Groups, bits: int) -> Statement:
     if not keys:
         text = f"WITH __p AS ({pairs}) SELECT {dialect.shifted(f'COUNT(*) * {bounding.one}', 0)} AS s0 FROM __p"
         return Statement.of(source, text, 1)
-    m = f"CASE WHEN u.m > {bounding.limit} THEN u.m ELSE {bounding.limit} END"
     if bounding.euclidean:
+        m = f"CASE WHEN u.m > {bounding.limit} THEN u.m ELSE {bounding.limit} END"
         weight = dialect.isqrt(dialect.floor_divide(str(bounding.one**2 * bounding.limit), f"({m})"))
     else:
-        weight = dialect.floor_divide(str(bounding.one * bounding.limit), f"({m})")
+        weight = _group_weight(bounding.limit, bounding.one, dialect)
     total = dialect.shifted(dialect.total(weight, bounding.one), bits)
     text = (
         f"WITH __p AS ({pairs}) SELECT {_listed(source.transported('p.'), [f'{total} AS s0'])} "

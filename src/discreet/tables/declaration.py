@@ -7,6 +7,7 @@ from typing import Any, final
 
 from attrs import frozen
 
+from discreet import exact
 from discreet.errors import Invalid
 from discreet.tables.column import Column, read_bounds, read_keys
 from discreet.tables.kind import Kind
@@ -15,7 +16,7 @@ from discreet.tables.table import Contributions, Table
 from discreet.tables.unit import EachRow, Link, Person, Unit
 
 EACH_ROW = "each row"
-_TABLE = ("source", "unit", "link", "public", "one_row_per_unit", "contributions", "columns")
+_TABLE = ("source", "unit", "link", "public", "one_row_per_unit", "size", "contributions", "columns")
 _COLUMN = ("type", "bounds", "keys", "nullable", "unique")
 _LINK = ("column", "table", "key")
 _IDENTITIES = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)  # values that can tell one unit from another
@@ -71,6 +72,7 @@ class TableDeclaration:
     one_row: bool = False
     contributions: Contributions = Contributions()
     columns: tuple[ColumnDeclaration, ...] = ()
+    size: int | None = None
 
     @property
     def path(self) -> str:
@@ -99,6 +101,7 @@ class TableDeclaration:
             problems.boolean(entries, path, "one_row_per_unit", False),
             contributions,
             tuple(ColumnDeclaration.read(of, str(column), f"{path}.columns.{column}", problems) for column, of in columns.items()),
+            _size(entries, unit, path, problems),
         )
 
     def table(self, schema: Mapping[str, Kind | None], problems: Problems) -> Table:
@@ -117,7 +120,7 @@ class TableDeclaration:
             if stored is not None:
                 columns.append(about.column(_merged(about.kind, stored, path, problems), path, problems))
         self._check_unit(schema, problems)
-        return Table(self.name, tuple(columns), self.unit, self.contributions, self.one_row)
+        return Table(self.name, tuple(columns), self.unit, self.contributions, self.one_row, self.size)
 
     def _check_unit(self, schema: Mapping[str, Kind | None], problems: Problems) -> None:
         match self.unit:
@@ -157,6 +160,18 @@ def _unit(entries: Mapping[str, Any], path: str, problems: Problems) -> Unit | N
         column = problems.text(entries, path, "unit")
         return None if column is None else EachRow() if column == EACH_ROW else Person(column)
     return _link(entries["link"], join(path, "link"), problems) if "link" in said else None
+
+
+def _size(entries: Mapping[str, Any], unit: Unit | None, path: str, problems: Problems) -> int | None:
+    """The public number of rows; it is that of units, so each must have one row."""
+    if entries.get("size") is None:
+        return None
+    place = join(path, "size")
+    if unit is None or not (isinstance(unit, EachRow) or entries.get("one_row_per_unit") is True):
+        problems.add(place, "is the number of protected units, each with one row: declare one_row_per_unit = true, or leave it out")
+    with problems.at(place):
+        return exact.whole(entries["size"], "size")
+    return None
 
 
 def _link(given: Any, path: str, problems: Problems) -> Link | None:

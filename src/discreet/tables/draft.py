@@ -50,6 +50,7 @@ def draft(schemas: Mapping[str, Mapping[str, Kind | None]], sources: Mapping[str
     source = "visits.parquet"
     unit = "patient_id"          # CHECK: who is protected; or "each row", or in place of this line: public = true
     one_row_per_unit = false     # CHECK: true only if no unit can ever have two rows
+    # size = 1000                # how many units, if that is public: with one row for each, and "replace-one"
     # contributions = { rows = 10 }    # how much of one unit counts; found privately if nothing is said
     <BLANKLINE>
     [tables.visits.columns.patient_id]
@@ -108,6 +109,7 @@ def _unit(protected: str) -> list[str]:
     return [
         f"{f'unit = {_text(protected)}':<28} # CHECK: who is protected; or {choice}, or in place of this line: public = true",
         "one_row_per_unit = false     # CHECK: true only if no unit can ever have two rows",
+        '# size = 1000                # how many units, if that is public: with one row for each, and "replace-one"',
         "# contributions = { rows = 10 }    # how much of one unit counts; found privately if nothing is said",
         "",
     ]

@@ -68,6 +68,7 @@ class Policy:
         columns: Mapping[str, Any] | None = None,
         not_null: Collection[str] | str = (),
         one_row_per_unit: bool = False,
+        size: int | Mapping[str, int] | None = None,
         public: Collection[str] | str = (),
         adjacency: str = "add/remove",
         version: str = "1",
@@ -90,6 +91,7 @@ class Policy:
             else:
                 section |= {"unit": EACH_ROW if isinstance(unit, EachRow) else unit} if unit is not None else {}
                 section |= {"one_row_per_unit": one_row_per_unit, "contributions": contributions}
+        _spread_sizes(sections, size, problems)
         there = dict.fromkeys(not_null, False)
         for what, given in (("bounds", bounds), ("keys", keys), ("type", columns), ("nullable", there)):
             _spread(sections, what, given or {}, problems)
@@ -169,6 +171,9 @@ def _read(given: Mapping[str, Any], problems: Problems) -> Policy:
         sections = {}
     tables = tuple(TableDeclaration.read(of, str(name), problems) for name, of in sections.items())
     _check_tables(tables, sections, problems)
+    for table in tables:
+        if table.size is not None and adjacency == "add/remove":
+            problems.add(join(table.path, "size"), 'is not public where units come and go: say adjacency = "replace-one", or leave it out')
     return Policy(epsilon, delta, tables, adjacency or "add/remove", version or "1", path, witness, engine, analysts)
 
 
@@ -246,6 +251,21 @@ def _check_key(table: TableDeclaration, schemas: Mapping[str, Mapping[str, Kind 
         problems.add(join(table.path, "link.key"), f"there is no column {link.key} in {link.table}{nearest(link.key, there)}")
     elif here is not None and there[link.key] is not here:
         problems.add(join(table.path, "link.key"), f"{link.key} must hold the same kind of values as {link.column}, {here.value}")
+
+
+def _spread_sizes(sections: Mapping[str, dict[str, Any]], size: Any, problems: Problems) -> None:
+    """Put the sizes into their tables' sections: of the one private table, or by table."""
+    private = [name for name, section in sections.items() if "public" not in section]
+    if isinstance(size, Mapping):
+        for name, rows in size.items():
+            if name in sections:
+                sections[name]["size"] = rows
+            else:
+                problems.add("size", f"there is no table {name}{nearest(str(name), sections)}")
+    elif size is not None and len(private) == 1:
+        sections[private[0]]["size"] = size
+    elif size is not None:
+        problems.add("size", f'there are several tables, so say whose this is, for example {{"{next(iter(sections), "table")}": 1000}}')
 
 
 def _spread(sections: Mapping[str, dict[str, Any]], what: str, given: Any, problems: Problems) -> None:

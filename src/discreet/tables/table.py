@@ -58,6 +58,7 @@ class Table:
     unit: Unit | None = None
     contributions: Contributions = Contributions()
     one_row: bool = False  # declared: no unit has more than one row
+    size: int | None = None  # declared: how many rows there are, where that is public
 
     @property
     def private(self) -> bool:
