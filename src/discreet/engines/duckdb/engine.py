@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.files import Looked, look
-from discreet.engines.duckdb.load import load, prepare
+from discreet.engines.duckdb.load import load, prepare, require_room
 from discreet.engines.duckdb.made_up import made_up
 from discreet.engines.duckdb.scratch import Scratch
 from discreet.engines.duckdb.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
@@ -124,12 +124,14 @@ class DuckDB(Engine):
                 self._connection.execute(f"DROP TABLE IF EXISTS {_RESULT}")
 
     def look_again(self) -> None:
-        """Raise EngineError if a file is gone or has other columns than when it was opened; no row is read.
+        """Raise EngineError if a file is gone or has other columns than when it was opened, or if there is no room to read it.
 
-        It is for whoever is about to pay. The caller holds the lock.
+        It is for whoever is about to pay: no row is read. The caller holds the lock.
         """
         for name, (source, before) in self._files.items():
             self._files[name] = source, look(self._connection, name, source, before)
+        if self._unread and self._scratch is not None:
+            require_room(self._scratch.path, [source for source, _ in self._unread.values()])
 
     def _load(self) -> None:
         """Read the text files, once."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -11,6 +13,7 @@ import duckdb
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.records import MOST, pieces
 from discreet.engines.duckdb.sources import LONGEST_HEADER, Csv
+from discreet.errors import EngineError
 
 _TOGETHER = 8  # pieces that are read at the same time, and make one file
 
@@ -21,6 +24,15 @@ def prepare(connection: duckdb.DuckDBPyConnection, source: Csv, folder: Path) ->
     columns = ", ".join(f"CAST(NULL AS VARCHAR) AS {DUCKDB.identifier(column)}" for column in source.header)
     _write(connection, f"SELECT {columns} LIMIT 0", folder / "empty.parquet")
     return f"read_parquet({DUCKDB.text(str(folder))} || '/*.parquet', hive_partitioning=false)"
+
+
+def require_room(folder: Path, sources: Iterable[Csv]) -> None:
+    """There must be as much room as the files themselves take, though what is kept is packed and mostly smaller."""
+    needed = sum(Path(source.path).stat().st_size for source in sources)
+    if shutil.disk_usage(folder).free < needed:
+        raise EngineError(
+            f"{folder.parent} has no room for a copy of the CSV files: make some, or set TMPDIR to a folder with more and connect again"
+        )
 
 
 def load(connection: duckdb.DuckDBPyConnection, source: Csv, folder: Path) -> None:

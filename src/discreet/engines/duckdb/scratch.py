@@ -27,27 +27,33 @@ class Scratch:
     belong to another container that shares the disk.
     """
 
+    path: Path
+
     def __init__(self) -> None:
-        _sweep()
-        made = Path(tempfile.mkdtemp(prefix=_UNFINISHED))
-        self._lock = os.open(made / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)  # not inherited by other programs; a fork holds it too
-        if fcntl is not None:
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
         self._process = os.getpid()
-        self.path = made.rename(made.with_name(PREFIX + made.name.removeprefix(_UNFINISHED)))
+        self.path, self._lock = _made() if fcntl is not None else (Path(tempfile.mkdtemp(prefix=PREFIX)), -1)
 
     def remove(self) -> None:
         """Remove the folder, unless this is a child of the process that made it."""
-        if self._process == os.getpid() and self._lock >= 0:
-            shutil.rmtree(self.path, ignore_errors=True)
+        if self._process != os.getpid():
+            return
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
 
 
+def _made() -> tuple[Path, int]:
+    """A new folder with its lock, which other programs do not inherit; a forked child holds it too."""
+    _sweep()
+    made = Path(tempfile.mkdtemp(prefix=_UNFINISHED))
+    lock = os.open(made / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return made.rename(made.with_name(PREFIX + made.name.removeprefix(_UNFINISHED))), lock
+
+
 def _sweep() -> None:
     """Remove the folders of processes that are no more."""
-    if fcntl is None:  # pragma: no cover
-        return
     for folder in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
         try:
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():
