@@ -114,15 +114,21 @@ def _mended(held: bytes, language: _Language, longest: int) -> tuple[bytes, int]
 
 def _anew(record: bytes, language: _Language) -> bytes:
     """One record, with its fields quoted where they must be."""
-    fields: list[bytes] = []
-    for found in language.field.finditer(record):
-        quoted, rest, plain, end = found.groups()
-        outside: bytes = plain if quoted is None else rest
-        if end == b"\n":
-            outside = outside.removesuffix(b"\r")
-        value = outside if quoted is None else quoted[1:-1].replace(b'""', b'"') + outside
-        fields.append(b'"%b"' % value.replace(b'"', b'""') if language.special.search(value) else value)
-    return language.delimiter.join(fields) + b"\n"
+    if record[0] != _QUOTE and language.delimiter + b'"' not in record:  # no field begins with a quote, which is most of what is met
+        values = record[:-1].removesuffix(b"\r").split(language.delimiter)
+    else:
+        values = [_value(found) for found in language.field.finditer(record)]
+    quoted = (b'"%b"' % value.replace(b'"', b'""') if language.special.search(value) else value for value in values)
+    return language.delimiter.join(quoted) + b"\n"
+
+
+def _value(found: re.Match[bytes]) -> bytes:
+    """The text of a field."""
+    quoted, rest, plain, end = found.groups()
+    outside: bytes = plain if quoted is None else rest
+    if end == b"\n":
+        outside = outside.removesuffix(b"\r")
+    return outside if quoted is None else quoted[1:-1].replace(b'""', b'"') + outside
 
 
 def _shortened(held: bytes, language: _Language) -> bytes:
