@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Collection, Mapping
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,8 @@ def _sources(data: Any) -> dict[str, Any]:
         return dict(data)
     if isinstance(data, str | os.PathLike) and not is_address(data):
         name = Path(data).name.split(".")[0]
+        if has_magic(name) and not Path(data).exists():
+            raise Invalid(f"a pattern has no name for its table: give one, as in {{'visits': {os.fspath(data)!r}}}")
         return {name: data}
     found = tables_of(data)
     if found is None:
@@ -130,6 +133,8 @@ def ledger_place(sources: Mapping[str, Any], public: Collection[str], ledger: st
             'ledger="postgresql://…"'
         )
     paths = [source for source in private if isinstance(source, str | os.PathLike)]
+    if len(paths) == len(private) == 1 and has_magic(str(Path(paths[0]).parent)) and not Path(paths[0]).parent.exists():
+        raise Invalid('files of several folders have no one place for their ledger: say where it lies, as in ledger="clinic.ledger"')
     if len(paths) == len(private) == 1:
         return f"{Path(paths[0]).resolve()}.ledger"  # of the file itself, whatever link leads to it
     if paths:

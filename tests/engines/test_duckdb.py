@@ -16,6 +16,7 @@ import pytest
 from engines.visits import KINDS, ROWS, TABLE
 
 from discreet.engines.duckdb import engine as module
+from discreet.engines.duckdb import scratch as scratch_module
 from discreet.engines.duckdb.engine import DuckDB
 from discreet.errors import EngineError
 from discreet.private import Private
@@ -94,9 +95,14 @@ def test_the_scratch_folder_is_private_and_goes_away(folder: Path) -> None:
 
 
 def test_a_failed_opening_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
-    original = module.tempfile.mkdtemp
-    monkeypatch.setattr(module.tempfile, "mkdtemp", lambda **options: made.append(original(**options)) or made[-1])
+    made: list[Path] = []
+
+    def keep(self: Path, target: Path) -> Path:
+        made.append(target)
+        return rename(self, target)
+
+    rename = Path.rename
+    monkeypatch.setattr(scratch_module.Path, "rename", keep)
     (folder / "fake.parquet").write_text("SECRET")
     with pytest.raises(EngineError) as caught:
         DuckDB.open({"visits": folder / "fake.parquet"})
@@ -104,7 +110,7 @@ def test_a_failed_opening_leaves_nothing(folder: Path, monkeypatch: pytest.Monke
     assert "SECRET" not in str(caught.value)
     assert caught.value.__context__ is None
     assert made
-    assert not Path(made[0]).exists()
+    assert not made[0].exists()
 
 
 def test_large_queries_spill_into_the_scratch_folder(tmp_path: Path) -> None:
@@ -177,7 +183,7 @@ def test_only_tested_versions_are_opened(monkeypatch: pytest.MonkeyPatch) -> Non
         (7, "give a path"),
         ({"a": [1]}, "give a path"),
         (__file__, "must end in"),
-        ("no*such.parquet", "cannot be opened"),
+        ("no*such.parquet", "no Parquet file"),
     ],
 )
 def test_what_is_no_source(given: Any, why: str) -> None:

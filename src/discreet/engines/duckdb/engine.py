@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, assert_never, final
 
 import duckdb
@@ -16,7 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.engines.duckdb.dialect import DUCKDB
+from discreet.engines.duckdb.files import Looked, look
+from discreet.engines.duckdb.load import load, prepare, require_room
 from discreet.engines.duckdb.made_up import made_up
+from discreet.engines.duckdb.scratch import Scratch
 from discreet.engines.duckdb.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
 from discreet.engines.duckdb.view import INTEGERS, view
 from discreet.engines.engine import REOPEN, Columns, Engine, Given
@@ -48,12 +50,15 @@ class DuckDB(Engine):
     version = duckdb.__version__
     dialect = DUCKDB
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None] | None, scratch: str | None) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None] | None, scratch: Scratch | None) -> None:
         self._connection, self._progress = connection, progress
         self._lock, self._process = threading.Lock(), os.getpid()
         self._schemas: dict[str, dict[str, Kind | None]] = {}
         self._frames: list[Any] = []  # the engine scans them in place
-        self._forget = weakref.finalize(self, _forget, scratch, self._process)
+        self._scratch = scratch
+        self._files: dict[str, tuple[Source, Looked | None]] = {}
+        self._unread: dict[str, tuple[Csv, Path]] = {}  # text files, until the first question
+        self._forget = weakref.finalize(self, scratch.remove if scratch else lambda: None)
 
     @classmethod
     def open(
@@ -69,14 +74,14 @@ class DuckDB(Engine):
         kept = {id(source.connection): source.connection for source in read.values() if isinstance(source, Stored)}
         if kept and (len(kept) > 1 or not all(isinstance(source, Stored) for source in read.values())):
             raise EngineError("tables of a DuckDB connection go with tables of the same connection only: register the others there")
-        scratch = None if kept else tempfile.mkdtemp(prefix="discreet-duckdb-")
-        connection = _beside(next(iter(kept.values()))) if kept else _fresh(str(scratch), progress is not None, threads)
+        scratch = None if kept else Scratch()
+        connection = _fresh(str(scratch.path), progress is not None, threads) if scratch else _beside(next(iter(kept.values())))
         engine = cls(connection, progress, scratch)
         try:
             for number, (name, source) in enumerate(read.items()):
                 engine._add(number, name, source, (declared or {}).get(name, {}))
-            if not kept:
-                _lock_down(connection, list(read.values()), str(scratch))
+            if scratch:
+                _lock_down(connection, list(read.values()), str(scratch.path))
         except BaseException:
             engine.close()
             raise
@@ -104,6 +109,7 @@ class DuckDB(Engine):
         if self._process != os.getpid():
             raise EngineError(REOPEN)
         with self._lock, self._with(given):
+            self._load()
             if rows is None:
                 yield self._execute(sql)
                 return
@@ -116,6 +122,22 @@ class DuckDB(Engine):
                     yield self._execute(f"SELECT * FROM {_RESULT} WHERE rowid >= {start} AND rowid < {start + rows}")
             finally:
                 self._connection.execute(f"DROP TABLE IF EXISTS {_RESULT}")
+
+    def look_again(self) -> None:
+        """Raise EngineError if a file is gone or has other columns than when it was opened, or if there is no room to read it.
+
+        It is for whoever is about to pay: no row is read. The caller holds the lock.
+        """
+        for name, (source, before) in self._files.items():
+            self._files[name] = source, look(self._connection, name, source, before)
+        if self._unread and self._scratch is not None:
+            require_room(self._scratch.path, [source for source, _ in self._unread.values()])
+
+    def _load(self) -> None:
+        """Read the text files, once."""
+        for name, (source, folder) in tuple(self._unread.items()):
+            load(self._connection, source, folder)
+            del self._unread[name]
 
     @contextmanager
     def _with(self, given: Sequence[Given]) -> Iterator[None]:
@@ -148,9 +170,8 @@ class DuckDB(Engine):
     def _add(self, number: int, name: str, source: Source, declared: Mapping[str, Kind]) -> None:
         """Make the view of one table; only its schema is looked at."""
         try:
-            relation = self._relation(number, source)
-            if isinstance(source, Parquet) and source.is_folder:
-                self._require_one_schema(name, source)
+            self._files[name] = source, look(self._connection, name, source)
+            relation = self._relation(number, name, source)
             found = self._connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
             stored = {str(row[0]): str(row[1]) for row in found}
             check_names(name, tuple(stored))
@@ -164,26 +185,14 @@ class DuckDB(Engine):
             pass
         raise EngineError(f"{name}: it cannot be opened; check that it is what its ending or type says, and that it can be read")
 
-    def _require_one_schema(self, name: str, source: Parquet) -> None:
-        """All files must store a column in the same way: else it is cast while it is read, and a value on which that fails would show."""
-        files = f"parquet_schema({DUCKDB.text(source.pattern)})"
-        stored = "concat_ws(' ', type, type_length, converted_type, logical_type, scale, precision)"
-        mixed = f"SELECT name FROM {files} GROUP BY name HAVING COUNT(DISTINCT {stored}) > 1 ORDER BY name"
-        different = [str(row[0]) for row in self._connection.execute(mixed).fetchall()]
-        if different:
-            raise EngineError(f"{name}: its files store {', '.join(different)} in different types: write them again with one schema")
-
-    def _relation(self, number: int, source: Source) -> str:
+    def _relation(self, number: int, name: str, source: Source) -> str:
         match source:
             case Parquet(pattern):
                 return f"read_parquet({DUCKDB.text(pattern)}, hive_partitioning=false)"
-            case Csv(path, delimiter, header):
-                names = ", ".join(f"{DUCKDB.text(column)}: 'VARCHAR'" for column in header)
-                # everything is said, so nothing is sniffed from the values; what is malformed is left out, so no row makes an error
-                return (
-                    f"read_csv({DUCKDB.text(path)}, columns={{{names}}}, header=true, auto_detect=false, delim={DUCKDB.text(delimiter)}, "
-                    "quote='\"', escape='\"', nullstr='', ignore_errors=true, strict_mode=false)"
-                )
+            case Csv():
+                assert self._scratch is not None
+                self._unread[name] = source, self._scratch.path / f"source-{number}"
+                return prepare(self._connection, *self._unread[name])
             case Database(path, table):
                 alias = f"source_{number}"
                 self._connection.execute(f"ATTACH {DUCKDB.text(path)} AS {alias} (READ_ONLY)")
@@ -253,7 +262,7 @@ def _fresh(scratch: str, with_progress: bool, threads: int | None) -> duckdb.Duc
 
 def _lock_down(connection: duckdb.DuckDBPyConnection, sources: list[Source], scratch: str) -> None:
     """From here on: no file but the sources, no extension, no setting."""
-    files = [source.path for source in sources if isinstance(source, Csv | Database)]
+    files = [source.path for source in sources if isinstance(source, Database)]  # a text file is read by us
     for source in sources:
         if isinstance(source, Parquet) and not source.is_folder:
             files += [source.place, source.pattern]  # DuckDB asks for both: they differ where the name has brackets
@@ -262,11 +271,6 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, sources: list[Source], scr
     connection.execute(f"SET allowed_directories=[{', '.join(map(DUCKDB.text, folders))}]")
     connection.execute("SET enable_external_access=false")
     connection.execute("SET lock_configuration=true")
-
-
-def _forget(scratch: str | None, process: int) -> None:
-    if scratch is not None and process == os.getpid():
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager

@@ -6,7 +6,6 @@ import csv
 import datetime
 import glob
 import gzip
-import io
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias, final
@@ -19,7 +18,7 @@ from discreet.errors import EngineError
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _DATABASES = (".duckdb", ".ddb", ".db")
-_LONGEST_HEADER = 2**20  # characters
+LONGEST_HEADER = 2**20  # characters
 _PLAIN = (str, bool, int, float, Decimal, datetime.date, UUID, np.generic)  # what an object column may hold; the rest counts as missing
 
 
@@ -30,7 +29,7 @@ _UNREAD_ARROW = ("halffloat", "decimal256", "run_end_encoded", "dense_union", "m
 @final
 @frozen
 class Parquet:
-    """One Parquet file, or all that a pattern names; the first one's schema is the table's."""
+    """One Parquet file, or all that a pattern names, which must have the same columns."""
 
     pattern: str
     place: str  # the file, or the folder in which the pattern looks
@@ -40,12 +39,12 @@ class Parquet:
 @final
 @frozen
 class Csv:
-    """A text file with a header, separated by commas (.csv) or tabs (.tsv), in UTF-8.
+    """A text file with a header, separated by commas (.csv) or tabs (.tsv), in UTF-8, perhaps packed (.gz).
 
-    Columns are texts until a kind is declared for them, and an empty field is missing. Rows with too few fields or broken text are left
-    out, further fields are ignored; a row of broken text may still count where no column is looked at.
+    Columns are texts until a kind is declared for them, and an empty field is missing. It is read once, at the first question, into the
+    scratch folder (`load.py`). How its records are told apart is said in `records.py`.
 
-    Assumes. The file is well quoted: after an unclosed quote, rows that follow are read as part of that field.
+    Assumes. Every record is well quoted: a quote that is never closed takes the rows that follow into its field.
     """
 
     path: str
@@ -123,12 +122,15 @@ def _file(name: str, given: str, table: str) -> Source:
     if path.is_dir():
         return Parquet(f"{glob.escape(str(path))}/**/*.parquet", str(path))
     if not path.exists():
-        if glob.has_magic(path.name) and path.parent.is_dir():
-            return Parquet(f"{glob.escape(str(path.parent))}/{path.name}", str(path.parent))
-        raise EngineError(f"{name}: there is no file {given}")
+        place = fixed_part(path)
+        if place == path.parent and not glob.has_magic(path.name):
+            raise EngineError(f"{name}: there is no file {given}")
+        if not place.is_dir() or path.suffix.lower() not in (".parquet", ".pq"):
+            raise EngineError(f"{name}: a pattern must lie in a folder that is there and end in .parquet: {given} does not")
+        return Parquet(f"{glob.escape(str(place))}/{path.relative_to(place)}", str(place))
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
     if ending in _DELIMITERS:
-        return Csv(str(path), _DELIMITERS[ending], _header(name, path, _DELIMITERS[ending]))
+        return Csv(str(path), _DELIMITERS[ending], read_header(name, path, _DELIMITERS[ending]))
     if path.suffix.lower() in (".parquet", ".pq"):
         return Parquet(glob.escape(str(path)), str(path), is_folder=False)
     if path.suffix.lower() in _DATABASES:
@@ -136,14 +138,22 @@ def _file(name: str, given: str, table: str) -> Source:
     raise EngineError(f"{name}: {path.name} must end in .parquet, .csv, .tsv (.gz) or .duckdb")
 
 
-def _header(name: str, path: Path, delimiter: str) -> tuple[str, ...]:
+def fixed_part(pattern: Path) -> Path:
+    """The folder of a pattern up to its first sign that stands for others."""
+    magic = next((i for i, part in enumerate(pattern.parts) if glob.has_magic(part)), len(pattern.parts) - 1)
+    return Path(*pattern.parts[:magic])
+
+
+def read_header(name: str, path: Path, delimiter: str) -> tuple[str, ...]:
     """The names in the first line; nothing else of the file is looked at."""
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            line = file.readline(_LONGEST_HEADER).decode("utf-8-sig")
-        names = tuple(next(csv.reader(io.StringIO(line.rstrip("\r\n")), delimiter=delimiter)))
+            line = file.readline(LONGEST_HEADER)
+        if len(line) == LONGEST_HEADER:
+            raise csv.Error
+        names = tuple(next(csv.reader([line.decode("utf-8-sig").rstrip("\r\n")], delimiter=delimiter, strict=True)))
     except (OSError, EOFError, UnicodeDecodeError, csv.Error, StopIteration):
-        raise EngineError(f"{name}: the first line must hold the names of the columns, in UTF-8") from None
+        raise EngineError(f"{name}: the first line must hold the names of the columns, in UTF-8 and well quoted") from None
     return check_names(name, names)
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from glob import has_magic
 from pathlib import Path
 from typing import Any, TypeAlias, final
+from urllib.parse import unquote
 
+import pyarrow.parquet as pq
 from attrs import frozen
 from pyspark.sql import DataFrame, SparkSession
 
+from discreet.engines.duckdb.sources import fixed_part
 from discreet.engines.spark.dialect import SPARK
 from discreet.errors import EngineError
 
 _PATTERN = re.compile(r"([][{}?*^\\])")
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_TEXTS = (".csv", ".tsv")
 _LOCAL = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}  # of a session that nobody gave
 
 
@@ -111,24 +115,45 @@ def _local() -> SparkSession:
 
 def _file(name: str, given: str, session: Any) -> Frame:
     place = given
+    if Path(given.removesuffix(".gz")).suffix.lower() in _TEXTS:
+        raise EngineError(
+            f"{name}: Spark is not asked to read CSV: there one row's line end or number of fields changes how others are read, or fails. "
+            "Leave engine='spark' away, or write the table as Parquet"
+        )
     if "://" not in given:  # what is elsewhere, Spark finds by its address
         path = Path(given).expanduser().absolute()
-        if not path.exists() and not path.parent.is_dir():
+        is_pattern = not path.exists() and (has_magic(path.name) or fixed_part(path) != path.parent)
+        if not path.exists() and not (is_pattern and fixed_part(path).is_dir()):
             raise EngineError(f"{name}: there is no file {given}")
-        # Spark takes brackets in a name for a pattern
-        place = "file://" + (_PATTERN.sub(r"\\\1", str(path)) if path.exists() else str(path))
-    ending = Path(given.removesuffix(".gz")).suffix.lower()
+        given = str(path)
+        place = "file://" + (given if is_pattern else _PATTERN.sub(r"\\\1", given))  # Spark takes brackets in a name for a pattern
     try:
-        if ending in _DELIMITERS:
-            return Frame(_csv(session, place, _DELIMITERS[ending]), loose=True)
         # folders are no columns, as in other engines; all files must store a column in the same way
-        return Frame(session.read.option("recursiveFileLookup", "true").option("mergeSchema", "true").parquet(place))
+        frame = session.read.option("recursiveFileLookup", "true").option("mergeSchema", "true").parquet(place)
+        files, columns = list(frame.inputFiles()), tuple(frame.columns)
+        lacking = _lacking(files, columns)
     except Exception:
-        pass
-    raise EngineError(f"{name}: it cannot be opened; check that it is Parquet, or CSV by its ending, and that it can be read")
+        files, columns, lacking = [], (), []
+    if not columns:
+        raise EngineError(f"{name}: it cannot be opened; check that it is Parquet and that it can be read")
+    if lacking:
+        raise EngineError(f"{name}: not all of its files have {', '.join(lacking[:5])}: write them again with the same columns")
+    _require_no_partitions(name, given, files, columns)
+    return Frame(frame)
 
 
-def _csv(session: Any, place: str, delimiter: str) -> Any:
-    """A file of texts; what is malformed is cut or filled up, so no row makes an error."""
-    reader = session.read.options(sep=delimiter, header="true", inferSchema="false", mode="PERMISSIVE", multiLine="true", escape='"')
-    return reader.options(nullValue="", emptyValue="", encoding="UTF-8", maxCharsPerColumn="-1").csv(place)
+def _lacking(files: Sequence[str], columns: Collection[str]) -> list[str]:
+    """Columns that a local file lacks, as DuckDB refuses them too; files elsewhere are not opened one by one: there, Spark says NULL."""
+    here = [re.sub("^//+", "/", unquote(file.split(":", 1)[1])) for file in files if file.startswith("file:")]
+    return sorted({column for file in here for column in set(columns) - set(pq.read_schema(file).names)})
+
+
+def _require_no_partitions(name: str, given: str, files: Sequence[str], columns: Collection[str]) -> None:
+    """Folders named column=value hold a column that no file has; those above what was given say nothing of its rows."""
+    above = {part for part in unquote(given).split("/") if not has_magic(part)}
+    folders = {part for file in files for part in unquote(file).split("/")[:-1] if "=" in part} - above
+    if lacking := sorted({folder.split("=")[0] for folder in folders} - set(columns)):
+        raise EngineError(
+            f"{name}: {', '.join(lacking)} is told by the names of folders ({lacking[0]}=…) and not stored in the files, and folders are "
+            "not read as columns: write the files again with it, or give a DataFrame that has it"
+        )

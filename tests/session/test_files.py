@@ -1,0 +1,46 @@
+"""Files of a session: patterns, folders, and text files that are read after paying and not before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import discreet
+from discreet.errors import EngineError
+
+
+def folders(place: Path) -> Path:
+    for name in ("north", "south"):
+        (place / "data" / name).mkdir(parents=True)
+        duckdb.execute(f"COPY (SELECT i AS id FROM range(50) r(i)) TO '{place}/data/{name}/x.parquet' (FORMAT parquet)")
+    return place / "data"
+
+
+def test_a_pattern_needs_a_name_and_a_place_for_its_ledger(tmp_path: Path) -> None:
+    pattern = folders(tmp_path) / "*" / "*.parquet"
+    with pytest.raises(discreet.Invalid, match="give one, as in"):
+        discreet.connect(pattern, unit="id", epsilon=1)
+    with pytest.raises(discreet.Invalid, match=r"say where it lies, as in ledger="):
+        discreet.connect({"visits": pattern}, unit="id", epsilon=1)
+    db = discreet.connect({"visits": pattern}, unit=discreet.each_row(), epsilon=100, ledger=tmp_path / "visits.ledger")
+    assert abs(db.ask("SELECT COUNT(*) AS n FROM visits", epsilon=50).rows[0]["n"] - 100) < 5
+
+
+def test_a_folder_whose_files_differ_is_refused_before_there_is_anything_to_pay(tmp_path: Path) -> None:
+    data = folders(tmp_path)
+    duckdb.execute(f"COPY (SELECT 1 AS other) TO '{data}/south/y.parquet' (FORMAT parquet)")
+    with pytest.raises(EngineError, match="not all of its files have id, other"):
+        discreet.connect(data, unit="id", epsilon=1)
+    assert not (tmp_path / "data.ledger").exists()
+
+
+def test_a_text_file_is_not_read_before_the_debit(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text("id,note\n1,a\n")
+    db = discreet.connect(path, unit="id", epsilon=100)
+    query = db.sql("SELECT COUNT(*) AS n FROM visits")
+    query.plan(epsilon=50)
+    path.write_text("id,note\n" + "".join(f'{i},"two\nlines"\n' for i in range(200)))  # seen, for nothing was read yet
+    assert abs(query.release(epsilon=50).rows[0]["n"] - 200) < 5
