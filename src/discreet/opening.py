@@ -83,7 +83,7 @@ def connect(
         adjacency=adjacency,
         version=version,
     )
-    opened = open_engine(sources, policy.declared, engine)
+    opened = open_engine(sources, policy.declared, engine, policy.identities)
     try:
         place = ledger_place(sources, public, ledger)
     except Invalid:

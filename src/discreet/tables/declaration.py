@@ -132,7 +132,9 @@ class TableDeclaration:
             advice = 'if nobody in this table needs protection, say so with public = true (or public=["{}"]); else link it to a unit'
             problems.add(path, f"there is no column {column} in the data{nearest(column, schema)}; {advice.format(self.name)}")
         elif schema[column] not in _IDENTITIES:
-            problems.add(path, f"{column} must be of whole numbers, texts, dates or timestamps to tell units apart")
+            read = f'; whole numbers that are stored otherwise can be read as such, columns={{"{column}": "integer"}}, type = "integer"'
+            said = read if schema[column] is Kind.REAL else ""
+            problems.add(path, f"{column} must be of whole numbers, texts, dates or timestamps to tell units apart{said}")
 
 
 def _merged(declared: Kind | None, stored: Kind, path: str, problems: Problems) -> Kind:

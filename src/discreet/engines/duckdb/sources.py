@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import csv
-import datetime
 import glob
 import gzip
 import io
-from decimal import Decimal
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, final
-from uuid import UUID
 
-import numpy as np
 from attrs import frozen
 
+from discreet.engines.duckdb import objects
+from discreet.engines.identity import declare, unkept
 from discreet.errors import EngineError
+from discreet.tables.kind import Kind
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _DATABASES = (".duckdb", ".ddb", ".db")
 _LONGEST_HEADER = 2**20  # characters
-_PLAIN = (str, bool, int, float, Decimal, datetime.date, UUID, np.generic)  # what an object column may hold; the rest counts as missing
-
-
 _UNREAD_POLARS = ("Object", "Int128", "UInt128", "Float16", "Unknown")  # types that DuckDB would refuse with the whole table
 _UNREAD_ARROW = ("halffloat", "decimal256", "run_end_encoded", "dense_union", "month_interval", "list_view", "large_list_view")
 
@@ -65,11 +62,14 @@ class Database:
 @final
 @frozen(eq=False)
 class Frame:
-    """A data frame in memory; `texts` are the columns whose stored type says nothing, `unread` those of a type that we do not use."""
+    """A data frame in memory; `texts` are the columns whose stored type says nothing, `unread` those of a type that we do not use, and
+    `cut` those whose values DuckDB cuts while it reads them. Arrow does not check that its texts are texts: they are `unchecked`."""
 
     frame: Any
     texts: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+    unchecked: bool = False
 
 
 @final
@@ -84,8 +84,8 @@ class Stored:
 Source: TypeAlias = Parquet | Csv | Database | Frame | Stored
 
 
-def read_source(name: str, given: Any) -> Source:
-    """Find out what a source is, from its type and its name and without reading values."""
+def read_source(name: str, given: Any, declared: Mapping[str, Kind] | None = None, identities: Collection[str] = ()) -> Source:
+    """Find out what a source is, from its type and its name and without reading values; `identities` are columns that tell units apart."""
     match given:
         case str() | Path():
             return _file(name, str(given), name)
@@ -97,7 +97,7 @@ def read_source(name: str, given: Any) -> Source:
         case "duckdb" | "_duckdb":
             return Stored(given, name)
         case "pandas" if type(given).__name__ == "DataFrame":
-            return _pandas(name, given)
+            return _pandas(name, given, declared or {}, identities)
         case "polars" if type(given).__name__ in ("DataFrame", "LazyFrame"):
             return _polars(name, given)
         case "pyarrow" if type(given).__name__ == "RecordBatchReader":
@@ -105,7 +105,7 @@ def read_source(name: str, given: Any) -> Source:
         case "pyarrow" if type(given).__name__ in ("Table", "RecordBatch"):
             return _arrow(name, given)
         case "pyarrow" if hasattr(given, "schema") and hasattr(given, "scanner"):
-            return Frame(given)  # a dataset
+            return Frame(given, cut=_cut_by_arrow(given.schema), unchecked=True)  # a dataset
     raise EngineError(f"{name}: give a path to Parquet or CSV, a pandas, Polars or Arrow table, or a DuckDB connection")
 
 
@@ -159,15 +159,24 @@ def check_names(name: str, columns: tuple[Any, ...]) -> tuple[str, ...]:
 # ── frames ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _pandas(name: str, frame: Any) -> Frame:
+def _pandas(name: str, frame: Any, declared: Mapping[str, Kind], identities: Collection[str]) -> Frame:
     """Make texts of object columns, whose type an engine would guess from their values; other dtypes are kept as they are."""
     check_names(name, tuple(frame.columns))
-    texts = tuple(column for column, dtype in frame.dtypes.items() if _says_nothing(dtype))
-    unread = tuple(column for column, dtype in frame.dtypes.items() if column not in texts and not _is_known(dtype))
+    dtypes = dict(frame.dtypes.items())
+    texts = tuple(column for column, dtype in dtypes.items() if _says_nothing(dtype))
+    unread = tuple(column for column, dtype in dtypes.items() if column not in texts and not _is_known(dtype))
     kept = frame.drop(columns=list(unread)) if unread else frame
-    if texts:
-        kept = kept.assign(**{column: _texts(kept[column].astype(object).to_numpy()) for column in texts})
-    return Frame(kept, texts, unread)
+    read = {}
+    for column in texts:
+        way: Callable[[Any], str | None] = objects.shown
+        if column in identities:
+            kind = declared.get(column, Kind.TEXT if _is_text(dtypes[column]) else None)
+            if kind is None:
+                raise unkept(name, column, f"a pandas column of dtype {dtypes[column]} may hold values of any type", declare(column))
+            way = objects.named(kind)
+        read[column] = objects.texts(kept[column].astype(object).to_numpy(), way)
+    cut = tuple(column for column, dtype in dtypes.items() if str(dtype).startswith(("datetime64[ns,", "timestamp[ns")))
+    return Frame(kept.assign(**read) if read else kept, texts, unread, cut)
 
 
 def _says_nothing(dtype: Any) -> bool:
@@ -180,37 +189,31 @@ def _says_nothing(dtype: Any) -> bool:
     )
 
 
+def _is_text(dtype: Any) -> bool:
+    """Whether a dtype has texts only, and what is missing."""
+    return str(dtype) in ("str", "string")
+
+
 def _is_known(dtype: Any) -> bool:
     named = str(dtype)
     return (getattr(dtype, "kind", "O") in "biufM" and not named.startswith("Sparse")) or named in ("str", "string", "category")
-
-
-def _texts(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    found = np.empty(len(values), dtype=object)
-    found[:] = [_text(value) for value in values]
-    return found
-
-
-def _text(value: Any) -> str | None:
-    """A text as it is, plain values as Python writes them, and None for all else; it never fails, whatever the value."""
-    try:
-        if not isinstance(value, _PLAIN) or value != value:
-            return None
-        text = str(value)
-    except Exception:  # such as integers of more than 4300 digits
-        return None
-    # lone surrogates cannot be stored; an error there would tell that there is one
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _polars(name: str, frame: Any) -> Frame:
     schema = frame.collect_schema()
     check_names(name, tuple(schema))
     unread = tuple(column for column, dtype in schema.items() if str(dtype).split("(")[0] in _UNREAD_POLARS)
-    return Frame(frame.drop(list(unread)) if unread else frame, unread=unread)
+    cut = tuple(column for column, dtype in schema.items() if str(dtype).startswith("Datetime") and getattr(dtype, "time_unit", "") == "ns")
+    return Frame(frame.drop(list(unread)) if unread else frame, unread=unread, cut=cut)
 
 
 def _arrow(name: str, table: Any) -> Frame:
     check_names(name, tuple(table.schema.names))
     unread = tuple(field.name for field in table.schema if str(field.type).startswith(_UNREAD_ARROW))
-    return Frame(table.select([column for column in table.schema.names if column not in unread]) if unread else table, unread=unread)
+    kept = table.select([column for column in table.schema.names if column not in unread]) if unread else table
+    return Frame(kept, unread=unread, cut=_cut_by_arrow(table.schema), unchecked=True)
+
+
+def _cut_by_arrow(schema: Any) -> tuple[str, ...]:
+    """Nanoseconds, and dates that are kept in milliseconds."""
+    return tuple(field.name for field in schema if str(field.type).startswith(("timestamp[ns", "date64")))
