@@ -113,7 +113,8 @@ class TableDeclaration:
             if about.unique and self.unit is not None:
                 problems.add(path, "unique is for public tables, which may then be joined without multiplying rows: leave it out here")
             if stored is None and name in declared:
-                problems.add(path, "its stored type cannot be used: store it as a number, text, boolean, date or timestamp")
+                used = "a number, text, boolean, date or timestamp (in a Parquet file, in microseconds)"
+                problems.add(path, f"its stored type cannot be used: store it as {used}")
             if stored is not None:
                 columns.append(about.column(_merged(about.kind, stored, path, problems), path, problems))
         self._check_unit(schema, problems)

@@ -19,7 +19,7 @@ from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.equality import is_bytewise, require_equality
 from discreet.engines.duckdb.made_up import made_up
 from discreet.engines.duckdb.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
-from discreet.engines.duckdb.view import INTEGERS, Reading, view
+from discreet.engines.duckdb.view import INTEGERS, UNREAD, Reading, view
 from discreet.engines.engine import REOPEN, Columns, Engine, Given
 from discreet.engines.identity import Identities
 from discreet.errors import EngineError
@@ -162,6 +162,7 @@ class DuckDB(Engine):
                 self._require_one_schema(name, source)
             found = self._connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
             stored = {str(row[0]): str(row[1]) for row in found}
+            stored |= dict.fromkeys(self._unread(source, stored), UNREAD)
             check_names(name, tuple(stored))
             asked = {column: stored[column] for column in identities if column in stored}
             require_equality(self._connection, name, source, relation, asked, declared, usual)
@@ -169,11 +170,24 @@ class DuckDB(Engine):
             if not seen.columns:
                 raise EngineError(f"{name}: no column has a type that can be used")
             self._connection.execute(f"CREATE TEMP VIEW {DUCKDB.identifier(name)} AS SELECT {', '.join(seen.columns)} FROM {relation}")
-            self._schemas[name] = seen.kinds | dict.fromkeys(source.unread if isinstance(source, Frame) else ())
+            self._schemas[name] = seen.kinds
             return
         except duckdb.Error:
             pass
         raise EngineError(f"{name}: it cannot be opened; check that it is what its ending or type says, and that it can be read")
+
+    def _unread(self, source: Source, stored: Collection[str]) -> tuple[str, ...]:
+        """Columns that are not read: types that DuckDB refuses, or reads in a way that fails on some values."""
+        match source:
+            case Frame():
+                return source.unread
+            case Parquet():
+                # DuckDB makes microseconds of milliseconds while it reads, and fails beyond the year 292,277
+                coarse = "converted_type = 'TIMESTAMP_MILLIS' OR logical_type LIKE 'TimestampType%MILLIS=MilliSeconds%'"
+                found = self._connection.execute(f"SELECT DISTINCT name FROM parquet_schema({DUCKDB.text(source.pattern)}) WHERE {coarse}")
+                return tuple(str(row[0]) for row in found.fetchall() if str(row[0]) in stored)
+            case _:
+                return ()
 
     def _require_one_schema(self, name: str, source: Parquet) -> None:
         """All files must store a column in the same way: else it is cast while it is read, and a value on which that fails would show."""

@@ -63,7 +63,11 @@ class Database:
 @frozen(eq=False)
 class Frame:
     """A data frame in memory; `texts` are the columns whose stored type says nothing, `unread` those of a type that we do not use, and
-    `cut` those whose values DuckDB cuts while it reads them. Arrow does not check that its texts are texts: they are `unchecked`."""
+    `cut` those whose values DuckDB cuts while it reads them. Arrow does not check that its texts are texts: they are `unchecked`.
+
+    Moments with a zone are handed over as what they are inside, in UTC, unless they are in microseconds: DuckDB would make microseconds of
+    them while it reads, which cuts some and fails on others.
+    """
 
     frame: Any
     texts: tuple[str, ...] = ()
@@ -105,7 +109,7 @@ def read_source(name: str, given: Any, declared: Mapping[str, Kind] | None = Non
         case "pyarrow" if type(given).__name__ in ("Table", "RecordBatch"):
             return _arrow(name, given)
         case "pyarrow" if hasattr(given, "schema") and hasattr(given, "scanner"):
-            return Frame(given, cut=_cut_by_arrow(given.schema), unchecked=True)  # a dataset
+            return _dataset(name, given)
     raise EngineError(f"{name}: give a path to Parquet or CSV, a pandas, Polars or Arrow table, or a DuckDB connection")
 
 
@@ -166,7 +170,7 @@ def _pandas(name: str, frame: Any, declared: Mapping[str, Kind], identities: Col
     texts = tuple(column for column, dtype in dtypes.items() if _says_nothing(dtype))
     unread = tuple(column for column, dtype in dtypes.items() if column not in texts and not _is_known(dtype))
     kept = frame.drop(columns=list(unread)) if unread else frame
-    read = {}
+    read: dict[str, Any] = {}
     for column in texts:
         way: Callable[[Any], str | None] = objects.shown
         if column in identities:
@@ -175,8 +179,10 @@ def _pandas(name: str, frame: Any, declared: Mapping[str, Kind], identities: Col
                 raise unkept(name, column, f"a pandas column of dtype {dtypes[column]} may hold values of any type", declare(column))
             way = objects.named(kind)
         read[column] = objects.texts(kept[column].astype(object).to_numpy(), way)
-    cut = tuple(column for column, dtype in dtypes.items() if str(dtype).startswith(("datetime64[ns,", "timestamp[ns")))
-    return Frame(kept.assign(**read) if read else kept, texts, unread, cut)
+    for column, dtype in dtypes.items():
+        if column not in unread and getattr(dtype, "kind", "O") == "M" and getattr(dtype, "tz", None) is not None and dtype.unit != "us":
+            read[column] = kept[column].dt.tz_convert(None)
+    return Frame(kept.assign(**read) if read else kept, texts, unread)
 
 
 def _says_nothing(dtype: Any) -> bool:
@@ -203,17 +209,38 @@ def _polars(name: str, frame: Any) -> Frame:
     schema = frame.collect_schema()
     check_names(name, tuple(schema))
     unread = tuple(column for column, dtype in schema.items() if str(dtype).split("(")[0] in _UNREAD_POLARS)
-    cut = tuple(column for column, dtype in schema.items() if str(dtype).startswith("Datetime") and getattr(dtype, "time_unit", "") == "ns")
-    return Frame(frame.drop(list(unread)) if unread else frame, unread=unread, cut=cut)
+    kept = frame.drop(list(unread)) if unread else frame
+    for column, dtype in schema.items():
+        if getattr(dtype, "time_zone", None) is not None and dtype.time_unit != "us":
+            kept = kept.cast({column: int}).cast({column: type(dtype)(dtype.time_unit)})
+    return Frame(kept, unread=unread)
 
 
 def _arrow(name: str, table: Any) -> Frame:
     check_names(name, tuple(table.schema.names))
-    unread = tuple(field.name for field in table.schema if str(field.type).startswith(_UNREAD_ARROW))
+    unread = _unread_arrow(table.schema)
     kept = table.select([column for column in table.schema.names if column not in unread]) if unread else table
+    for place, field in enumerate(kept.schema):
+        if _is_zoned(field.type):
+            kept = kept.set_column(place, field.name, kept.column(place).cast("int64").cast(f"timestamp[{field.type.unit}]"))
     return Frame(kept, unread=unread, cut=_cut_by_arrow(table.schema), unchecked=True)
 
 
+def _dataset(name: str, dataset: Any) -> Frame:
+    """Files behind Arrow, which are read only when they are asked: what DuckDB would fail on while it reads stays unread."""
+    check_names(name, tuple(dataset.schema.names))
+    unread = {*_unread_arrow(dataset.schema), *(field.name for field in dataset.schema if _is_zoned(field.type))}
+    return Frame(dataset, unread=tuple(sorted(unread)), cut=_cut_by_arrow(dataset.schema), unchecked=True)
+
+
+def _unread_arrow(schema: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in schema if str(field.type).startswith(_UNREAD_ARROW))
+
+
+def _is_zoned(arrow_type: Any) -> bool:
+    return str(arrow_type).startswith(("timestamp[s, tz", "timestamp[ms, tz", "timestamp[ns, tz"))
+
+
 def _cut_by_arrow(schema: Any) -> tuple[str, ...]:
-    """Nanoseconds, and dates that are kept in milliseconds."""
-    return tuple(field.name for field in schema if str(field.type).startswith(("timestamp[ns", "date64")))
+    """Dates that are kept in milliseconds."""
+    return tuple(field.name for field in schema if str(field.type).startswith("date64"))

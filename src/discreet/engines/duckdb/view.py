@@ -16,6 +16,7 @@ _WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT"}
 _TEXTS = {"VARCHAR", "ENUM", "UUID", "JSON"}
 _MOMENTS = {"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
 _ZONED = {"TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"}
+UNREAD = "a type that is not read"
 _EXACT = {*_WIDE, "DECIMAL", "TIMESTAMP_NS", "TIMESTAMPTZ_NS"}  # stored types that have a text for each value
 _BEYOND = 2**63  # a float below this fits 64 bits
 
@@ -119,7 +120,7 @@ def _read_as(sql_type: str, value: str) -> tuple[Kind | None, str]:
         case "TIMESTAMP WITH TIME ZONE":
             return Kind.TIMESTAMP, _utc(value)
         case "TIMESTAMPTZ_NS":
-            return Kind.TIMESTAMP, f"CASE WHEN isfinite({value}) THEN make_timestamp(epoch_ns({value}) // 1000) END"
+            return Kind.TIMESTAMP, _utc(f"TRY_CAST({value} AS TIMESTAMPTZ)")
     return None, value
 
 
@@ -135,7 +136,8 @@ def _bent(kind: Kind, sql_type: str, wanted: Kind, here: str, value: str, any_ki
         case Kind.REAL, Kind.INTEGER:
             return wanted, _whole(here if name == "DECIMAL" else value, name == "DECIMAL")
         case _, Kind.TEXT if name in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"):
-            return wanted, _by_bytes(f"CAST(CASE WHEN isfinite({here}) THEN epoch_ns({here}) END AS VARCHAR)")
+            moment = here if name == "TIMESTAMP_NS" else f"TRY_CAST({here} AS TIMESTAMP_NS)"
+            return wanted, _by_bytes(f"CAST(CASE WHEN isfinite({moment}) THEN epoch_ns({moment}) END AS VARCHAR)")
         case _, Kind.TEXT if kind is Kind.INTEGER or name in _EXACT:
             return wanted, _by_bytes(f"CAST({here} AS VARCHAR)")
     if not any_kind:
