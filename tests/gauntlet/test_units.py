@@ -30,6 +30,7 @@ from discreet.errors import EngineError, PolicyError
 
 COUNT = "SELECT COUNT(*) AS n, COUNT(DISTINCT id) AS p FROM t"
 SORTED = "SELECT g, COUNT(*) AS n FROM t GROUP BY g"
+HIGHEST = "SELECT SUM(h) AS s FROM (SELECT id, MAX(x) AS h FROM t GROUP BY id) AS u"  # two people as one: −1 becomes 1
 
 
 @frozen
@@ -52,23 +53,24 @@ class Word(str, enum.Enum):  # noqa: UP042 - a StrEnum would be written as it is
 def objects(ids: list[Any]) -> Any:
     column = np.empty(len(ids), object)
     column[:] = ids
-    return pd.DataFrame({"id": pd.Series(column, dtype=object), "g": ["ab"[i % 2] for i in range(len(ids))]})
+    return pd.DataFrame({"id": pd.Series(column, dtype=object), **beside(ids)})
+
+
+def beside(ids: list[Any]) -> dict[str, list[Any]]:
+    """The other columns."""
+    return {"g": ["ab"[i % 2] for i in range(len(ids))], "x": [float(i % 2 * 2 - 1) for i in range(len(ids))]}
 
 
 def typed(dtype: str) -> Callable[[list[Any]], Any]:
     return lambda ids: objects(ids).assign(id=lambda frame: frame["id"].astype(dtype))
 
 
-def arrow(arrow_type: Any) -> Callable[[list[Any]], Any]:
-    return lambda ids: pa.table({"id": pa.array(ids, arrow_type), "g": pa.array(["ab"[i % 2] for i in range(len(ids))])})
-
-
 def stored(sql_type: str, setting: str = "binary") -> Callable[[list[Any]], Any]:
     def made(ids: list[Any]) -> Any:
         connection = duckdb.connect()
-        connection.execute(f"CREATE TABLE t (id {sql_type}, g VARCHAR)")
-        for i, one in enumerate(ids):
-            connection.execute("INSERT INTO t VALUES (CAST(? AS VARCHAR), ?)", [one, "ab"[i % 2]])
+        connection.execute(f"CREATE TABLE t (id {sql_type}, g VARCHAR, x DOUBLE)")
+        for one, g, x in zip(ids, *beside(ids).values(), strict=True):
+            connection.execute("INSERT INTO t VALUES (CAST(? AS VARCHAR), ?, ?)", [one, g, x])
         connection.execute(f"SET default_collation='{setting}'")
         return connection, "t"
 
@@ -111,14 +113,14 @@ def opened(case: Case, ids: list[Any], **more: Any) -> discreet.Session:
     with standing_clock():
         return discreet.connect(
             {"t": case.made(ids)}, unit="id", epsilon=1000, delta=0.05, ledger=":memory:", keys={"g": ["a", "b"]},
-            contributions={"rows": 1}, **more,
+            contributions={"rows": 1}, bounds={"x": (-1, 1)}, **more,
         )  # fmt: skip
 
 
 def moved(case: Case, before: list[Any], after: list[Any], **more: Any) -> list[str]:
     """By how much one person moves what mechanisms are given, where that is more than allowed."""
     found = []
-    for text in (COUNT, SORTED):
+    for text in (COUNT, SORTED, HIGHEST):
         first, second = (
             run(opened(case, ids, **more), lambda db, text=text: db.sql(text).release(epsilon=20), seed=3) for ids in (before, after)
         )

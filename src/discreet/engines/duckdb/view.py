@@ -75,7 +75,7 @@ def _seen(name: str, sql_type: str, wanted: Kind | None, reading: Reading) -> tu
     kind, value = _read_as(sql_type, here)
     if kind is None or wanted in (None, kind):
         return kind, value
-    return _bent(kind, sql_type, wanted, here, value, reading.any_kind) or (kind, value)
+    return _bent(kind, sql_type, wanted, here, value, reading.any_kind, name in reading.identities) or (kind, value)
 
 
 def why_unkept(column: str, sql_type: str, wanted: Kind | None) -> tuple[str, str] | None:
@@ -124,15 +124,18 @@ def _read_as(sql_type: str, value: str) -> tuple[Kind | None, str]:
     return None, value
 
 
-def _bent(kind: Kind, sql_type: str, wanted: Kind, here: str, value: str, any_kind: bool) -> tuple[Kind, str] | None:
-    """A column read as the kind declared for it, which is not its own; None where it stays what it is.
+def _bent(kind: Kind, sql_type: str, wanted: Kind, here: str, value: str, any_kind: bool, identity: bool) -> tuple[Kind, str] | None:
+    """A column read as the kind declared for it, which is not its own; None where it stays what it is, and the policy complains.
 
-    `here` is the stored column, `value` the one of its own kind. Each value is read by itself, and what cannot be read is missing.
+    `here` is the stored column, `value` the one of its own kind. Each value is read by itself, and what cannot be read is missing. A column
+    that tells units apart may be read so in any source, as far as different values stay different.
     """
     name = sql_type.split("(")[0]
+    if (kind, wanted) == (Kind.INTEGER, Kind.REAL):
+        return wanted, f"CAST({here} AS DOUBLE)"
+    if not any_kind and not identity:
+        return None
     match kind, wanted:
-        case Kind.INTEGER, Kind.REAL:
-            return wanted, f"CAST({here} AS DOUBLE)"
         case Kind.REAL, Kind.INTEGER:
             return wanted, _whole(here if name == "DECIMAL" else value, name == "DECIMAL")
         case _, Kind.TEXT if name in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"):

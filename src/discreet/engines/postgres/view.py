@@ -54,7 +54,7 @@ def view(stored: Sequence[Stored], declared: Mapping[str, Kind], identities: Col
     for column in stored:
         here = POSTGRES.identifier(column.name)
         kind, value = _read_as(column, here, column.name in identities) if column.readable else (None, here)
-        kind, value = _bent(column.type, kind, declared.get(column.name), here) or (kind, value)
+        kind, value = _bent(column, kind, declared.get(column.name), here, column.name in identities) or (kind, value)
         kinds[column.name] = kind
         if kind is not None:
             columns.append(f"{value} AS {here}")
@@ -74,14 +74,16 @@ def why_unkept(column: Stored, wanted: Kind | None) -> tuple[str, str] | None:
     return None
 
 
-def _bent(sql_type: str, kind: Kind | None, wanted: Kind | None, here: str) -> tuple[Kind, str] | None:
-    """A number read as the kind declared for it, which is not its own; None where it stays what it is."""
+def _bent(column: Stored, kind: Kind | None, wanted: Kind | None, here: str, identity: bool) -> tuple[Kind, str] | None:
+    """A number read as the kind declared for it, which is not its own; None where it stays what it is, and the policy complains."""
+    if (kind, wanted) == (Kind.INTEGER, Kind.REAL):
+        return Kind.REAL, f"CAST({here} AS DOUBLE PRECISION)"
     match kind, wanted:
-        case Kind.INTEGER, Kind.REAL:
-            return Kind.REAL, f"CAST({here} AS DOUBLE PRECISION)"
+        case _ if not identity:
+            return None
         case Kind.INTEGER, Kind.TEXT:
             return Kind.TEXT, _bytewise(here)
-        case Kind.REAL, Kind.TEXT if sql_type == "numeric":  # 1.0 and 1.00 are one value
+        case Kind.REAL, Kind.TEXT if column.type == "numeric":  # 1.0 and 1.00 are one value
             return Kind.TEXT, _bytewise(f"CASE WHEN {here} <> 'NaN' THEN CAST(TRIM_SCALE({here}) AS TEXT) END")
         case Kind.REAL, Kind.INTEGER:  # what is whole; the rest is missing
             inside = f"{here} >= {-(2**63)} AND {here} < {2**63}"  # NaN is above all numbers

@@ -41,7 +41,7 @@ def view(stored: Mapping[str, str], declared: Mapping[str, Kind], loose: bool = 
         if loose and kind is Kind.TEXT and wanted is not None:
             kind, value = _text_as(wanted, value)
         else:
-            kind, value = _bent(sql_type, kind, wanted, here, value) or (kind, value)
+            kind, value = _bent(sql_type, kind, wanted, here, value, name in identities) or (kind, value)
         kinds[name] = kind
         if kind is not None:
             columns.append(f"{value} AS {here}")
@@ -57,11 +57,13 @@ def why_unkept(column: str, sql_type: str, wanted: Kind | None) -> tuple[str, st
     return None
 
 
-def _bent(sql_type: str, kind: Kind | None, wanted: Kind | None, here: str, value: str) -> tuple[Kind, str] | None:
-    """A number read as the kind declared for it, which is not its own; None where it stays what it is."""
+def _bent(sql_type: str, kind: Kind | None, wanted: Kind | None, here: str, value: str, identity: bool) -> tuple[Kind, str] | None:
+    """A number read as the kind declared for it, which is not its own; None where it stays what it is, and the policy complains."""
+    if (kind, wanted) == (Kind.INTEGER, Kind.REAL):
+        return Kind.REAL, f"CAST({here} AS DOUBLE)"
     match kind, wanted:
-        case Kind.INTEGER, Kind.REAL:
-            return Kind.REAL, f"CAST({here} AS DOUBLE)"
+        case _ if not identity:
+            return None
         case Kind.INTEGER, Kind.TEXT:
             return Kind.TEXT, f"CAST({here} AS STRING)"
         case Kind.REAL, Kind.TEXT if sql_type.startswith("decimal"):  # of one scale, so each value has one text
