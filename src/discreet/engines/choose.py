@@ -34,7 +34,7 @@ def open_engine(
         case "spark":
             from discreet.engines.spark.engine import Spark, read_files
 
-            return Spark.open(read_files(sources, None if isinstance(engine, str) else engine), declared)
+            return Spark.open(read_files(sources, None if isinstance(engine, str) else engine), declared, identities=identities)
         case _:
             from discreet.engines.duckdb.engine import DuckDB
 
