@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.equality import is_bytewise, require_equality
 from discreet.engines.duckdb.made_up import made_up
+from discreet.engines.duckdb.reading import reading, unread
 from discreet.engines.duckdb.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
-from discreet.engines.duckdb.view import INTEGERS, UNREAD, Reading, view
+from discreet.engines.duckdb.view import INTEGERS, UNREAD, view
 from discreet.engines.engine import REOPEN, Columns, Engine, Given
 from discreet.engines.identity import Identities
 from discreet.errors import EngineError
@@ -162,11 +163,11 @@ class DuckDB(Engine):
                 self._require_one_schema(name, source)
             found = self._connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
             stored = {str(row[0]): str(row[1]) for row in found}
-            stored |= dict.fromkeys(self._unread(source, stored), UNREAD)
+            stored |= dict.fromkeys(unread(self._connection, source, stored), UNREAD)
             check_names(name, tuple(stored))
             asked = {column: stored[column] for column in identities if column in stored}
             require_equality(self._connection, name, source, relation, asked, declared, usual)
-            seen = view(stored, declared, _reading(source, identities))
+            seen = view(stored, declared, reading(source, identities))
             if not seen.columns:
                 raise EngineError(f"{name}: no column has a type that can be used")
             self._connection.execute(f"CREATE TEMP VIEW {DUCKDB.identifier(name)} AS SELECT {', '.join(seen.columns)} FROM {relation}")
@@ -175,19 +176,6 @@ class DuckDB(Engine):
         except duckdb.Error:
             pass
         raise EngineError(f"{name}: it cannot be opened; check that it is what its ending or type says, and that it can be read")
-
-    def _unread(self, source: Source, stored: Collection[str]) -> tuple[str, ...]:
-        """Columns that are not read: types that DuckDB refuses, or reads in a way that fails on some values."""
-        match source:
-            case Frame():
-                return source.unread
-            case Parquet():
-                # DuckDB makes microseconds of milliseconds while it reads, and fails beyond the year 292,277
-                coarse = "converted_type = 'TIMESTAMP_MILLIS' OR logical_type LIKE 'TimestampType%MILLIS=MilliSeconds%'"
-                found = self._connection.execute(f"SELECT DISTINCT name FROM parquet_schema({DUCKDB.text(source.pattern)}) WHERE {coarse}")
-                return tuple(str(row[0]) for row in found.fetchall() if str(row[0]) in stored)
-            case _:
-                return ()
 
     def _require_one_schema(self, name: str, source: Parquet) -> None:
         """All files must store a column in the same way: else it is cast while it is read, and a value on which that fails would show."""
@@ -227,17 +215,6 @@ class DuckDB(Engine):
         where = "SELECT current_database(), current_schema()"
         database, schema = self._connection.execute(where).fetchall()[0]
         return ".".join(DUCKDB.identifier(part) for part in (database, schema, table))
-
-
-def _reading(source: Source, identities: Collection[str]) -> Reading:
-    """How the columns of a source are read, besides their types."""
-    match source:
-        case Csv():
-            return Reading(source.header, of_csv=True, identities=identities)
-        case Frame():
-            return Reading(source.texts, any_kind=True, checked=not source.unchecked, identities=identities)
-        case _:
-            return Reading(identities=identities)
 
 
 # ── the connection ───────────────────────────────────────────────────────────────────────────────────────────────────
