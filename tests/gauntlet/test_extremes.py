@@ -121,3 +121,21 @@ def test_the_raw_missing_moment_of_numpy(tmp_path: Path) -> None:
     db = opened(tmp_path, "microseconds", [*[1_709_208_000 * 10**6] * 3000, LEAST])
     for text in CHOSEN:
         assert db.ask(text, epsilon=10, delta="0.001").rows
+
+
+@pytest.mark.parametrize("kind", ["day", "microseconds", "zoned", "int64", "double", "text", "bytes as text", "wide decimal"])
+def test_spark_at_the_ends(kind: str, spark: Any, tmp_path: Path) -> None:
+    """All ends in one file, row by row on another engine: it answers, and is alive afterwards."""
+    of = EXTREMES[kind]
+    rows = {
+        "id": pa.array(range(N + len(of.hard)), pa.int64()),
+        "g": pa.array(["ab"[i % 2] for i in range(N + len(of.hard))]),
+        "x": of.column([*[of.usual] * N, *of.hard]),
+    }
+    pq.write_table(pa.table(rows), tmp_path / "t.parquet")
+    more: dict[str, Any] = {"unit": "id", "epsilon": 1000, "delta": 0.05, "ledger": ":memory:", "one_row_per_unit": True}
+    with discreet.connect({"t": tmp_path / "t.parquet"}, engine=spark, keys={"g": ["a", "b"]}, **more) as db:
+        for text in [*questions(kind), "SELECT COUNT(*) AS n FROM t"]:
+            assert db.ask(text, epsilon=20, delta="0.001").rows
+        if of.chosen:
+            assert db.estimate("t", "mode", "x", epsilon=5, delta="0.001")

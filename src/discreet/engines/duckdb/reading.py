@@ -28,7 +28,7 @@ def unread(connection: duckdb.DuckDBPyConnection, source: Source, stored: Collec
         case Frame():
             return source.unread
         case Parquet():
-            # DuckDB makes microseconds of milliseconds while it reads, and fails beyond the year 292,277: no guard of ours comes before that
+            # DuckDB makes microseconds of milliseconds while it reads, and fails beyond the year 292,277; no guard of ours comes before
             coarse = "converted_type = 'TIMESTAMP_MILLIS' OR logical_type LIKE 'TimestampType%MILLIS=MilliSeconds%'"
             found = connection.execute(f"SELECT DISTINCT name FROM parquet_schema({DUCKDB.text(source.pattern)}) WHERE {coarse}")
             return tuple(str(row[0]) for row in found.fetchall() if str(row[0]) in stored)
