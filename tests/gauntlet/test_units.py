@@ -220,3 +220,15 @@ def test_the_line_that_the_refusal_names_works() -> None:
     assert abs(db.ask("SELECT COUNT(DISTINCT id) AS n FROM data", epsilon=50).rows[0]["n"] - 40) < 2
     each = discreet.connect(frame, unit=discreet.each_row(), epsilon=100, ledger=":memory:")
     assert abs(each.ask("SELECT COUNT(*) AS n FROM data", epsilon=50).rows[0]["n"] - 120) < 2
+
+
+def test_units_of_different_kinds_are_not_put_together() -> None:
+    """17 of one table and "17" of another: an engine would cast one of them, and so decide who is the same."""
+    tables = {"a": pa.table({"id": [17, 18], "v": [1.0, 2.0]}), "b": pa.table({"id": ["17", "017"], "v": [1.0, 2.0]})}
+    text = "SELECT COUNT(*) AS n FROM (SELECT v FROM a UNION ALL SELECT v FROM b) AS u"
+    db = discreet.connect(tables, unit="id", epsilon=1, ledger=":memory:")
+    for refused in (text, "SELECT COUNT(*) AS n FROM a JOIN b ON a.id = b.id"):
+        with pytest.raises(discreet.Refused, match="declare"):
+            db.sql(refused).plan(epsilon=1)
+    both = discreet.connect(tables, unit="id", epsilon=100, ledger=":memory:", columns={"a.id": "text"}, contributions={"rows": 2})
+    assert abs(both.ask(text, epsilon=50).rows[0]["n"] - 4) < 2
