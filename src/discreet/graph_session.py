@@ -32,6 +32,7 @@ from discreet.loss import record
 from discreet.opening import ledger_place
 from discreet.plan.canonical import fingerprint, plain
 from discreet.private import Private
+from discreet.tables.kind import Kind
 from discreet.till import CLOSED, Till
 
 FORMAT = 1
@@ -46,6 +47,7 @@ def graph(
     protects: Protects,
     epsilon: Number,
     delta: Number = 0,
+    columns: Mapping[str, str] | None = None,
     version: str = "1",
     ledger: str | os.PathLike[str] | None = None,
     witness: str | os.PathLike[str] | None = None,
@@ -57,16 +59,16 @@ def graph(
     `edges`: a path to Parquet or CSV, a pandas, Polars or Arrow table, or a dict with one table's name and any data that `connect` opens.
     `source`, `target`: the columns with the two ends of each edge; directions, repeated rows and loops do not count. `protects="edge"`:
     whether any two nodes are joined stays private, however many rows say so. `protects="node"`: so does each node with all its edges.
-    `epsilon`, `delta`: how much may ever be learnt about one of these.
+    `epsilon`, `delta`: how much may ever be learnt about one of these. `columns` gives the types of columns of a CSV file or a data frame,
+    as in `connect`.
     """
     name, data = _source(edges)
     given.protects(protects)
     terms = Terms(exact.positive(epsilon, "epsilon"), delta, f"each {protects} of {name}")
     place = ledger_place({name: data}, (), ledger)
-    opened = open_engine({name: data}, None, engine)
+    opened = open_engine({name: data}, _kinds(columns, name), engine, {name: (source, target)})
     try:
         _check_columns(opened.schema(name), source, target)
-        _check_stored(opened, name, source, target)
         account = open_ledger(place, terms, witness)
         account.allowance(analyst)  # or whoever asks has none
     except BaseException:
@@ -295,21 +297,9 @@ def _check_columns(schema: Mapping[str, Any], source: str, target: str) -> None:
         raise Invalid(f"{source} and {target} must hold names of the same kind: one is {schema[source].value}, one {schema[target].value}")
 
 
-def _check_stored(engine: Engine, table: str, source: str, target: str) -> None:
-    """Refuse types that do not all fit a 64-bit whole number or a float: names beyond would be missing, or several be one.
-
-    DuckDB sees them through a cast, which its view of the table shows; that is public, and no row is read.
-    """
-    if engine.name != "duckdb":
-        return
-    seen = engine.read_public(f"SELECT sql FROM duckdb_views() WHERE temporary AND view_name = {engine.dialect.text(table)}")[
-        "sql"
-    ].tolist()
-    for column in (source, target):
-        spelled = (column, engine.dialect.identifier(column))
-        casts = [f"{cast} AS {to}) AS {one}" for one in spelled for cast, to in ((f"TRY_CAST({one}", "BIGINT"), (f"CAST({one}", "DOUBLE"))]
-        if any(cast in text for cast in casts for text in seen):
-            raise Invalid(
-                f"the names in {column} are stored as unsigned 64-bit, 128-bit or decimal numbers, not all of which can be told apart: "
-                "store both ends as text, as in CAST(… AS VARCHAR), or as BIGINT"
-            )
+def _kinds(columns: Mapping[str, str] | None, table: str) -> dict[str, dict[str, Kind]]:
+    """The kinds as which columns are read, where that is said."""
+    names = [kind.value for kind in Kind]
+    if not all(kind in names for kind in (columns or {}).values()):
+        raise Invalid(f'columns must be a dict such as {{"source": "text"}}, each one of {", ".join(names)}')
+    return {table: {column: Kind(kind) for column, kind in (columns or {}).items()}}

@@ -51,11 +51,11 @@ def connect(
     path's table is called after the file, a data frame's `data`. `engine="spark"` reads Parquet files with Spark. `unit`: the column that
     names the person, or `each_row()`. `epsilon`, `delta` (or `budget`): how much may ever be learnt about one unit. What is not declared
     (bounds, keys, contributions) is found privately within each question's own budget. `columns` gives the types of a CSV file's columns,
-    which are text otherwise; `not_null` names numeric columns without missing values, whose means need no count of their own; `size` is
-    how many rows there are, where that is public (adjacency="replace-one", one row for each unit): means over all of them need no count at
-    all. A file's ledger lies beside it; a data frame's is in memory, which is said loudly; "postgresql://…" is one that many hosts share.
-    `analyst`: who asks and pays, where analysts have budgets of their own. A path to a `discreet.toml`, or to a folder with one, is opened
-    as it says.
+    which are text otherwise, and of a data frame's, whatever their dtypes; an object column that names the unit needs one. `not_null` names
+    numeric columns without missing values, whose means need no count of their own; `size` is how many rows there are, where that is public
+    (adjacency="replace-one", one row for each unit): means over all of them need no count at all. A file's ledger lies beside it; a data
+    frame's is in memory, which is said loudly; "postgresql://…" is one that many hosts share. `analyst`: who asks and pays, where analysts
+    have budgets of their own. A path to a `discreet.toml`, or to a folder with one, is opened as it says.
     """
     public, not_null = public or (), not_null or ()
     if isinstance(data, str | os.PathLike) and (os.fspath(data).endswith(".toml") or (Path(data) / "discreet.toml").is_file()):
@@ -88,7 +88,7 @@ def connect(
         adjacency=adjacency,
         version=version,
     )
-    opened = open_engine(sources, policy.declared, engine)
+    opened = open_engine(sources, policy.declared, engine, policy.identities)
     try:
         place = ledger_place(sources, public, ledger)
     except Invalid:

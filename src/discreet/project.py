@@ -37,7 +37,7 @@ def open_project(path: str | os.PathLike[str], engine: Any = None, analyst: str 
     policy = begin_policy(text, problems)
     sources = sources_of(policy, place, problems)
     try:
-        opened = open_engine(sources, policy.declared, engine if engine is not None else policy.engine)
+        opened = open_engine(sources, policy.declared, engine if engine is not None else policy.engine, policy.identities)
     except EngineError:
         problems.stop()  # these can be mended first
         raise

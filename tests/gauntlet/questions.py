@@ -125,7 +125,7 @@ WHERE = [
     "many < 9223372036854775807",
 ]
 DISTINCT = ["town", "dept", "day", "code", "site", "urgent", "MONTH(day)", "UPPER(town)", "at"]
-MODES = ["dept", "town", "site", "urgent", "code", "day", "age"]
+MODES = ["dept", "town", "site", "urgent", "code", "day", "age", "at", "CAST(at AS DATE)", "HOUR(at)"]
 FROM = {
     "visits": "visits",
     "public join": "visits JOIN sites ON site = id",

@@ -186,7 +186,8 @@ def test_dying_once_the_answer_is_stored(path: Path) -> None:
     """It may have been seen, so it is the answer for ever."""
     then = (
         "from discreet.ledger.ledger import Ledger\nstore = Ledger.store\n"
-        "def stored(self, paid, body, holder=None):\n    store(self, paid, body, holder)\n    print(body['release'], end='', flush=True)\n    os._exit(9)\n"
+        "def stored(self, paid, body, holder=None):\n    store(self, paid, body, holder)\n"
+        "    print(body['release'], end='', flush=True)\n    os._exit(9)\n"
         "Ledger.store = stored\ndb.sql(text).release(1, 0)\n"
     )
     died = elsewhere(path, then)

@@ -8,28 +8,37 @@ from typing import Any
 
 from discreet.address import is_address
 from discreet.engines.engine import Engine
+from discreet.engines.identity import Identities
 from discreet.errors import EngineError, Invalid
 from discreet.tables.kind import Kind
 
 ENGINES = ("duckdb", "postgres", "spark")
 
 
-def open_engine(sources: Mapping[str, Any], declared: Mapping[str, Mapping[str, Kind]] | None = None, engine: Any = None) -> Engine:
-    """Open sources as tables of the engine that they belong to; `engine` is "duckdb", "postgres", "spark" or a SparkSession."""
+def open_engine(
+    sources: Mapping[str, Any],
+    declared: Mapping[str, Mapping[str, Kind]] | None = None,
+    engine: Any = None,
+    identities: Identities | None = None,
+) -> Engine:
+    """Open sources as tables of the engine that they belong to; `engine` is "duckdb", "postgres", "spark" or a SparkSession.
+
+    `identities` are the columns that tell units apart: where the source's own equality cannot be kept, the table is refused.
+    """
     chosen = _chosen(engine, {belongs_to(source) for source in sources.values()})
     match chosen:
         case "postgres":
             from discreet.engines.postgres.engine import Postgres
 
-            return Postgres.open(sources, declared)
+            return Postgres.open(sources, declared, identities=identities)
         case "spark":
             from discreet.engines.spark.engine import Spark, read_files
 
-            return Spark.open(read_files(sources, None if isinstance(engine, str) else engine), declared)
+            return Spark.open(read_files(sources, None if isinstance(engine, str) else engine), declared, identities=identities)
         case _:
             from discreet.engines.duckdb.engine import DuckDB
 
-            return DuckDB.open(sources, declared)
+            return DuckDB.open(sources, declared, identities=identities)
 
 
 def tables_of(data: object) -> dict[str, Any] | None:

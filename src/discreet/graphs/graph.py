@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, final
+from uuid import UUID
 
 import numpy as np
 from attrs import field, frozen
@@ -31,8 +33,9 @@ class Graph:
     names. Which of two edges comes first depends on these two alone, so it stays the same whatever else is in the graph. Nodes are numbered
     in the order of their names (whole numbers, then texts). Only nodes with an edge are nodes here: what one node brings goes with it.
 
-    Pairs are tuples, lists, arrays or sets of two names. Names are read one by one: whole numbers of any type as numbers, other values by
-    their text; a pair with a missing name (None, NaN, masked, what does not equal itself) is dropped.
+    Pairs are tuples, lists, arrays or sets of two names. Names are read one by one: numbers of any type by their value; texts, bytes, days,
+    moments, UUIDs and tuples of these by what they are. So names are one node if and only if Python holds them equal. A pair is dropped if
+    a name is missing (None, NaN, masked, what does not equal itself) or of any other type, of which equal values cannot be found.
 
     >>> triangle = Graph.of([("ann", "bob"), ("bob", "ann"), ("bob", "cy"), ("cy", "ann"), ("cy", "cy")])
     >>> triangle.size, triangle.nodes, triangle.degrees.tolist(), triangle.triangles()
@@ -214,9 +217,9 @@ def name_of(value: Any) -> int | str | None:
     """One name, read by itself: a whole number of 64 bits, a text that says what else it is, or None where it is missing."""
     if value is None or value is np.ma.masked:
         return None
-    if isinstance(value, str):
-        return f"text {value}"
     try:
+        if isinstance(value, str):
+            return f"text {str.__str__(value)}"  # a member of an enumeration equals its value
         if isinstance(value, int | float | Fraction | Decimal | np.integer | np.floating | np.bool_):
             if value != value:
                 return None
@@ -224,9 +227,28 @@ def name_of(value: Any) -> int | str | None:
                 return f"number {float(value)}"
             number = Fraction(*value.as_integer_ratio()) if not isinstance(value, np.integer | np.bool_) else Fraction(int(value))
             return int(number) if number.denominator == 1 and -(2**63) <= number < 2**63 else f"number {number}"
-        return f"{type(value).__name__} {value!r}" if value == value else None  # missing values of other libraries equal nothing
+        return _other_name(value) if value == value else None  # missing values of other libraries equal nothing
     except Exception:  # a name that cannot be written is no name; which error it was would tell something about it
         return None
+
+
+def _other_name(value: Any) -> str | None:
+    """A name that is neither number nor text: one spelling for all values that are equal, or None where there is none."""
+    match value:
+        case tuple():
+            parts = [name_of(part) for part in value]
+            return None if None in parts else f"tuple {parts!r}"
+        case bytes() | bytearray():
+            return f"bytes {bytes(value).hex()}"
+        case UUID():
+            return f"uuid {value.hex}"
+        case datetime.datetime():  # also of pandas, which has nanoseconds; one with a zone equals those of the same instant
+            zone = "" if value.utcoffset() is None else " in UTC"
+            moment = value.astimezone(datetime.UTC).replace(tzinfo=None) if zone else value
+            return f"moment {moment.isoformat()}{zone}"
+        case datetime.date():
+            return f"day {value.isoformat()}"
+    return None  # also a lone moment of numpy, which equals a day and a time that are not equal
 
 
 def _mixed(words: Hashes) -> Hashes:

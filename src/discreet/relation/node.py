@@ -139,6 +139,23 @@ class Join:
         return bool(private.one_row and any(is_unique(other, b) and _same_kind(private.schema[a], other.schema[b]) for a, b in pairs))
 
 
+def unit_kind(relation: Relation) -> Kind | None:
+    """The kind of the values that name the units of a relation's rows; None where rows have none."""
+    match relation:
+        case Scan(table, links):
+            holder = links[-1][1] if links else table
+            column = None if not relation.has_id or holder.unit_column is None else holder.column(holder.unit_column)
+            return None if column is None else column.kind
+        case Where(below) | Select(below) | PerUnit(below):
+            return unit_kind(below)
+        case Join(left, right):
+            return unit_kind(left if left.has_id else right)
+        case Stack(inputs):
+            return unit_kind(inputs[0])
+        case _:
+            assert_never(relation)
+
+
 def _same_kind(a: Field, b: Field) -> bool:
     """Whether an engine compares two columns as what they are; numbers of different kinds are compared as floats, which are fewer."""
     return a.kind == b.kind and a.kind in AS_THEY_ARE
@@ -177,6 +194,8 @@ class Stack:
                 merged[name] = _either(merged[name], field, name)
         if len({relation.private for relation in self.inputs}) > 1 or len({relation.has_id for relation in self.inputs}) > 1:
             raise Refused("UNION ALL cannot stack public rows, which belong to nobody, on private ones")
+        if len({unit_kind(relation) for relation in self.inputs}) > 1:
+            raise Refused("both sides name their units by different kinds of values, so who is the same cannot be told: declare one type")
         return merged
 
     private = property(lambda self: self.inputs[0].private)

@@ -116,7 +116,8 @@ class TableDeclaration:
             if about.unique and self.unit is not None:
                 problems.add(path, "unique is for public tables, which may then be joined without multiplying rows: leave it out here")
             if stored is None and name in declared:
-                problems.add(path, "its stored type cannot be used: store it as a number, text, boolean, date or timestamp")
+                used = "a number, text, boolean, date or timestamp (in a Parquet file, in microseconds)"
+                problems.add(path, f"its stored type cannot be used: store it as {used}")
             if stored is not None:
                 columns.append(about.column(_merged(about.kind, stored, path, problems), path, problems))
         self._check_unit(schema, problems)
@@ -135,7 +136,9 @@ class TableDeclaration:
             advice = 'if nobody in this table needs protection, say so with public = true (or public=["{}"]); else link it to a unit'
             problems.add(path, f"there is no column {column} in the data{nearest(column, schema)}; {advice.format(self.name)}")
         elif schema[column] not in _IDENTITIES:
-            problems.add(path, f"{column} must be of whole numbers, texts, dates or timestamps to tell units apart")
+            read = f'; whole numbers that are stored otherwise can be read as such, columns={{"{column}": "integer"}}, type = "integer"'
+            said = read if schema[column] is Kind.REAL else ""
+            problems.add(path, f"{column} must be of whole numbers, texts, dates or timestamps to tell units apart{said}")
 
 
 def _merged(declared: Kind | None, stored: Kind, path: str, problems: Problems) -> Kind:

@@ -18,7 +18,7 @@ from discreet.tables.declaration import EACH_ROW, TableDeclaration
 from discreet.tables.kind import Kind
 from discreet.tables.problems import Problems, join, nearest
 from discreet.tables.table import Table
-from discreet.tables.unit import EachRow, Link, Unit
+from discreet.tables.unit import EachRow, Link, Person, Unit
 
 _TOP = ("version", "adjacency", "engine", "budget", "ledger", "tables")
 _ADJACENCIES: tuple[Adjacency, ...] = ("add/remove", "replace-one")
@@ -109,6 +109,19 @@ class Policy:
     def declared(self) -> dict[str, dict[str, Kind]]:
         """The kinds that are declared, for an engine to read texts by."""
         return {table.name: {column.name: column.kind for column in table.columns if column.kind} for table in self.tables}
+
+    @property
+    def identities(self) -> dict[str, set[str]]:
+        """The columns of each table that tell units apart: those that name them, and both ends of links to them."""
+        found: dict[str, set[str]] = {table.name: set() for table in self.tables}
+        for table in self.tables:
+            match table.unit:
+                case Person(column):
+                    found[table.name].add(column)
+                case Link(column, target, key):
+                    found[table.name].add(column)
+                    found.setdefault(target, set()).add(key)
+        return found
 
     def catalog(self, schemas: Mapping[str, Mapping[str, Kind | None]]) -> Catalog:
         """Join what is declared with the stored schemas, or raise one PolicyError with all that does not fit."""

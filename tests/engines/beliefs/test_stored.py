@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +12,7 @@ from engines.beliefs.believed import Asked, check, run
 from engines.beliefs.landing import Landing
 from engines.beliefs.stores import ENGINES, Stores
 
+from discreet.engines.engine import Engine
 from discreet.relation.expr import Column, Expr, Literal, call
 from discreet.relation.node import Scan
 from discreet.tables.column import Column as Declared
@@ -66,9 +68,20 @@ def test_a_stored_type(engine: str, at: int, landings: dict[str, Landing]) -> No
             return
         scan = Scan(Table("t", (Declared.of("rid", Kind.INTEGER), *declared), EachRow()))
         found = check(Asked(scan, [expr for one in declared for expr in read_in(one)], {}, opened, again))
+        if of.kind in (Kind.DATE, Kind.TIMESTAMP):
+            _check_shown(opened, of)
     assert not found.broken, "\n".join(found.broken[:6])
     if of.kind in (Kind.INTEGER, Kind.REAL):
         _check_arrived(of, found.values[Column("x2")])  # declared unique: whole numbers are read as they are
+
+
+def _check_shown(engine: Engine, of: types.Type) -> None:
+    """The statement of a mode: moments as texts, row by row and after what is missing was left out; each is one that Python can hold."""
+    shown = run(
+        engine, f"SELECT v, COUNT(*) AS n FROM (SELECT {engine.dialect.shown('x0')} AS v FROM t WHERE x0 IS NOT NULL) AS e GROUP BY v"
+    )
+    read = datetime.date.fromisoformat if of.kind is Kind.DATE else datetime.datetime.fromisoformat
+    assert len({read(text) for text in shown["v"].tolist()}) == len(shown["v"]) > 0
 
 
 def _check_arrived(of: types.Type, values: list[Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, assert_never, final
@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.engines.duckdb.dialect import DUCKDB
+from discreet.engines.duckdb.equality import is_bytewise, require_equality
 from discreet.engines.duckdb.files import Looked, look
 from discreet.engines.duckdb.load import load, prepare, require_room
 from discreet.engines.duckdb.made_up import made_up
+from discreet.engines.duckdb.reading import reading, unread
 from discreet.engines.duckdb.scratch import Scratch
 from discreet.engines.duckdb.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
-from discreet.engines.duckdb.view import INTEGERS, view
+from discreet.engines.duckdb.view import INTEGERS, UNREAD, view
 from discreet.engines.engine import REOPEN, Columns, Engine, Given
+from discreet.engines.identity import Identities
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind, Value
 from discreet.tables.table import Table
@@ -43,7 +46,8 @@ class DuckDB(Engine):
     locked; there only our own refusal of everything but one SELECT stands. Either way the analyst's text never comes here.
 
     Values that a kind cannot hold are missing (NULL): whole numbers beyond 64 bits, dates and timestamps outside the years 1 to 9999, and
-    texts of a CSV file or of a pandas object column that cannot be read as the declared kind.
+    values of a CSV file or a data frame that cannot be read as the declared kind. In a Parquet file's text, a question mark stands for each
+    byte that is no UTF-8.
     """
 
     name = "duckdb"
@@ -67,19 +71,25 @@ class DuckDB(Engine):
         declared: Mapping[str, Mapping[str, Kind]] | None = None,
         progress: Callable[[float], None] | None = None,
         threads: int | None = None,
+        identities: Identities | None = None,
     ) -> DuckDB:
-        """Open sources as tables; `declared` kinds are what loose texts are read as. Progress varies with the data: for its owner only."""
+        """Open sources as tables; `declared` kinds are what loose texts are read as, `identities` tell units apart (or they are refused).
+
+        Progress varies with the data: for its owner only.
+        """
         _check_version(duckdb.__version__)
-        read = {name: read_source(name, given) for name, given in sources.items()}
+        kinds, units = declared or {}, identities or {}
+        read = {name: read_source(name, given, kinds.get(name), units.get(name, ())) for name, given in sources.items()}
         kept = {id(source.connection): source.connection for source in read.values() if isinstance(source, Stored)}
         if kept and (len(kept) > 1 or not all(isinstance(source, Stored) for source in read.values())):
             raise EngineError("tables of a DuckDB connection go with tables of the same connection only: register the others there")
         scratch = None if kept else Scratch()
+        usual = is_bytewise(next(iter(kept.values()))) if kept else True
         connection = _fresh(str(scratch.path), progress is not None, threads) if scratch else _beside(next(iter(kept.values())))
         engine = cls(connection, progress, scratch)
         try:
             for number, (name, source) in enumerate(read.items()):
-                engine._add(number, name, source, (declared or {}).get(name, {}))
+                engine._add(number, name, source, kinds.get(name, {}), units.get(name, ()), usual)
             if scratch:
                 _lock_down(connection, list(read.values()), str(scratch.path))
         except BaseException:
@@ -167,19 +177,22 @@ class DuckDB(Engine):
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _add(self, number: int, name: str, source: Source, declared: Mapping[str, Kind]) -> None:
+    def _add(self, number: int, name: str, source: Source, declared: Mapping[str, Kind], identities: Collection[str], usual: bool) -> None:
         """Make the view of one table; only its schema is looked at."""
         try:
             self._files[name] = source, look(self._connection, name, source)
             relation = self._relation(number, name, source)
             found = self._connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
             stored = {str(row[0]): str(row[1]) for row in found}
+            stored |= dict.fromkeys(unread(self._connection, source, stored), UNREAD)
             check_names(name, tuple(stored))
-            seen = view(stored, _loose(source), declared, isinstance(source, Csv))
+            asked = {column: stored[column] for column in identities if column in stored}
+            require_equality(self._connection, name, source, relation, asked, declared, usual)
+            seen = view(stored, declared, reading(source, identities))
             if not seen.columns:
                 raise EngineError(f"{name}: no column has a type that can be used")
             self._connection.execute(f"CREATE TEMP VIEW {DUCKDB.identifier(name)} AS SELECT {', '.join(seen.columns)} FROM {relation}")
-            self._schemas[name] = seen.kinds | dict.fromkeys(source.unread if isinstance(source, Frame) else ())
+            self._schemas[name] = seen.kinds
             return
         except duckdb.Error:
             pass
@@ -188,7 +201,7 @@ class DuckDB(Engine):
     def _relation(self, number: int, name: str, source: Source) -> str:
         match source:
             case Parquet(pattern):
-                return f"read_parquet({DUCKDB.text(pattern)}, hive_partitioning=false)"
+                return f"read_parquet({DUCKDB.text(pattern)}, hive_partitioning=false, utf8_validation='replace')"
             case Csv():
                 assert self._scratch is not None
                 self._unread[name] = source, self._scratch.path / f"source-{number}"
@@ -211,17 +224,6 @@ class DuckDB(Engine):
         where = "SELECT current_database(), current_schema()"
         database, schema = self._connection.execute(where).fetchall()[0]
         return ".".join(DUCKDB.identifier(part) for part in (database, schema, table))
-
-
-def _loose(source: Source) -> tuple[str, ...]:
-    """The columns whose stored type says nothing about what they hold."""
-    match source:
-        case Csv():
-            return source.header
-        case Frame():
-            return source.texts
-        case _:
-            return ()
 
 
 # ── the connection ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import csv
-import datetime
 import glob
 import gzip
-from decimal import Decimal
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, final
-from uuid import UUID
 
-import numpy as np
 from attrs import frozen
 
+from discreet.engines.duckdb import objects
+from discreet.engines.identity import declare, unkept
 from discreet.errors import EngineError
+from discreet.tables.kind import Kind
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _DATABASES = (".duckdb", ".ddb", ".db")
 LONGEST_HEADER = 2**20  # characters
-_PLAIN = (str, bool, int, float, Decimal, datetime.date, UUID, np.generic)  # what an object column may hold; the rest counts as missing
-
-
 _UNREAD_POLARS = ("Object", "Int128", "UInt128", "Float16", "Unknown")  # types that DuckDB would refuse with the whole table
 _UNREAD_ARROW = ("halffloat", "decimal256", "run_end_encoded", "dense_union", "month_interval", "list_view", "large_list_view")
 
@@ -64,11 +61,18 @@ class Database:
 @final
 @frozen(eq=False)
 class Frame:
-    """A data frame in memory; `texts` are the columns whose stored type says nothing, `unread` those of a type that we do not use."""
+    """A data frame in memory; `texts` are the columns whose stored type says nothing, `unread` those of a type that we do not use, and
+    `cut` those whose values DuckDB cuts while it reads them. Arrow does not check that its texts are texts: they are `unchecked`.
+
+    Moments with a zone are handed over as what they are inside, in UTC, unless they are in microseconds: DuckDB would make microseconds of
+    them while it reads, which cuts some and fails on others.
+    """
 
     frame: Any
     texts: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+    unchecked: bool = False
 
 
 @final
@@ -83,8 +87,8 @@ class Stored:
 Source: TypeAlias = Parquet | Csv | Database | Frame | Stored
 
 
-def read_source(name: str, given: Any) -> Source:
-    """Find out what a source is, from its type and its name and without reading values."""
+def read_source(name: str, given: Any, declared: Mapping[str, Kind] | None = None, identities: Collection[str] = ()) -> Source:
+    """Find out what a source is, from its type and its name and without reading values; `identities` are columns that tell units apart."""
     match given:
         case str() | Path():
             return _file(name, str(given), name)
@@ -96,7 +100,7 @@ def read_source(name: str, given: Any) -> Source:
         case "duckdb" | "_duckdb":
             return Stored(given, name)
         case "pandas" if type(given).__name__ == "DataFrame":
-            return _pandas(name, given)
+            return _pandas(name, given, declared or {}, identities)
         case "polars" if type(given).__name__ in ("DataFrame", "LazyFrame"):
             return _polars(name, given)
         case "pyarrow" if type(given).__name__ == "RecordBatchReader":
@@ -104,7 +108,7 @@ def read_source(name: str, given: Any) -> Source:
         case "pyarrow" if type(given).__name__ in ("Table", "RecordBatch"):
             return _arrow(name, given)
         case "pyarrow" if hasattr(given, "schema") and hasattr(given, "scanner"):
-            return Frame(given)  # a dataset
+            return _dataset(name, given)
     raise EngineError(f"{name}: give a path to Parquet or CSV, a pandas, Polars or Arrow table, or a DuckDB connection")
 
 
@@ -169,15 +173,26 @@ def check_names(name: str, columns: tuple[Any, ...]) -> tuple[str, ...]:
 # ── frames ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _pandas(name: str, frame: Any) -> Frame:
+def _pandas(name: str, frame: Any, declared: Mapping[str, Kind], identities: Collection[str]) -> Frame:
     """Make texts of object columns, whose type an engine would guess from their values; other dtypes are kept as they are."""
     check_names(name, tuple(frame.columns))
-    texts = tuple(column for column, dtype in frame.dtypes.items() if _says_nothing(dtype))
-    unread = tuple(column for column, dtype in frame.dtypes.items() if column not in texts and not _is_known(dtype))
+    dtypes = dict(frame.dtypes.items())
+    texts = tuple(column for column, dtype in dtypes.items() if _says_nothing(dtype))
+    unread = tuple(column for column, dtype in dtypes.items() if column not in texts and not _is_known(dtype))
     kept = frame.drop(columns=list(unread)) if unread else frame
-    if texts:
-        kept = kept.assign(**{column: _texts(kept[column].astype(object).to_numpy()) for column in texts})
-    return Frame(kept, texts, unread)
+    read: dict[str, Any] = {}
+    for column in texts:
+        way: Callable[[Any], str | None] = objects.shown
+        if column in identities:
+            kind = declared.get(column, Kind.TEXT if _is_text(dtypes[column]) else None)
+            if kind is None:
+                raise unkept(name, column, f"a pandas column of dtype {dtypes[column]} may hold values of any type", declare(column))
+            way = objects.named(kind)
+        read[column] = objects.texts(kept[column].astype(object).to_numpy(), way)
+    for column, dtype in dtypes.items():
+        if column not in unread and getattr(dtype, "kind", "O") == "M" and getattr(dtype, "tz", None) is not None and dtype.unit != "us":
+            read[column] = kept[column].dt.tz_convert(None)
+    return Frame(kept.assign(**read) if read else kept, texts, unread)
 
 
 def _says_nothing(dtype: Any) -> bool:
@@ -190,37 +205,52 @@ def _says_nothing(dtype: Any) -> bool:
     )
 
 
+def _is_text(dtype: Any) -> bool:
+    """Whether a dtype has texts only, and what is missing."""
+    return str(dtype) in ("str", "string")
+
+
 def _is_known(dtype: Any) -> bool:
     named = str(dtype)
     return (getattr(dtype, "kind", "O") in "biufM" and not named.startswith("Sparse")) or named in ("str", "string", "category")
-
-
-def _texts(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    found = np.empty(len(values), dtype=object)
-    found[:] = [_text(value) for value in values]
-    return found
-
-
-def _text(value: Any) -> str | None:
-    """A text as it is, plain values as Python writes them, and None for all else; it never fails, whatever the value."""
-    try:
-        if not isinstance(value, _PLAIN) or value != value:
-            return None
-        text = str(value)
-    except Exception:  # such as integers of more than 4300 digits
-        return None
-    # lone surrogates cannot be stored; an error there would tell that there is one
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _polars(name: str, frame: Any) -> Frame:
     schema = frame.collect_schema()
     check_names(name, tuple(schema))
     unread = tuple(column for column, dtype in schema.items() if str(dtype).split("(")[0] in _UNREAD_POLARS)
-    return Frame(frame.drop(list(unread)) if unread else frame, unread=unread)
+    kept = frame.drop(list(unread)) if unread else frame
+    for column, dtype in schema.items():
+        if getattr(dtype, "time_zone", None) is not None and dtype.time_unit != "us":
+            kept = kept.cast({column: int}).cast({column: type(dtype)(dtype.time_unit)})
+    return Frame(kept, unread=unread)
 
 
 def _arrow(name: str, table: Any) -> Frame:
     check_names(name, tuple(table.schema.names))
-    unread = tuple(field.name for field in table.schema if str(field.type).startswith(_UNREAD_ARROW))
-    return Frame(table.select([column for column in table.schema.names if column not in unread]) if unread else table, unread=unread)
+    unread = _unread_arrow(table.schema)
+    kept = table.select([column for column in table.schema.names if column not in unread]) if unread else table
+    for place, field in enumerate(kept.schema):
+        if _is_zoned(field.type):
+            kept = kept.set_column(place, field.name, kept.column(place).cast("int64").cast(f"timestamp[{field.type.unit}]"))
+    return Frame(kept, unread=unread, cut=_cut_by_arrow(table.schema), unchecked=True)
+
+
+def _dataset(name: str, dataset: Any) -> Frame:
+    """Files behind Arrow, which are read only when they are asked: what DuckDB would fail on while it reads stays unread."""
+    check_names(name, tuple(dataset.schema.names))
+    unread = {*_unread_arrow(dataset.schema), *(field.name for field in dataset.schema if _is_zoned(field.type))}
+    return Frame(dataset, unread=tuple(sorted(unread)), cut=_cut_by_arrow(dataset.schema), unchecked=True)
+
+
+def _unread_arrow(schema: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in schema if str(field.type).startswith(_UNREAD_ARROW))
+
+
+def _is_zoned(arrow_type: Any) -> bool:
+    return str(arrow_type).startswith(("timestamp[s, tz", "timestamp[ms, tz", "timestamp[ns, tz"))
+
+
+def _cut_by_arrow(schema: Any) -> tuple[str, ...]:
+    """Dates that are kept in milliseconds."""
+    return tuple(field.name for field in schema if str(field.type).startswith("date64"))

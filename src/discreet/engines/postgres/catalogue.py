@@ -32,7 +32,8 @@ _COLUMNS = """
     SELECT a.attname, t.typname, b.modifier, t.typtype = 'e', has_column_privilege(c.oid, a.attnum, 'SELECT'),
         t.typnamespace = 'pg_catalog'::regnamespace OR EXISTS (
             SELECT FROM pg_depend AS d JOIN pg_extension AS e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid
-            WHERE d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype = 'e' AND e.extname = 'citext')
+            WHERE d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype = 'e' AND e.extname = 'citext'),
+        COALESCE((SELECT l.collisdeterministic FROM pg_collation AS l WHERE l.oid = a.attcollation), true)
     FROM below AS b JOIN pg_type AS t ON t.oid = b.type
         JOIN pg_namespace AS n ON n.nspname = %s JOIN pg_class AS c ON c.relnamespace = n.oid AND c.relname = %s
         JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = b.place
@@ -81,6 +82,6 @@ def columns(connection: Connection, schema: str, table: str) -> list[Stored]:
     """The columns of a table."""
     found = connection.execute(_COLUMNS, [schema, table, schema, table]).fetchall()
     return [
-        Stored(str(name), str(sql_type) if known else "", int(modifier), bool(is_enum), bool(readable))
-        for name, sql_type, modifier, is_enum, readable, known in found
+        Stored(str(name), str(sql_type) if known else "", int(modifier), bool(is_enum), bool(readable), bool(bytewise))
+        for name, sql_type, modifier, is_enum, readable, known, bytewise in found
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import islice
@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from discreet.engines.duckdb.sources import check_names
 from discreet.engines.engine import REOPEN, Columns, Engine, Given
+from discreet.engines.identity import Identities, unkept
 from discreet.engines.postgres import catalogue
 from discreet.engines.postgres.dialect import POSTGRES
 from discreet.engines.postgres.server import Connection, Server
-from discreet.engines.postgres.view import view
+from discreet.engines.postgres.view import view, why_unkept
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind, Value
 
@@ -65,15 +66,19 @@ class Postgres(Engine):
         sources: Mapping[str, Any],
         declared: Mapping[str, Mapping[str, Kind]] | None = None,
         progress: Callable[[float], None] | None = None,
+        identities: Identities | None = None,
     ) -> Postgres:
-        """Open tables of one database: each source is its address, or a pair of the address and "schema.table"."""
+        """Open tables of one database: each source is its address, or a pair of the address and "schema.table".
+
+        `identities` are columns that tell units apart; where the database's own equality cannot be kept, the table is refused.
+        """
         found = {name: _source(name, given) for name, given in sources.items()}
         if len({address for address, _ in found.values()}) != 1:
             raise EngineError("tables of one PostgreSQL database go together: give the same address for all, and at least one table")
         server = Server(next(iter(found.values()))[0])
         try:
             wanted = {name: reference for name, (_, reference) in found.items()}
-            return cls(server, _opened(server, wanted, declared or {}))
+            return cls(server, _opened(server, wanted, declared or {}, identities or {}))
         except BaseException:
             server.close()
             raise
@@ -128,7 +133,12 @@ def _source(name: str, given: Any) -> tuple[str, tuple[str | None, str]]:
     raise EngineError(f'{name}: give the address of a PostgreSQL database ("postgresql://…"), or a pair of it and "schema.table"')
 
 
-def _opened(server: Server, wanted: Mapping[str, tuple[str | None, str]], declared: Mapping[str, Mapping[str, Kind]]) -> dict[str, _Table]:
+def _opened(
+    server: Server,
+    wanted: Mapping[str, tuple[str | None, str]],
+    declared: Mapping[str, Mapping[str, Kind]],
+    identities: Identities,
+) -> dict[str, _Table]:
     """Find each table and decide how it is seen."""
     found: dict[str, _Table] = {}
     schemas: list[str] = []
@@ -138,7 +148,7 @@ def _opened(server: Server, wanted: Mapping[str, tuple[str | None, str]], declar
         opened = None
         with suppress(psycopg.Error), server.transaction() as connection:
             place = catalogue.find(connection, schemas if schema is None else [schema], table)
-            opened = None if place is None else _table(connection, name, place, declared.get(name, {}))
+            opened = None if place is None else _table(connection, name, place, declared.get(name, {}), identities.get(name, ()))
         if opened is None:
             where = table if schema is None else f"{schema}.{table}"
             raise EngineError(
@@ -153,10 +163,14 @@ def _path(server: Server) -> list[str]:
         return catalogue.path(connection)
 
 
-def _table(connection: Connection, name: str, place: tuple[str, str], declared: Mapping[str, Kind]) -> _Table:
+def _table(connection: Connection, name: str, place: tuple[str, str], declared: Mapping[str, Kind], identities: Collection[str]) -> _Table:
     stored = catalogue.columns(connection, *place)
     check_names(name, tuple(column.name for column in stored))
-    seen = view(stored, declared)
+    for column in stored:
+        problem = why_unkept(column, declared.get(column.name)) if column.name in identities else None
+        if problem is not None:
+            raise unkept(name, column.name, *problem)
+    seen = view(stored, declared, identities)
     if not seen.columns:
         raise EngineError(f"{name}: no column has a type that can be used, or the role may read none")
     select = f"SELECT {', '.join(seen.columns)} FROM {'.'.join(map(POSTGRES.identifier, place))}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import final
 
 from attrs import frozen
 
+from discreet.engines.identity import declare, one_spelling
 from discreet.engines.postgres.dialect import POSTGRES
 from discreet.tables.kind import Kind
 
@@ -22,13 +23,15 @@ _WIDEST = 300  # digits before or after the point that a float surely holds
 @final
 @frozen
 class Stored:
-    """A column as the catalogue has it: its name, its type below all domains, that type's modifier, and whether we may read it."""
+    """A column as the catalogue has it: its name, its type below all domains, that type's modifier, whether we may read it, and whether its
+    collation holds only the same bytes equal."""
 
     name: str
     type: str
     modifier: int = -1
     is_enum: bool = False
     readable: bool = True
+    bytewise: bool = True
 
 
 @final
@@ -40,8 +43,8 @@ class View:
     kinds: dict[str, Kind | None]
 
 
-def view(stored: Sequence[Stored], declared: Mapping[str, Kind]) -> View:
-    """Decide how each stored column is seen.
+def view(stored: Sequence[Stored], declared: Mapping[str, Kind], identities: Collection[str] = ()) -> View:
+    """Decide how each stored column is seen; `identities` tell units apart.
 
     >>> view([Stored("id", "int4"), Stored("tags", "_text")], {})
     View(columns=('"id" AS "id"',), kinds={'id': <Kind.INTEGER: 'integer'>, 'tags': None})
@@ -50,16 +53,45 @@ def view(stored: Sequence[Stored], declared: Mapping[str, Kind]) -> View:
     kinds: dict[str, Kind | None] = {}
     for column in stored:
         here = POSTGRES.identifier(column.name)
-        kind, value = _read_as(column, here) if column.readable else (None, here)
-        if kind is Kind.INTEGER and declared.get(column.name) is Kind.REAL:
-            kind, value = Kind.REAL, f"CAST({here} AS DOUBLE PRECISION)"
+        kind, value = _read_as(column, here, column.name in identities) if column.readable else (None, here)
+        kind, value = _bent(column, kind, declared.get(column.name), here, column.name in identities) or (kind, value)
         kinds[column.name] = kind
         if kind is not None:
             columns.append(f"{value} AS {here}")
     return View(tuple(columns), kinds)
 
 
-def _read_as(column: Stored, value: str) -> tuple[Kind | None, str]:
+def why_unkept(column: Stored, wanted: Kind | None) -> tuple[str, str] | None:
+    """Why values of a column are not told apart as its own `=` does, and what to do; else None."""
+    if not column.readable:
+        return None
+    if column.type == "citext" or not column.bytewise:
+        return "its type or collation holds different texts equal", one_spelling(f'lower({column.name}::text) COLLATE "C"')
+    if column.type == "json":
+        return "json has no equality", one_spelling(f"{column.name}::jsonb::text")
+    if column.type == "numeric" and wanted not in (Kind.TEXT, Kind.INTEGER):
+        return "decimals are read as the nearest floats", declare(column.name)
+    return None
+
+
+def _bent(column: Stored, kind: Kind | None, wanted: Kind | None, here: str, identity: bool) -> tuple[Kind, str] | None:
+    """A number read as the kind declared for it, which is not its own; None where it stays what it is, and the policy complains."""
+    if (kind, wanted) == (Kind.INTEGER, Kind.REAL):
+        return Kind.REAL, f"CAST({here} AS DOUBLE PRECISION)"
+    match kind, wanted:
+        case _ if not identity:
+            return None
+        case Kind.INTEGER, Kind.TEXT:
+            return Kind.TEXT, _bytewise(here)
+        case Kind.REAL, Kind.TEXT if column.type == "numeric":  # 1.0 and 1.00 are one value
+            return Kind.TEXT, _bytewise(f"CASE WHEN {here} <> 'NaN' THEN CAST(TRIM_SCALE({here}) AS TEXT) END")
+        case Kind.REAL, Kind.INTEGER:  # what is whole; the rest is missing
+            inside = f"{here} >= {-(2**63)} AND {here} < {2**63}"  # NaN is above all numbers
+            return Kind.INTEGER, f"CASE WHEN {inside} THEN CASE WHEN {here} = FLOOR({here}) THEN CAST({here} AS BIGINT) END END"
+    return None
+
+
+def _read_as(column: Stored, value: str, identity: bool = False) -> tuple[Kind | None, str]:
     """The kind of a stored type and how to get there without ever failing; narrow integers stay narrow, of which more is known."""
     if column.is_enum:
         return Kind.TEXT, _bytewise(value)
@@ -79,7 +111,8 @@ def _read_as(column: Stored, value: str) -> tuple[Kind | None, str]:
         case name if name in _SHORT or (name in _SIZED and 4 <= column.modifier <= KEPT):
             return Kind.TEXT, _bytewise(value)
         case name if name in _LONG:
-            return Kind.TEXT, _bytewise(_cut(value if name in ("text", "varchar") else f"CAST({value} AS TEXT)"))
+            text = value if name in ("text", "varchar") else f"CAST({value} AS TEXT)"
+            return Kind.TEXT, _bytewise(_short(text) if identity else _cut(text))
         case "date":
             return Kind.DATE, _in_calendar(value, "DATE")
         case "timestamp":
@@ -97,6 +130,11 @@ def _bytewise(value: str) -> str:
 def _cut(value: str) -> str:
     """A text that no function makes too long for PostgreSQL, which ends at 2^30 bytes; the length of one is known without reading it."""
     return f"CASE WHEN OCTET_LENGTH({value}) > {LONGEST} THEN LEFT({value}, {KEPT}) ELSE {value} END"
+
+
+def _short(value: str) -> str:
+    """A text that tells units apart: cut ones would be one, so a long one is missing."""
+    return f"CASE WHEN OCTET_LENGTH({value}) <= {LONGEST} THEN {value} END"
 
 
 def _decimal(value: str, modifier: int) -> str:

@@ -6,7 +6,7 @@ import os
 import threading
 import uuid
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, final
 
@@ -14,11 +14,12 @@ import pyspark
 
 from discreet.engines.duckdb.sources import check_names
 from discreet.engines.engine import REOPEN, Columns, Engine, Given
+from discreet.engines.identity import Identities, unkept
 from discreet.engines.spark.columns import columns, in_batches
 from discreet.engines.spark.connection import careful, frame_of, leave, look_again, named, own_session, pieces, schema_of, silent, watched
 from discreet.engines.spark.dialect import SPARK
 from discreet.engines.spark.sources import Frame, Named, Source, is_remote, read_files, read_source, tables_of
-from discreet.engines.spark.view import view
+from discreet.engines.spark.view import view, why_unkept
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind
 
@@ -63,8 +64,12 @@ class Spark(Engine):
         sources: Mapping[str, Any],
         declared: Mapping[str, Mapping[str, Kind]] | None = None,
         progress: Callable[[float], None] | None = None,
+        identities: Identities | None = None,
     ) -> Spark:
-        """Open sources as tables. Progress varies with the data: for its owner only."""
+        """Open sources as tables; `identities` are columns that tell units apart, or the table is refused.
+
+        Progress varies with the data: for its owner only.
+        """
         _check_version(pyspark.__version__)
         read = {name: read_source(name, given) for name, given in sources.items()}
         session = _one_session([source.session for source in read.values()])
@@ -76,7 +81,7 @@ class Spark(Engine):
                 _check_version(engine.version)
                 for name, source in read.items():
                     loose = isinstance(source, Frame) and source.loose
-                    engine._add(name, places[name], (declared or {}).get(name, {}), loose)
+                    engine._add(name, places[name], (declared or {}).get(name, {}), loose, (identities or {}).get(name, ()))
                 engine._named = {name: places[name] for name, source in read.items() if isinstance(source, Named)}
             except BaseException:
                 engine.close()
@@ -134,7 +139,7 @@ class Spark(Engine):
             for place in made.values():
                 self._own.catalog.dropTempView(place)
 
-    def _add(self, name: str, place: str, declared: Mapping[str, Kind], loose: bool) -> None:
+    def _add(self, name: str, place: str, declared: Mapping[str, Kind], loose: bool, identities: Collection[str]) -> None:
         """Make the view of one table; only its schema is looked at."""
         try:
             stored = self._own.sql(f"SELECT * FROM {place}").dtypes
@@ -143,7 +148,11 @@ class Spark(Engine):
         if stored is None:
             raise EngineError(f"{name}: it cannot be opened; check that it exists, and that it can be read")
         check_names(name, tuple(column for column, _ in stored))
-        seen = view(dict(stored), declared, loose)
+        for column, sql_type in stored:
+            problem = why_unkept(column, sql_type, declared.get(column)) if column in identities and not loose else None
+            if problem is not None:
+                raise unkept(name, column, *problem)
+        seen = view(dict(stored), declared, loose, identities)
         if not seen.columns:
             raise EngineError(f"{name}: no column has a type that can be used")
         self._views[name] = f"SELECT {', '.join(seen.columns)} FROM {place}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import final
 
 from attrs import frozen
 
+from discreet.engines.identity import declare, one_spelling
 from discreet.engines.spark.dialect import SPARK
 from discreet.tables.kind import Kind
 
@@ -23,8 +24,10 @@ class View:
     kinds: dict[str, Kind | None]
 
 
-def view(stored: Mapping[str, str], declared: Mapping[str, Kind], loose: bool = False) -> View:
+def view(stored: Mapping[str, str], declared: Mapping[str, Kind], loose: bool = False, identities: Collection[str] = ()) -> View:
     """Decide how each stored column is seen, by its type as Spark writes it; if they are loose, texts are read as the kinds declared.
+
+    `identities` tell units apart.
 
     >>> view({"id": "int", "tags": "array<string>"}, {})
     View(columns=('`id` AS `id`',), kinds={'id': <Kind.INTEGER: 'integer'>, 'tags': None})
@@ -34,18 +37,44 @@ def view(stored: Mapping[str, str], declared: Mapping[str, Kind], loose: bool = 
     for name, sql_type in stored.items():
         here = SPARK.identifier(name)
         wanted = declared.get(name)
-        kind, value = _read_as(sql_type, here)
+        kind, value = _read_as(sql_type, here, name in identities)
         if loose and kind is Kind.TEXT and wanted is not None:
             kind, value = _text_as(wanted, value)
-        elif kind is Kind.INTEGER and wanted is Kind.REAL:
-            kind, value = Kind.REAL, f"CAST({here} AS DOUBLE)"
+        else:
+            kind, value = _bent(sql_type, kind, wanted, here, value, name in identities) or (kind, value)
         kinds[name] = kind
         if kind is not None:
             columns.append(f"{value} AS {here}")
     return View(tuple(columns), kinds)
 
 
-def _read_as(sql_type: str, value: str) -> tuple[Kind | None, str]:
+def why_unkept(column: str, sql_type: str, wanted: Kind | None) -> tuple[str, str] | None:
+    """Why values of a column are not told apart as its own `=` does, and what to do; else None."""
+    if "collate" in sql_type.lower():
+        return "its collation holds different texts equal", one_spelling(f"lower({column}) COLLATE UTF8_BINARY")
+    if sql_type.startswith("decimal") and wanted not in (Kind.TEXT, Kind.INTEGER):
+        return "decimals are read as the nearest floats", declare(column)
+    return None
+
+
+def _bent(sql_type: str, kind: Kind | None, wanted: Kind | None, here: str, value: str, identity: bool) -> tuple[Kind, str] | None:
+    """A number read as the kind declared for it, which is not its own; None where it stays what it is, and the policy complains."""
+    if (kind, wanted) == (Kind.INTEGER, Kind.REAL):
+        return Kind.REAL, f"CAST({here} AS DOUBLE)"
+    match kind, wanted:
+        case _ if not identity:
+            return None
+        case Kind.INTEGER, Kind.TEXT:
+            return Kind.TEXT, f"CAST({here} AS STRING)"
+        case Kind.REAL, Kind.TEXT if sql_type.startswith("decimal"):  # of one scale, so each value has one text
+            return Kind.TEXT, f"CAST({here} AS STRING)"
+        case Kind.REAL, Kind.INTEGER:  # what is whole; the rest is missing
+            number = here if sql_type.startswith("decimal") else value
+            return Kind.INTEGER, f"CASE WHEN {number} % 1 = 0 THEN try_cast({number} AS BIGINT) END"
+    return None
+
+
+def _read_as(sql_type: str, value: str, identity: bool = False) -> tuple[Kind | None, str]:
     """The kind of a stored type and how to get there without ever failing; narrow integers stay narrow, which is fast."""
     match sql_type.replace("(", " ").split(" ")[0]:
         case "boolean":
@@ -59,7 +88,7 @@ def _read_as(sql_type: str, value: str) -> tuple[Kind | None, str]:
         case "decimal":
             return Kind.REAL, f"CAST({value} AS DOUBLE)"
         case "string" | "char" | "varchar":
-            return Kind.TEXT, _text(value, collated="collate" in sql_type)
+            return Kind.TEXT, f"CASE WHEN is_valid_utf8({value}) THEN {value} END" if identity else _text(value, "collate" in sql_type)
         case "date":
             return Kind.DATE, _between(value, "DATE", "0001-01-01", "9999-12-31")
         case "timestamp_ntz":
