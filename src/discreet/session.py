@@ -54,7 +54,7 @@ class Session:
 
     def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None) -> None:
         self._engine, self._catalog, self._ledger, self._dialect = engine, catalog, ledger, engine.dialect
-        self._till = Till(ledger, analyst)
+        self._till = Till(ledger, analyst, engine.ready)
         self._public: dict[tuple[str, str], tuple[Value, ...]] = {}
         self._closed = False
 

@@ -49,8 +49,9 @@ Kept = TypeVar("Kept", bound=Stored)
 class Till:
     """A ledger as one analyst pays from it."""
 
-    def __init__(self, ledger: Ledger, analyst: str | None) -> None:
-        self._ledger, self._analyst = ledger, analyst
+    def __init__(self, ledger: Ledger, analyst: str | None, ready: Callable[[], None]) -> None:
+        """`ready` raises if what is paid for could not be read anyway; it is called before every debit."""
+        self._ledger, self._analyst, self._ready = ledger, analyst, ready
         self._failed: set[int] = set()  # payments of this process whose run failed
         self._closed = False
 
@@ -114,6 +115,7 @@ class Till:
         """Pay for something under a key; and whether it was paid now, or before under the same key."""
         if self._closed:
             raise Invalid(CLOSED)
+        self._ready()
         try:
             return self._ledger.claim(asked.loss, question=question, key=key, note=note, analyst=self._analyst)
         except BudgetExceeded:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.made_up import made_up
+from discreet.engines.duckdb.ready import is_interrupted, problem_of
 from discreet.engines.duckdb.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
 from discreet.engines.duckdb.view import INTEGERS, view
 from discreet.engines.engine import REOPEN, Columns, Engine, Given
@@ -49,7 +50,7 @@ class DuckDB(Engine):
     dialect = DUCKDB
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None] | None, scratch: str | None) -> None:
-        self._connection, self._progress = connection, progress
+        self._connection, self._progress, self._scratch = connection, progress, scratch
         self._lock, self._process = threading.Lock(), os.getpid()
         self._schemas: dict[str, dict[str, Kind | None]] = {}
         self._frames: list[Any] = []  # the engine scans them in place
@@ -94,6 +95,15 @@ class DuckDB(Engine):
         if table not in self._schemas:
             raise EngineError(f"there is no table {table}")
         return dict(self._schemas[table])
+
+    def problem(self) -> str | None:
+        if self._process != os.getpid():
+            return REOPEN
+        with self._lock:
+            return problem_of(self._connection, self._schemas, self._scratch)
+
+    def interrupted(self, error: Exception) -> bool:
+        return is_interrupted(error)
 
     def close(self) -> None:
         if self._process == os.getpid():  # a child must not touch the parent's threads and files

@@ -15,7 +15,7 @@ from pyspark.logger import PySparkLogger
 from pyspark.serializers import NoOpSerializer
 from pyspark.sql import SparkSession
 
-from discreet.engines.engine import Given
+from discreet.engines.engine import Given, is_interrupt
 from discreet.engines.spark.dialect import SPARK
 from discreet.engines.spark.sources import is_remote
 from discreet.errors import EngineError
@@ -101,6 +101,18 @@ def careful(own: Any) -> Iterator[None]:
                 own.conf.unset(name)
             else:
                 own.conf.set(name, value)
+
+
+def is_alive(own: Any) -> bool:
+    """Whether statements can be sent; no row is read and no job is started."""
+    try:
+        if is_remote(own):
+            return not own.is_stopped and bool(own.sql("SELECT 1 AS one").schema)
+        return own.sparkContext._jsc is not None and not own._jsparkSession.sparkContext().isStopped()
+    except Exception as error:
+        if is_interrupt(error):
+            raise
+        return False
 
 
 def leave(own: Any) -> None:

@@ -13,9 +13,21 @@ from typing import Any, final
 import pyspark
 
 from discreet.engines.duckdb.sources import check_names
-from discreet.engines.engine import REOPEN, Columns, Engine, Given
+from discreet.engines.engine import REOPEN, Columns, Engine, Given, is_interrupt
 from discreet.engines.spark.columns import columns, in_batches
-from discreet.engines.spark.connection import careful, frame_of, leave, look_again, named, own_session, pieces, schema_of, silent, watched
+from discreet.engines.spark.connection import (
+    careful,
+    frame_of,
+    is_alive,
+    leave,
+    look_again,
+    named,
+    own_session,
+    pieces,
+    schema_of,
+    silent,
+    watched,
+)
 from discreet.engines.spark.dialect import SPARK
 from discreet.engines.spark.sources import Frame, Named, Source, is_remote, read_files, read_source, tables_of
 from discreet.engines.spark.view import view
@@ -88,6 +100,24 @@ class Spark(Engine):
             raise EngineError(f"there is no table {table}")
         return dict(self._schemas[table])
 
+    def problem(self) -> str | None:
+        if self._process != os.getpid():
+            return REOPEN
+        if not self._forget.alive:
+            return "this engine is closed: connect again"
+        with silent():
+            if not is_alive(self._own):
+                return "Spark was stopped, or its server does not answer: start a session and connect again"
+            look_again(self._own, self._named.values())
+            for name, view in self._views.items():
+                try:
+                    self._own.sql(view).schema  # noqa: B018 - so that it is analysed, and no row is read
+                except Exception as error:
+                    if is_interrupt(error):
+                        raise
+                    return f"{name}: it is gone, cannot be read, or has other columns than when it was opened: connect again"
+        return None
+
     def close(self) -> None:
         if self._process == os.getpid():  # a child must not touch the parent's connection
             self._views.clear()
@@ -107,8 +137,8 @@ class Spark(Engine):
                     begun = True
                     yield batch
                 return
-            except Exception:
-                if begun:
+            except Exception as error:
+                if begun or is_interrupt(error):
                     raise
             with self._lock, careful(self._own):
                 yield from self._fetched(text, rows)
