@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.engines.duckdb.dialect import DUCKDB
+from discreet.engines.duckdb.interrupt import interruptible
 from discreet.engines.duckdb.made_up import made_up
 from discreet.engines.duckdb.ready import is_interrupted, problem_of
 from discreet.engines.duckdb.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
@@ -119,7 +120,7 @@ class DuckDB(Engine):
                 return
             # numpy takes a result whole: so it is kept in the engine, which moves it to the disk if it is long, and taken in slices
             self._one_select(sql)
-            self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {_RESULT} AS {sql}")
+            interruptible(self._connection, lambda: self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {_RESULT} AS {sql}"))
             try:
                 length = int(self._connection.execute(f"SELECT COUNT(*) FROM {_RESULT}").fetchall()[0][0])
                 for start in range(0, max(length, 1), rows):
@@ -146,12 +147,15 @@ class DuckDB(Engine):
 
     def _execute(self, sql: str) -> Columns:
         with _watched(self._connection, self._progress):
-            result = self._connection.execute(self._one_select(sql))
-            types = [str(column[1]) for column in result.description or ()]
-            if not _CARRIED.issuperset(types):
-                raise EngineError("a result of a type that numpy would round")
-            found = result.fetchnumpy()
+            types, found = interruptible(self._connection, lambda: self._fetched(sql))
             return {name: _plain(values, sql_type) for (name, values), sql_type in zip(found.items(), types, strict=True)}
+
+    def _fetched(self, sql: str) -> tuple[list[str], dict[str, Any]]:
+        result = self._connection.execute(self._one_select(sql))
+        types = [str(column[1]) for column in result.description or ()]
+        if not _CARRIED.issuperset(types):
+            raise EngineError("a result of a type that numpy would round")
+        return types, result.fetchnumpy()
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────
 

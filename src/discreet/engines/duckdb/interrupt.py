@@ -1,0 +1,50 @@
+"""Ctrl-C while DuckDB works: it looks for signals between some of its tasks only, so the main thread waits outside of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+import duckdb
+
+_OFTEN = 0.05  # seconds between two attempts: one that comes before the statement has begun is lost
+
+T = TypeVar("T")
+
+
+def interruptible(connection: duckdb.DuckDBPyConnection, act: Callable[[], T]) -> T:
+    """Do something with a connection such that a signal that comes to the main thread ends it at once."""
+    if threading.current_thread() is not threading.main_thread():
+        return act()  # signals do not come here
+    done = threading.Event()
+    told: list[T] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            told.append(act())
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        done.wait()  # not Thread.join, which takes the thread for ended when it is interrupted itself
+    except BaseException:
+        connection.interrupt()
+        while not _waited(done):
+            connection.interrupt()
+        raise
+    if failed:
+        raise failed.pop()
+    return told.pop()
+
+
+def _waited(done: threading.Event) -> bool:
+    """Wait a little; whoever presses Ctrl-C twice waits as well, for the connection is in use until the statement has ended."""
+    try:
+        return done.wait(_OFTEN)
+    except KeyboardInterrupt:
+        return done.is_set()
