@@ -223,6 +223,9 @@ class GraphSession:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid("a session holds connections and cannot be copied or pickled: open it again where it is needed, with the same ledger")
+
     def __repr__(self) -> str:
         return f"GraphSession(protects {self._table.protected}; remaining ε = {float(self.remaining.epsilon or 0):g})"
 

@@ -276,6 +276,9 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid("a session holds connections and cannot be copied or pickled: connect again where it is needed, with the same ledger")
+
     def __repr__(self) -> str:
         tables = ", ".join(f"{table.name} ({'private' if table.private else 'public'})" for table in self._catalog.tables)
         return f"Session({tables}; protects {self._catalog.protected}; remaining ε = {float(self.remaining.epsilon or 0):g})"
