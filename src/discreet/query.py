@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Named = tuple[str | None, str]
-NOT_COPIED = "a question belongs to its session and cannot be copied or pickled: send its text, and ask it with db.sql(...) of a session there"
+NOT_COPIED = (
+    "a question belongs to its session and cannot be copied or pickled: send its text, and ask it with db.sql(...) of a session there"
+)
 _LONGEST = 300  # characters of a chain that are shown
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from typing import Any
 
@@ -101,6 +102,22 @@ def careful(own: Any) -> Iterator[None]:
                 own.conf.unset(name)
             else:
                 own.conf.set(name, value)
+
+
+@contextmanager
+def cancellable(own: Any) -> Iterator[None]:
+    """Have what is running end when Ctrl-C comes: PySpark raises in Python, and leaves the jobs to keep the machines busy."""
+    tag = f"discreet_{uuid.uuid4().hex}"
+    own.addTag(tag)
+    try:
+        yield
+    except KeyboardInterrupt:
+        with suppress(Exception):
+            own.interruptTag(tag)
+        raise
+    finally:
+        with suppress(Exception):
+            own.removeTag(tag)
 
 
 def is_alive(own: Any) -> bool:

@@ -16,6 +16,7 @@ from discreet.engines.duckdb.sources import check_names
 from discreet.engines.engine import REOPEN, Columns, Engine, Given, is_interrupt
 from discreet.engines.spark.columns import columns, in_batches
 from discreet.engines.spark.connection import (
+    cancellable,
     careful,
     frame_of,
     is_alive,
@@ -128,7 +129,7 @@ class Spark(Engine):
             raise EngineError(REOPEN)
         if not self._forget.alive:
             raise EngineError("this engine is closed")
-        with self._with(given) as views, watched(self._own, self._progress):
+        with self._with(given) as views, watched(self._own, self._progress), cancellable(self._own):
             with silent():
                 look_again(self._own, (self._named[name] for name in self._named if name in sql))
             text, begun = _statement(sql, self._views | views), False
