@@ -14,7 +14,7 @@ from discreet.cli import screen
 from discreet.cli.account import budget, grant, verify
 from discreet.cli.ask import ask, explain
 from discreet.cli.demo import demo
-from discreet.cli.output import UNWRITABLE, drop, show_what_can_be_shown
+from discreet.cli.output import UNWRITABLE, as_typed, drop, show_what_can_be_shown
 from discreet.cli.synthesize import synthesize
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, Refused
 from discreet.project import init as draft_project
@@ -70,6 +70,7 @@ app.command()(demo)
 def main() -> None:
     """Run the command; an error is one message on stderr and an exit code."""
     show_what_can_be_shown()
+    sys.argv[1:] = as_typed(sys.argv[1:])
     try:
         try:
             app()

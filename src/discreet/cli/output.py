@@ -12,8 +12,8 @@ from typing import Any, TextIO
 
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE, errno.EROFS}
 _WORDS = {
-    "ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu", "±": "+/-", "∞": "inf", "…": "...", "–": "-", "—": "-", "−": "-", "×": "x", "·": "-",
-    "≤": "<=", "≥": ">=", "≈": "~", "→": "->", "█": "#", "░": ".",
+    "ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu", "±": "+/-", "∞": "inf", "…": "...", "–": "-", "—": "-", "−": "-", "×": "x",
+    "·": "-", "≤": "<=", "≥": ">=", "≈": "~", "→": "->", "█": "#", "░": ".",
 }  # fmt: skip
 
 
@@ -50,3 +50,19 @@ def print_json(told: Any, indent: int | None = None) -> None:
     """Print values as JSON, which says the same in any encoding."""
     whole = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     print(json.dumps(told, ensure_ascii=not whole, allow_nan=False, default=str, indent=indent))
+
+
+def as_typed(words: list[str]) -> list[str]:
+    """The words of a command in UTF-8, which a narrow locale has read byte by byte.
+
+    >>> as_typed(["SELECT 'Zo\\udcc3\\udcab'", "plain"])
+    ["SELECT 'Zoë'", 'plain']
+    """
+    return [_as_typed(word) for word in words]
+
+
+def _as_typed(word: str) -> str:
+    try:
+        return word.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return word

@@ -9,14 +9,17 @@ from typing import Any
 from discreet.address import is_address
 from discreet.engines.engine import Engine
 from discreet.errors import EngineError, Invalid
+from discreet.extras import require
 from discreet.tables.kind import Kind
 
 ENGINES = ("duckdb", "postgres", "spark")
+_LIBRARIES = {"postgres": ("psycopg",), "spark": ("pyspark", "pyarrow")}
 
 
 def open_engine(sources: Mapping[str, Any], declared: Mapping[str, Mapping[str, Kind]] | None = None, engine: Any = None) -> Engine:
     """Open sources as tables of the engine that they belong to; `engine` is "duckdb", "postgres", "spark" or a SparkSession."""
     chosen = _chosen(engine, {belongs_to(source) for source in sources.values()})
+    require_libraries(chosen)
     match chosen:
         case "postgres":
             from discreet.engines.postgres.engine import Postgres
@@ -34,6 +37,7 @@ def open_engine(sources: Mapping[str, Any], declared: Mapping[str, Mapping[str, 
 
 def tables_of(data: object) -> dict[str, Any] | None:
     """All tables of a whole database or session, each as a source; None for data that is one table."""
+    require_libraries(belongs_to(data))
     match belongs_to(data):
         case "postgres":
             from discreet.engines.postgres.engine import tables_of
@@ -47,6 +51,12 @@ def tables_of(data: object) -> dict[str, Any] | None:
             from discreet.engines.duckdb.engine import tables_of as of_duckdb
 
             return of_duckdb(data)
+
+
+def require_libraries(engine: str | None) -> None:
+    """Raise unless the libraries of an engine are installed."""
+    for library in _LIBRARIES.get(engine or "", ()):
+        require(library, engine)
 
 
 def belongs_to(source: object) -> str | None:

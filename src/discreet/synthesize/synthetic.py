@@ -18,6 +18,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet.errors import Invalid
+from discreet.extras import require
 from discreet.ledger.chain import digest as seal_of
 from discreet.loss import record
 from discreet.receipts import together
@@ -131,22 +132,26 @@ class Synthetic:
 
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame."""
+        require("pandas")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
         """The rows as a Polars DataFrame."""
+        require("polars")
         import polars
 
         return polars.from_arrow(self.to_arrow())
 
     def to_arrow(self) -> Any:
         """The rows as an Arrow table."""
+        require("pyarrow")
         import pyarrow
 
         return pyarrow.table(self.data)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as a Parquet file."""
+        require("pyarrow")
         import pyarrow.parquet
 
         pyarrow.parquet.write_table(self.to_arrow(), os.fspath(path))
@@ -203,6 +208,7 @@ class Synthetic:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Each column as it was measured and as it is in the rows; into a file (PNG, SVG or PDF) if a path is given."""
+        require("matplotlib")
         from discreet.plots.synthetic import Panel, draw
 
         panels = []

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.engines.duckdb.dialect import DUCKDB
-from discreet.engines.duckdb.interrupt import interruptible
 from discreet.engines.duckdb.made_up import made_up
 from discreet.engines.duckdb.ready import is_interrupted, problem_of
 from discreet.engines.duckdb.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
 from discreet.engines.duckdb.view import INTEGERS, view
 from discreet.engines.engine import REOPEN, Columns, Engine, Given
+from discreet.engines.interrupt import interruptible
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind, Value
 from discreet.tables.table import Table
@@ -120,7 +120,8 @@ class DuckDB(Engine):
                 return
             # numpy takes a result whole: so it is kept in the engine, which moves it to the disk if it is long, and taken in slices
             self._one_select(sql)
-            interruptible(self._connection, lambda: self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {_RESULT} AS {sql}"))
+            kept = f"CREATE OR REPLACE TEMP TABLE {_RESULT} AS {sql}"
+            interruptible(lambda: self._connection.execute(kept), self._connection.interrupt)
             try:
                 length = int(self._connection.execute(f"SELECT COUNT(*) FROM {_RESULT}").fetchall()[0][0])
                 for start in range(0, max(length, 1), rows):
@@ -147,7 +148,7 @@ class DuckDB(Engine):
 
     def _execute(self, sql: str) -> Columns:
         with _watched(self._connection, self._progress):
-            types, found = interruptible(self._connection, lambda: self._fetched(sql))
+            types, found = interruptible(lambda: self._fetched(sql), self._connection.interrupt)
             return {name: _plain(values, sql_type) for (name, values), sql_type in zip(found.items(), types, strict=True)}
 
     def _fetched(self, sql: str) -> tuple[list[str], dict[str, Any]]:

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from pyspark import RDD
@@ -17,10 +17,13 @@ from pyspark.serializers import NoOpSerializer
 from pyspark.sql import SparkSession
 
 from discreet.engines.engine import Given, is_interrupt
+from discreet.engines.interrupt import interruptible
 from discreet.engines.spark.dialect import SPARK
 from discreet.engines.spark.sources import is_remote
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind, Value
+
+T = TypeVar("T")
 
 _OFTEN = 0.1  # seconds between two looks at the progress
 
@@ -104,20 +107,23 @@ def careful(own: Any) -> Iterator[None]:
                 own.conf.set(name, value)
 
 
-@contextmanager
-def cancellable(own: Any) -> Iterator[None]:
-    """Have what is running end when Ctrl-C comes: PySpark raises in Python, and leaves the jobs to keep the machines busy."""
+def cancellable(own: Any, act: Callable[[], T]) -> T:
+    """Do something in Spark, silently, that ends when Ctrl-C comes; only jobs of its own are cancelled."""
     tag = f"discreet_{uuid.uuid4().hex}"
-    own.addTag(tag)
-    try:
-        yield
-    except KeyboardInterrupt:
-        with suppress(Exception):
+
+    def tagged() -> T:  # tags belong to a thread
+        with silent():
+            own.addTag(tag)
+            try:
+                return act()
+            finally:
+                own.removeTag(tag)
+
+    def cancel() -> None:
+        with suppress(Exception):  # it is tried again, until nothing runs
             own.interruptTag(tag)
-        raise
-    finally:
-        with suppress(Exception):
-            own.removeTag(tag)
+
+    return interruptible(tagged, cancel)
 
 
 def is_alive(own: Any) -> bool:

@@ -129,7 +129,7 @@ class Spark(Engine):
             raise EngineError(REOPEN)
         if not self._forget.alive:
             raise EngineError("this engine is closed")
-        with self._with(given) as views, watched(self._own, self._progress), cancellable(self._own):
+        with self._with(given) as views, watched(self._own, self._progress):
             with silent():
                 look_again(self._own, (self._named[name] for name in self._named if name in sql))
             text, begun = _statement(sql, self._views | views), False
@@ -148,9 +148,14 @@ class Spark(Engine):
         with silent():
             frame = self._own.sql(text)
             empty = schema_of(frame).empty_table()
-            tables = iter([frame.toArrow()]) if rows is None else in_batches(_silently(pieces(frame)), empty, rows)
+            found = pieces(frame)
+        tables = iter([cancellable(self._own, frame.toArrow)]) if rows is None else in_batches(self._each(found), empty, rows)
         for table in tables:
             yield columns(table)
+
+    def _each(self, found: Iterator[Any]) -> Iterator[Any]:
+        while (piece := cancellable(self._own, lambda: next(found, None))) is not None:
+            yield piece
 
     @contextmanager
     def _with(self, given: Sequence[Given]) -> Iterator[dict[str, str]]:
@@ -185,15 +190,6 @@ def _statement(sql: str, views: Mapping[str, str]) -> str:
     """One SELECT, with the tables that it may name before it."""
     needed = [f"{SPARK.identifier(name)} AS ({select})" for name, select in views.items() if name in sql]
     return f"{'WITH ' if needed else ''}{', '.join(needed)} SELECT * FROM ({sql}) AS __q"
-
-
-def _silently(found: Iterator[Any]) -> Iterator[Any]:
-    while True:
-        with silent():
-            piece = next(found, None)
-        if piece is None:
-            return
-        yield piece
 
 
 # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────────

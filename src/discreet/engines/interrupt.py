@@ -1,4 +1,7 @@
-"""Ctrl-C while DuckDB works: it looks for signals between some of its tasks only, so the main thread waits outside of it."""
+"""Ctrl-C while an engine works.
+
+DuckDB looks for signals between some of its tasks only, and PySpark waits for its jobs before it lets go. So the main thread waits outside.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,13 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-import duckdb
-
 _OFTEN = 0.05  # seconds between two attempts: one that comes before the statement has begun is lost
 
 T = TypeVar("T")
 
 
-def interruptible(connection: duckdb.DuckDBPyConnection, act: Callable[[], T]) -> T:
-    """Do something with a connection such that a signal that comes to the main thread ends it at once."""
+def interruptible(act: Callable[[], T], cancel: Callable[[], object]) -> T:
+    """Do something such that a signal that comes to the main thread cancels it at once."""
     if threading.current_thread() is not threading.main_thread():
         return act()  # signals do not come here
     done = threading.Event()
@@ -33,9 +34,9 @@ def interruptible(connection: duckdb.DuckDBPyConnection, act: Callable[[], T]) -
     try:
         done.wait()  # not Thread.join, which takes the thread for ended when it is interrupted itself
     except BaseException:
-        connection.interrupt()
+        cancel()
         while not _waited(done):
-            connection.interrupt()
+            cancel()
         raise
     if failed:
         raise failed.pop()
