@@ -35,17 +35,9 @@ def interruptible(act: Callable[[], T], cancel: Callable[[], object]) -> T:
         done.wait()  # not Thread.join, which takes the thread for ended when it is interrupted itself
     except BaseException:
         cancel()
-        while not _waited(done):
+        while not done.wait(_OFTEN):  # whoever presses Ctrl-C twice does not wait; the connection is in use until the statement has ended
             cancel()
         raise
     if failed:
         raise failed.pop()
     return told.pop()
-
-
-def _waited(done: threading.Event) -> bool:
-    """Wait a little; whoever presses Ctrl-C twice waits as well, for the connection is in use until the statement has ended."""
-    try:
-        return done.wait(_OFTEN)
-    except KeyboardInterrupt:
-        return done.is_set()

@@ -49,7 +49,7 @@ def parse(text: str, dialect: str) -> Statement:
     if len(text) > LONGEST:
         raise Refused(f"a question is a text of at most {LONGEST:,} characters: write it shorter")
     if not is_storable(text):  # an engine would fail on it, after it was paid for
-        raise Refused("this text holds a character that no database stores (NUL, or half of a surrogate pair): take it out")
+        raise Refused("this text holds a character that no database stores (NUL, or half of a surrogate pair): leave it out")
     reader = Dialect.get_or_raise(dialect)
     reader.NULL_ORDERING = "nulls_are_last"  # as we sort, so that what the tree says of NULLS was written
     try:

@@ -111,17 +111,20 @@ def cancellable(own: Any, act: Callable[[], T]) -> T:
     """Do something in Spark, silently, that ends when Ctrl-C comes; only jobs of its own are cancelled."""
     tag = f"discreet_{uuid.uuid4().hex}"
 
+    # in this process a session's tags do not reach the thread that collects, while the context's do
+    context = None if is_remote(own) else own.sparkContext
+
     def tagged() -> T:  # tags belong to a thread
         with silent():
-            own.addTag(tag)
+            (own.addTag if context is None else context.addJobTag)(tag)
             try:
                 return act()
             finally:
-                own.removeTag(tag)
+                (own.removeTag if context is None else context.removeJobTag)(tag)
 
     def cancel() -> None:
         with suppress(Exception):  # it is tried again, until nothing runs
-            own.interruptTag(tag)
+            (own.interruptTag if context is None else context.cancelJobsWithTag)(tag)
 
     return interruptible(tagged, cancel)
 
