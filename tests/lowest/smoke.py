@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -109,8 +110,8 @@ def main() -> None:
                 ask(db)
         print("commands")
         commands()
-        import psycopg  # noqa: F401 - loads with its library
-
+        for room in ("engines.postgres.engine", "ledger.postgres", "engines.spark.engine"):  # no server and no Java is assumed
+            import_module(f"discreet.{room}")
         os.chdir("/")
     print("the lowest versions work")
 
