@@ -31,6 +31,7 @@ SHOWN = (
     "polars",
     "psycopg",
     "pyarrow",
+    "pyspark",
     "python-flint",
     "rich",
     "sqlglot",
