@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow check bench book clean
+.PHONY: demo test test-slow test-lowest check bench book clean
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m discreet demo
@@ -13,6 +13,11 @@ test: check
 
 test-slow: check
 	@$(BIN)/python -m pytest -m "slow"
+
+# the lowest declared version of everything, in an environment of its own
+test-lowest:
+	@$(PYTHON) tests/lowest/install.py build/lowest
+	@MPLBACKEND=agg PYTHONPATH=src build/lowest/bin/python tests/lowest/smoke.py
 
 check: $(VENV)/ready
 	@$(BIN)/ruff check .

@@ -18,6 +18,7 @@ from discreet.plan.plan import Plan
 from discreet.plan.price import least_epsilon, wished_errors
 from discreet.plan.question import Question
 from discreet.plan.receipt import receipt
+from discreet.query import NOT_COPIED
 from discreet.release import Release
 from discreet.tables.catalog import Catalog
 
@@ -74,6 +75,9 @@ class Query:
                 raise Invalid("give epsilon or error, not both: one follows from the other")
             epsilon = self.price(error, size=size, confidence=level, delta=delta, at=at, assume=assume)
         return self.session._release(self.plan(epsilon, delta), level, self.text[:_LONGEST_NOTE], progress)
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid(NOT_COPIED)
 
     def price(
         self,

@@ -173,7 +173,8 @@ def _fresh_lock() -> None:
     _lock = threading.RLock()
 
 
-os.register_at_fork(after_in_child=_fresh_lock)
+if hasattr(os, "register_at_fork"):  # not on Windows, where no process forks
+    os.register_at_fork(after_in_child=_fresh_lock)
 
 
 @contextmanager

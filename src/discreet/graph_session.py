@@ -170,7 +170,7 @@ class GraphSession:
 
     def __init__(self, engine: Engine, ledger: Ledger, table: Table, analyst: str | None = None) -> None:
         self._engine, self._ledger, self._table = engine, ledger, table
-        self._till = Till(ledger, analyst)
+        self._till = Till(ledger, analyst, self._ready)
         self._read: Private[Graph] | None = None
         self._closed = False
 
@@ -225,6 +225,9 @@ class GraphSession:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid("a session holds connections and cannot be copied or pickled: open it again where it is needed, with the same ledger")
+
     def __repr__(self) -> str:
         return f"GraphSession(protects {self._table.protected}; remaining ε = {float(self.remaining.epsilon or 0):g})"
 
@@ -242,6 +245,11 @@ class GraphSession:
             return GraphRelease(value, half_width, self._receipt(plan, said, question, found, paid))
 
         return self._till.once(plan, question, f"{plan.what} of {self._table.name}", run, GraphRelease.from_text)
+
+    def _ready(self) -> None:
+        """Raise unless the edges could be read now; edges that were read before need no engine."""
+        if self._read is None:
+            self._engine.ready()
 
     def _receipt(self, plan: GraphPlan, said: dict[str, Any], question: str, found: int | None, paid: Entry) -> dict[str, Any]:
         written = {

@@ -17,6 +17,7 @@ from discreet.tables.policy import Policy, begin_policy, read_policy
 from discreet.tables.problems import Problems, join
 
 FILE = "discreet.toml"
+_DATA = (".parquet", ".csv", ".tsv")
 
 
 def find_project(path: str | os.PathLike[str]) -> Path | None:
@@ -95,16 +96,22 @@ def ledger_of(policy: Policy, place: Path) -> tuple[str, str | None]:
 
 
 def init(data: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str] | None = None) -> Path:
-    """Draft a discreet.toml for files, from their schemas alone; one that is there is never overwritten."""
+    """Draft a discreet.toml for files or a folder of them, from their schemas alone; one that is there is never overwritten."""
     if not data:
-        raise Invalid("name the files that hold the tables")
+        raise Invalid("name the files that hold the tables, or their folder")
+    files = list(data)
+    beside = Path() if is_address(data[0]) else Path(data[0]).expanduser().absolute().parent
+    if len(data) == 1 and not is_address(data[0]) and Path(data[0]).expanduser().is_dir():
+        folder = Path(data[0]).expanduser().absolute()
+        files = list(files_in(folder))
+        beside = beside if files == [folder] else folder
     if len(data) == 1 and is_address(data[0]):
         sources = tables_of(data[0]) or {}
     else:
-        sources = {Path(one).name.split(".")[0]: os.fspath(one) for one in data}
-    if len(sources) < len(data):
+        sources = {Path(one).name.split(".")[0]: os.fspath(one) for one in files}
+    if len(sources) < len(files):
         raise Invalid("two of these files would make tables of the same name: rename one of them")
-    place = Path(path) if path is not None else (Path() if is_address(data[0]) else Path(data[0]).expanduser().absolute().parent) / FILE
+    place = Path(path) if path is not None else beside / FILE
     place = place / FILE if place.is_dir() else place
     with open_engine(sources) as engine:
         text = draft({name: engine.schema(name) for name in sources}, _from(sources, place.absolute().parent))
@@ -116,6 +123,28 @@ def init(data: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str] | 
     except OSError:
         raise Invalid(f"{place} cannot be written: check the folder") from None
     return place
+
+
+def files_in(folder: Path) -> tuple[Path, ...]:
+    """The tables of a folder: each data file in it, and each folder of Parquet files; or the folder itself, if it holds parts of one table.
+
+    Parts are Parquet files of one schema and nothing else; only schemas are looked at.
+    """
+    inside = sorted(one for one in folder.iterdir() if not one.name.startswith((".", "_")))
+    files = [one for one in inside if one.is_file() and one.name.lower().removesuffix(".gz").endswith(_DATA)]
+    folders = [one for one in inside if one.is_dir() and any(one.rglob("*.parquet"))]
+    if not files and not folders:
+        raise Invalid(f"there is no Parquet or CSV file in the folder {folder}: name the files that hold the tables")
+    if len(files) > 1 and not folders and all(one.suffix == ".parquet" for one in files):
+        with open_engine({f"part_{place}": str(one) for place, one in enumerate(files)}) as engine:
+            schemas = [engine.schema(f"part_{place}") for place in range(len(files))]
+        if all(schema == schemas[0] for schema in schemas):
+            return (folder,)
+    return (*files, *folders) if files else (folder,) if any(_is_partition(one) for one in folders) else tuple(folders)
+
+
+def _is_partition(folder: Path) -> bool:
+    return "=" in folder.name  # as Hive names the parts of one table
 
 
 def _from(sources: Mapping[str, Any], folder: Path) -> dict[str, str]:

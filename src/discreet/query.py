@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Named = tuple[str | None, str]
+NOT_COPIED = (
+    "a question belongs to its session and cannot be copied or pickled: send its text, and ask it with db.sql(...) of a session there"
+)
 _LONGEST = 300  # characters of a chain that are shown
 
 
@@ -65,6 +68,9 @@ class Ask(Generic[T]):
     other: bool = False
     estimator: Callable[..., Any] | None = field(default=None, eq=False, repr=False)
     said: tuple[str, ...] = field(default=(), eq=False)  # the chain as it was typed
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid(NOT_COPIED)
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -17,6 +17,7 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet.errors import Invalid, LedgerError
+from discreet.extras import missing
 from discreet.ledger.ledger import Ledger
 from discreet.loss import record
 from discreet.plan.execute import OTHER
@@ -139,7 +140,7 @@ class Release:
         try:
             from discreet.plots.bars import draw
         except ImportError:
-            raise _missing("matplotlib", "plots") from None
+            raise missing("matplotlib") from None
         drawn = [s for s in self.series if not s.is_key and (s.name == column if column is not None else s.to_the_right)]
         if not drawn:
             have = ", ".join(s.name for s in self.series if not s.is_key)
@@ -169,7 +170,7 @@ class Release:
         try:
             import pandas
         except ImportError:
-            raise _missing("pandas", "pandas") from None
+            raise missing("pandas") from None
         return pandas.DataFrame(self.to_columns(intervals))
 
     def to_polars(self, intervals: bool = True) -> Any:
@@ -177,7 +178,7 @@ class Release:
         try:
             import polars
         except ImportError:
-            raise _missing("polars", "polars") from None
+            raise missing("polars") from None
         return polars.DataFrame(self.to_columns(intervals), strict=False)
 
     def to_arrow(self, intervals: bool = True) -> Any:
@@ -185,7 +186,7 @@ class Release:
         try:
             import pyarrow
         except ImportError:
-            raise _missing("pyarrow", "arrow") from None
+            raise missing("pyarrow") from None
         return pyarrow.table({name: _narrow(values) for name, values in self.to_columns(intervals).items()})
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, intervals: bool = True, formulas: bool = False) -> str | None:
@@ -267,10 +268,6 @@ def _of_one_type(values: list[Any]) -> list[Any]:
 
 def _harmless(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value
-
-
-def _missing(library: str, extra: str) -> Invalid:
-    return Invalid(f"{library} is not installed: pip install 'discreet[{extra}]'")
 
 
 def _plain(values: list[Any]) -> list[Any]:

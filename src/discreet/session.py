@@ -55,7 +55,7 @@ class Session:
 
     def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None) -> None:
         self._engine, self._catalog, self._ledger, self._dialect = engine, catalog, ledger, engine.dialect
-        self._till = Till(ledger, analyst)
+        self._till = Till(ledger, analyst, engine.ready)
         self._public: dict[tuple[str, str], tuple[Value, ...]] = {}
         self._closed = False
 
@@ -281,6 +281,9 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid("a session holds connections and cannot be copied or pickled: connect again where it is needed, with the same ledger")
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{table.name} ({'private' if table.private else 'public'})" for table in self._catalog.tables)

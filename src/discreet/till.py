@@ -54,8 +54,9 @@ _order: ContextVar[str | None] = ContextVar("order", default=None)  # the reserv
 class Till:
     """A ledger as one analyst pays from it."""
 
-    def __init__(self, ledger: Ledger, analyst: str | None) -> None:
-        self._ledger, self._analyst = ledger, analyst
+    def __init__(self, ledger: Ledger, analyst: str | None, ready: Callable[[], None]) -> None:
+        """`ready` raises if what is paid for could not be read anyway; it is called before every debit."""
+        self._ledger, self._analyst, self._ready = ledger, analyst, ready
         self._closed = False
 
     def close(self) -> None:
@@ -135,6 +136,7 @@ class Till:
     def _paying(self, asked: Priced) -> Iterator[None]:
         if self._closed:
             raise Invalid(CLOSED)
+        self._ready()
         try:
             yield
         except BudgetExceeded:
@@ -156,6 +158,7 @@ class Till:
         """
         if self._closed:
             raise Invalid(CLOSED)
+        self._ready()
         holder = _new_holder()
         order = self._ledger.reserve(losses, holder=holder, analyst=self._analyst)
         before = _order.set(order)

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2] / "src" / "discreet"
 # A floor imports only floors below it; rooms on one floor do not import each other, except where the order is written out.
 FLOORS: list[list[str]] = [
     ["errors"],
-    ["private", "exact", "address"],
+    ["private", "exact", "address", "extras"],
     ["parameter"],
     ["noise"],
     ["loss"],

@@ -34,7 +34,7 @@ def test_budget_by_project_ledger_and_data(run: Any, asked: Path, data: Path) ->
     assert [(row["entry"], row["epsilon"], row["asked"], row["answered"]) for row in told["history"]] == [(1, "1/2", SQL, True)]
     ran = run("budget", data)
     assert ran.code == 2
-    assert "begins with the first question" in ran.err
+    assert "ask a first question with --unit and --budget" in ran.err
 
 
 def test_a_question_cannot_steer_the_terminal(run: Any, asked: Path) -> None:

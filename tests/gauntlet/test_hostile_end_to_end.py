@@ -63,6 +63,9 @@ class Trap(Engine):
         self.caught.append(sql)
         raise AssertionError("a statement reached the engine")
 
+    def problem(self) -> str | None:
+        return None
+
     def close(self) -> None:
         pass
 

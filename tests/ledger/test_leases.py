@@ -43,7 +43,7 @@ class Text:
 
 
 def once(ledger: Ledger, question: str, run: Callable[[Any], Text], loss: Loss | None = None, lost: str | None = None) -> str:
-    return Till(ledger, None).once(Price(loss or Pure(1)), question, "", run, lambda text, _: Text(text), lost).text
+    return Till(ledger, None, lambda: None).once(Price(loss or Pure(1)), question, "", run, lambda text, _: Text(text), lost).text
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_a_clock_that_was_set_back_does_not_keep_a_lease_for_ever(shelf: Shelf, 
 
 def test_an_order_is_admitted_as_a_whole_or_not_at_all(shelf: Shelf) -> None:
     ledger = open_ledger(shelf.at("a"), TERMS)
-    with pytest.raises(BudgetExceeded, match="Nothing was charged"), Till(ledger, None).reserved([Pure(1), Pure("3/2")]):
+    with pytest.raises(BudgetExceeded, match="Nothing was charged"), Till(ledger, None, lambda: None).reserved([Pure(1), Pure("3/2")]):
         pytest.fail("begun")
     assert (ledger.spent.epsilon, len(ledger.entries())) == (0, 1)
 
@@ -153,7 +153,7 @@ def test_delta_is_split_for_the_whole_order(shelf: Shelf) -> None:
     """A first step that brings little δ must not be what decides how δ is split."""
     ledger = open_ledger(shelf.at("a"), TERMS)
     steps: list[Loss] = [Approx("1/5", "1e-8"), Approx("9/5", "8.9e-7")]
-    till = Till(ledger, None)
+    till = Till(ledger, None, lambda: None)
     with till.reserved(steps):
         for place, loss in enumerate(steps):
             till.claim(Price(loss), "q", f"k{place}", "")
@@ -164,7 +164,7 @@ def test_delta_is_split_for_the_whole_order(shelf: Shelf) -> None:
 
 def test_others_do_not_get_what_is_reserved_and_what_is_left_lapses(shelf: Shelf) -> None:
     ledger, other = open_ledger(shelf.at("a"), TERMS), open_ledger(shelf.at("a"))
-    till, price = Till(ledger, None), Price(Pure("1/2"))
+    till, price = Till(ledger, None, lambda: None), Price(Pure("1/2"))
     with till.reserved([Pure("1/2"), Pure(1)]):
         till.claim(price, "q", "first", "")
         told: list[BaseException] = []

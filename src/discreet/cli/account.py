@@ -13,6 +13,7 @@ from rich.text import Text
 from typer import Argument, Option
 
 from discreet.address import is_address
+from discreet.cli.output import print_json
 from discreet.cli.screen import as_text, gauge, out
 from discreet.cli.source import find_ledger, is_ledger
 from discreet.errors import Invalid, LedgerError
@@ -42,7 +43,7 @@ def budget(
     finally:
         ledger.close()
     if as_json:
-        print(json.dumps(told, indent=2, ensure_ascii=False))
+        print_json(told, indent=2)
         return
     whole, spent, left = (told[name] for name in ("budget", "spent", "remaining"))
     out.print(Text(f"protects {plainly(told['protected'])} ({told['adjacency']})"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from discreet.cli.account import budget, grant, verify
 from discreet.cli.ask import ask, explain
 from discreet.cli.demo import demo
 from discreet.cli.migrate import migrate
+from discreet.cli.output import UNWRITABLE, as_typed, drop, show_what_can_be_shown
 from discreet.cli.synthesize import synthesize
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, Refused
 from discreet.project import init as draft_project
@@ -21,6 +23,7 @@ from discreet.project import init as draft_project
 # what scripts may rely on; 2 is also what a wrong option gives
 CODES: tuple[tuple[type[Error], int], ...] = ((Invalid, 2), (Refused, 3), (BudgetExceeded, 4), (LedgerError, 5), (EngineError, 6))
 OTHER = 1
+UNEXPECTED = "{}, which is a mistake in discreet; nothing more is said, for it may contain data"
 
 app = Typer(
     help="Ask private questions of data about people: see the error first, pay from one budget, never overspend.",
@@ -45,7 +48,7 @@ def top(version: Annotated[bool, Option("--version", help="Print the version.", 
 
 @app.command()
 def init(
-    data: Annotated[list[str], Argument(metavar="DATA...", help="Files that hold the tables.")],
+    data: Annotated[list[str], Argument(metavar="DATA...", help="Files that hold the tables, or their folder.")],
     output: Annotated[str | None, Option(metavar="FILE", help="Where to write it; discreet.toml beside the data if not said.")] = None,
 ) -> None:
     """Draft a discreet.toml from the files' schemas; no value is looked at and nothing is overwritten."""
@@ -68,17 +71,33 @@ app.command()(demo)
 
 def main() -> None:
     """Run the command; an error is one message on stderr and an exit code."""
+    show_what_can_be_shown()
+    sys.argv[1:] = as_typed(sys.argv[1:])
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # here, where an error can still be told
     except Error as error:
         fail(type(error).__name__, str(error))
         sys.exit(next((code for kind, code in CODES if isinstance(error, kind)), OTHER))
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            fail("unexpected", UNEXPECTED.format(type(error).__name__))
+        elif error.errno != errno.EPIPE:  # else whoever read has gone, and misses nothing
+            fail("output", "it could not be written: make room, or write it elsewhere. What was paid for is kept: asked again it is free")
+        drop(sys.stdout)
+        sys.exit(OTHER)
     except Exception as error:  # its text may contain data
-        fail("unexpected", f"{type(error).__name__}, which is a mistake in discreet; nothing more is said, for it may contain data")
+        fail("unexpected", UNEXPECTED.format(type(error).__name__))
         sys.exit(OTHER)
 
 
 def fail(kind: str, message: str) -> None:
     """Say what went wrong, on stderr."""
     words = {"BudgetExceeded": "budget exceeded", "PolicyError": "policy", "LedgerError": "ledger", "EngineError": "engine"}
-    screen.err.print(Text(f"{words.get(kind, kind.lower())}: ", style="bold red") + Text(message, style="default"), soft_wrap=True)
+    try:
+        screen.err.print(Text(f"{words.get(kind, kind.lower())}: ", style="bold red") + Text(message, style="default"), soft_wrap=True)
+        sys.stderr.flush()
+    except OSError:
+        drop(sys.stderr)  # then the exit code alone says it

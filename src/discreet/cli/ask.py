@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Annotated
 
@@ -11,6 +10,7 @@ from typer import Argument, Option
 from discreet.asking import Query
 from discreet.cli import screen
 from discreet.cli.destination import require_drawable, require_writable, write
+from discreet.cli.output import print_json
 from discreet.cli.source import Declared, open_data, wished
 from discreet.errors import Invalid
 from discreet.exact import Number
@@ -151,7 +151,7 @@ def explain(
     if html is not None:
         write(html, explained.to_html())
     elif as_json:
-        print(json.dumps(explained.to_json(), indent=2, ensure_ascii=False))
+        print_json(explained.to_json(), indent=2)
     else:
         screen.explained(explained)
 
@@ -181,7 +181,7 @@ def _price(
 
 def _print(release: Release, as_json: bool, as_csv: bool) -> None:
     if as_json:
-        print(screen.as_text(release))
+        print_json(screen.plain_values(release))
     elif as_csv:
         print(release.to_csv(), end="")
     else:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
 
 from discreet.errors import Invalid
+from discreet.extras import require
 from discreet.plots.table import FORMATS
 
 
@@ -27,8 +27,7 @@ def require_drawable(file: str) -> None:
     """Raise Invalid unless a plot of this name can be drawn."""
     if not file.lower().endswith(FORMATS):
         raise Invalid(f"--plot: a plot is written as {', '.join(FORMATS)}; end the file's name so. Nothing was paid")
-    if importlib.util.find_spec("matplotlib") is None:
-        raise Invalid("matplotlib is not installed: pip install 'discreet[plots]'. Nothing was paid")
+    require("matplotlib")
 
 
 def write(file: str, text: str) -> None:

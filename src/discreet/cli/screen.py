@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -33,11 +34,16 @@ def show(release: Release) -> None:
         out.print(Text(line, style="dim"))
 
 
-def as_text(release: Release) -> str:
-    """Rows, intervals and receipt as JSON for a machine; dates are text."""
+def plain_values(release: Release) -> dict[str, Any]:
+    """Rows, intervals and receipt for a machine."""
     told = {"rows": release.rows, "intervals": release.intervals, "confidence": release.confidence}
     told |= {"repeated": release.repeated, "receipt": release.receipt}
-    return json.dumps(told, ensure_ascii=False, allow_nan=False, default=str)
+    return told
+
+
+def as_text(release: Release) -> str:
+    """The same as JSON; dates are text."""
+    return json.dumps(plain_values(release), ensure_ascii=False, allow_nan=False, default=str)
 
 
 def table_of(release: Release, most: int = MOST) -> Table:

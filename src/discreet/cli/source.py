@@ -107,12 +107,19 @@ def find_ledger(place: str, witness: str | None = None) -> Ledger:
     if find_project(place) is not None:
         path, policy = read_project(place)
         ledger, found = ledger_of(policy, path)
+        if ledger == ":memory:":
+            raise Invalid(f"this project's ledger is in memory, so each process has its own: say in {FILE} where it lies, under [ledger]")
+        if not is_address(ledger) and not Path(ledger).exists():
+            open_project(place).close()  # begins it, as the first question would
         return open_ledger(ledger, witness=witness or found)
     if is_address(place):
         return open_ledger(place, witness=witness)
     beside = Path(f"{os.path.abspath(place) if Path(place).is_dir() else place}.ledger")
     if not is_ledger(Path(place)) and not beside.exists():
-        raise Invalid(f"there is no ledger at {place} and none beside it: it begins with the first question")
+        raise Invalid(
+            f"there is no ledger at {place} and none beside it, for nobody has said who is protected and how much may be learnt: write a "
+            f"{FILE} with `discreet init`, or ask a first question with --unit and --budget"
+        )
     return open_ledger(place if is_ledger(Path(place)) else beside, witness=witness)
 
 

@@ -29,6 +29,7 @@ from discreet.cli.ask import (
 from discreet.cli.destination import require_drawable, require_writable
 from discreet.cli.source import Declared, open_data
 from discreet.errors import Invalid
+from discreet.extras import require
 
 _ENDINGS = (".parquet", ".csv")
 
@@ -67,6 +68,8 @@ def synthesize(
         raise Invalid(f"--output: rows are written as {' or '.join(_ENDINGS)}; end the file's name so. Nothing was paid")
     for option, file in (("--output", output), ("--save", save), ("--plot", plot)):
         require_writable(option, file)  # before anything is paid
+    if output.lower().endswith(".parquet"):
+        require("pyarrow")
     if plot is not None:
         require_drawable(plot)
     said = Declared(

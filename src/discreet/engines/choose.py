@@ -10,9 +10,11 @@ from discreet.address import is_address
 from discreet.engines.engine import Engine
 from discreet.engines.identity import Identities
 from discreet.errors import EngineError, Invalid
+from discreet.extras import require
 from discreet.tables.kind import Kind
 
 ENGINES = ("duckdb", "postgres", "spark")
+_LIBRARIES = {"postgres": ("psycopg",), "spark": ("pyspark", "pyarrow")}
 
 
 def open_engine(
@@ -26,6 +28,7 @@ def open_engine(
     `identities` are the columns that tell units apart: where the source's own equality cannot be kept, the table is refused.
     """
     chosen = _chosen(engine, {belongs_to(source) for source in sources.values()})
+    require_libraries(chosen)
     match chosen:
         case "postgres":
             from discreet.engines.postgres.engine import Postgres
@@ -43,6 +46,7 @@ def open_engine(
 
 def tables_of(data: object) -> dict[str, Any] | None:
     """All tables of a whole database or session, each as a source; None for data that is one table."""
+    require_libraries(belongs_to(data))
     match belongs_to(data):
         case "postgres":
             from discreet.engines.postgres.engine import tables_of
@@ -56,6 +60,12 @@ def tables_of(data: object) -> dict[str, Any] | None:
             from discreet.engines.duckdb.engine import tables_of as of_duckdb
 
             return of_duckdb(data)
+
+
+def require_libraries(engine: str | None) -> None:
+    """Raise unless the libraries of an engine are installed."""
+    for library in _LIBRARIES.get(engine or "", ()):
+        require(library, engine)
 
 
 def belongs_to(source: object) -> str | None:

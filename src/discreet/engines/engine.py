@@ -12,7 +12,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from discreet.engines.dialect import Dialect
-from discreet.errors import EngineError
+from discreet.errors import EngineError, Invalid
 from discreet.private import Private
 from discreet.tables.kind import Kind, Value
 
@@ -25,6 +25,9 @@ FAILED = (
     "the engine failed; what it said is not repeated, for it may contain data. Try the question with dry_run(); "
     "if that works, the owner of the data should check that its files are whole, readable and unchanged"
 )
+
+REOPEN = "this engine was opened before the process forked: connect again in the child"
+UNREADY = "the engine does not answer, or a table is not as it was when it was opened: check that it is there, then connect again"
 
 
 @final
@@ -52,8 +55,34 @@ class Engine(ABC):
         """Run one SELECT and yield its rows, at least one batch, of about so many rows each (or all in one); only `_guarded` calls it."""
 
     @abstractmethod
+    def problem(self) -> str | None:
+        """Why no statement could be run now, as far as that is known without reading a row; None if nothing is known to be in the way.
+
+        A connection that broke is replaced here. It may raise whatever the engine raises; only `ready` calls it.
+        """
+
+    def interrupted(self, error: Exception) -> bool:
+        """Whether an error is how this engine says that somebody pressed Ctrl-C; most raise KeyboardInterrupt themselves."""
+        return False
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of the tables."""
+
+    @final
+    def ready(self) -> None:
+        """Raise EngineError unless a statement could be run now; called before anything is paid.
+
+        What it says depends on where the tables are and on their schemas, never on rows.
+        """
+        try:
+            found = self.problem()
+        except Exception as error:
+            if is_interrupt(error) or self.interrupted(error):
+                raise KeyboardInterrupt from None
+            found = UNREADY
+        if found is not None:
+            raise EngineError(f"{found}. Nothing was charged")
 
     @final
     def run(self, sql: str, given: Sequence[Given] = ()) -> Private[Columns]:
@@ -84,12 +113,19 @@ class Engine(ABC):
             except StopIteration:
                 return
             except Exception as error:
+                stopped = is_interrupt(error) or self.interrupted(error)
                 said = error if isinstance(error, EngineError) and error.args == (REOPEN,) else None
                 del error
             else:
                 yield batch
                 continue
+            if stopped:
+                raise KeyboardInterrupt
             raise EngineError(FAILED if said is None else REOPEN)
+
+    @final
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid("an engine holds a connection and cannot be copied or pickled: open one where it is needed")
 
     def __enter__(self) -> Self:
         return self
@@ -98,4 +134,12 @@ class Engine(ABC):
         self.close()
 
 
-REOPEN = "this engine was opened before the process forked: connect again in the child"
+def is_interrupt(error: BaseException | None) -> bool:
+    """Whether an error stands for Ctrl-C: a library may raise one of its own while it handles the interrupt."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False

@@ -18,6 +18,7 @@ from discreet.estimate.estimate import Estimate
 from discreet.estimate.plan import EstimatePlan
 from discreet.estimate.statistics import statistic_plan
 from discreet.exact import Number
+from discreet.extras import missing
 from discreet.ledger.chain import Entry
 from discreet.mechanisms.bootstrap import LittleBootstraps, Uncertain
 from discreet.mechanisms.mechanism import Mechanism
@@ -189,7 +190,7 @@ def _framed(frame: Frame, kinds: dict[str, Kind | None]) -> Any:
                 {name: column.tolist() if name in typed else column for name, column in columns.items()}, schema_overrides=typed
             )
     except ImportError:
-        raise Invalid(f"{frame} is not installed: pip install 'discreet[{frame}]'") from None
+        raise missing(frame) from None
     raise Invalid("frame must be numpy, pandas or polars")
 
 

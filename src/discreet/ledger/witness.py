@@ -15,6 +15,8 @@ _TAIL = 1 << 16  # bytes that are read when a ledger is opened: about the last 9
 _LINE = re.compile(rb"(\d{1,18}) ([0-9a-f]{64})")
 _TORN = re.compile(rb"\d{0,18}|\d{1,18} [0-9a-f]{0,63}")  # what a power cut may leave of a line
 
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
 
 @final
 class Witness:
@@ -71,10 +73,10 @@ class Witness:
     def add(self, sequence: int, digest: str) -> None:
         """Append one line and make it durable."""
         try:
-            fd = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            fd = os.open(self.path, _FLAGS, 0o600)
             try:
                 size = os.fstat(fd).st_size
-                torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+                torn = size > 0 and _last(fd, size) != b"\n"
                 line = f"{sequence} {digest}\n".encode()
                 line = b"\n" + line if torn else line
                 if os.write(fd, line) != len(line):
@@ -106,7 +108,14 @@ def _parsed(line: bytes) -> tuple[int, str] | None:
     raise distrust("its witness holds a line that no ledger wrote")
 
 
+def _last(fd: int, size: int) -> bytes:
+    os.lseek(fd, size - 1, os.SEEK_SET)  # not os.pread, which Windows does not have; what is appended goes to the end anyway
+    return os.read(fd, 1)
+
+
 def _sync_folder(path: str) -> None:
+    if not hasattr(os, "O_DIRECTORY"):
+        return  # on Windows a folder cannot be opened; its file system keeps names durable by itself
     fd = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -13,6 +13,7 @@ from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]  # as 
 
 from discreet.errors import Invalid, Refused
 from discreet.sql.refuse import BOUNDED
+from discreet.tables.kind import is_storable
 
 LONGEST = 100_000  # characters
 DEEPEST = 60  # nested parentheses
@@ -47,6 +48,8 @@ def parse(text: str, dialect: str) -> Statement:
         raise Invalid('a question is text, such as "SELECT COUNT(*) FROM table"')
     if len(text) > LONGEST:
         raise Refused(f"a question is a text of at most {LONGEST:,} characters: write it shorter")
+    if not is_storable(text):  # an engine would fail on it, after it was paid for
+        raise Refused("this text holds a character that no database stores (NUL, or half of a surrogate pair): leave it out")
     reader = Dialect.get_or_raise(dialect)
     reader.NULL_ORDERING = "nulls_are_last"  # as we sort, so that what the tree says of NULLS was written
     try:

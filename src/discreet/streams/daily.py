@@ -123,6 +123,11 @@ class Feed:
         ]
         return "\n".join(lines)
 
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid(
+            "a feed belongs to its session and cannot be copied or pickled: open it there with the same arguments; it is paid once"
+        )
+
     def __repr__(self) -> str:
         order = self.order
         return (

@@ -12,6 +12,7 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet.errors import Invalid
+from discreet.extras import missing
 from discreet.plots.page import html_table
 from discreet.plots.table import NO_ROWS, Series, text_table
 from discreet.receipts import price
@@ -118,7 +119,7 @@ class Days:
         try:
             from discreet.plots.bars import draw
         except ImportError:
-            raise Invalid("matplotlib is not installed: pip install 'discreet[plots]'") from None
+            raise missing("matplotlib") from None
         key, *drawn = self.series
         chosen = [one for one in drawn if one.name == column]
         if not chosen:
@@ -130,7 +131,7 @@ class Days:
         try:
             import pandas
         except ImportError:
-            raise Invalid("pandas is not installed: pip install 'discreet[pandas]'") from None
+            raise missing("pandas") from None
         return pandas.DataFrame(self.to_columns())
 
     def to_polars(self) -> Any:
@@ -138,7 +139,7 @@ class Days:
         try:
             import polars
         except ImportError:
-            raise Invalid("polars is not installed: pip install 'discreet[polars]'") from None
+            raise missing("polars") from None
         return polars.DataFrame(self.to_columns(), strict=False)
 
 

@@ -156,6 +156,9 @@ class Conversation:
         """How far off an answer may be, in records."""
         return self._run.accuracy
 
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid("a conversation cannot be copied or pickled, for its steps are paid one by one: open one where it is needed")
+
     def __repr__(self) -> str:
         columns = ", ".join(f"{coding.name} ({coding.size})" for coding in self.codings)
         return (

@@ -18,6 +18,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet.errors import Invalid
+from discreet.extras import require
 from discreet.ledger.chain import digest as seal_of
 from discreet.loss import record
 from discreet.receipts import together
@@ -34,6 +35,16 @@ from discreet.synthetic.rows import make_rows
 from discreet.synthetic.workload import Workload
 
 _COMPARED = 300  # marginals that are scored
+
+NOT_SAVED = "this is not a synthetic table that was saved here: give a file that `save` wrote"
+_MALFORMED = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)  # what reading a file that nobody wrote raises
 
 
 @final
@@ -121,22 +132,26 @@ class Synthetic:
 
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame."""
+        require("pandas")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
         """The rows as a Polars DataFrame."""
+        require("polars")
         import polars
 
         return polars.from_arrow(self.to_arrow())
 
     def to_arrow(self) -> Any:
         """The rows as an Arrow table."""
+        require("pyarrow")
         import pyarrow
 
         return pyarrow.table(self.data)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as a Parquet file."""
+        require("pyarrow")
         import pyarrow.parquet
 
         pyarrow.parquet.write_table(self.to_arrow(), os.fspath(path))
@@ -193,6 +208,7 @@ class Synthetic:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Each column as it was measured and as it is in the rows; into a file (PNG, SVG or PDF) if a path is given."""
+        require("matplotlib")
         from discreet.plots.synthetic import Panel, draw
 
         panels = []
@@ -213,22 +229,35 @@ class Synthetic:
         """Read back what `to_text` wrote."""
         try:
             said = json.loads(text)
-            receipt, measured = said["receipt"], tuple(_read(one) for one in said["measured"])
-            whole = seal_of({"receipt": receipt, "measured": said["measured"]}) == said["seal"]
-        except (AttributeError, KeyError, TypeError, ValueError, zlib.error):
-            raise Invalid("this is not a synthetic table that was saved here") from None
-        if not whole:
-            raise Invalid("this synthetic table was changed after it was saved")
-        return cls(receipt, measured, repeated)
+            whole = seal_of({"receipt": said["receipt"], "measured": said["measured"]}) == said["seal"]
+        except (*_MALFORMED, RecursionError):
+            raise Invalid(NOT_SAVED) from None
+        if not whole:  # before anything of it is unpacked
+            raise Invalid("this synthetic table was changed after it was saved: load the file as it was written")
+        try:
+            found = cls(said["receipt"], tuple(_read(one) for one in said["measured"]), repeated)
+            _check(found)
+        except _MALFORMED:
+            raise Invalid(NOT_SAVED) from None
+        return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Keep it in a file."""
-        Path(path).write_text(self.to_text(), encoding="utf-8")
+        try:
+            Path(path).write_text(self.to_text(), encoding="utf-8")
+        except OSError:
+            raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder is there and may be written to") from None
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Synthetic:
         """Read it from a file."""
-        return cls.from_text(Path(path).read_text(encoding="utf-8"))
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except OSError:
+            raise Invalid(f"{os.fspath(path)} cannot be read: check that it is there and may be read") from None
+        except UnicodeDecodeError:
+            raise Invalid(NOT_SAVED) from None
+        return cls.from_text(text)
 
     def explain(self) -> str:
         """Who is protected, what was measured and paid, and what the same table costs several units together."""
@@ -251,6 +280,13 @@ class Synthetic:
 def _written(one: Measured) -> dict[str, Any]:
     packed = base64.b64encode(zlib.compress(one.values.astype("<f8").tobytes(), 6)).decode()
     return {"clique": list(one.clique), "deviation": one.deviation, "values": packed}
+
+
+def _check(found: Synthetic) -> None:
+    """Look at everything that is used later: a seal says that a file was not changed, not that it makes sense."""
+    found.explain()
+    for clique in (*found.workload.weights, *(one.clique for one in found.measured)):
+        found.domain.shape(clique)
 
 
 def _read(said: Mapping[str, Any]) -> Measured:

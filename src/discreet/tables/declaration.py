@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, final
 
 from attrs import frozen
@@ -104,8 +104,8 @@ class TableDeclaration:
             _size(entries, unit, path, problems),
         )
 
-    def table(self, schema: Mapping[str, Kind | None], problems: Problems) -> Table:
-        """The table, once its stored schema is known; whatever does not fit is noted."""
+    def table(self, schema: Mapping[str, Kind | None], problems: Problems, elsewhere: Collection[str] = ()) -> Table:
+        """The table, once its stored schema is known, and which columns others have; whatever does not fit is noted."""
         declared = {column.name: column for column in self.columns}
         for name in declared:
             if name not in schema:
@@ -120,10 +120,10 @@ class TableDeclaration:
                 problems.add(path, f"its stored type cannot be used: store it as {used}")
             if stored is not None:
                 columns.append(about.column(_merged(about.kind, stored, path, problems), path, problems))
-        self._check_unit(schema, problems)
+        self._check_unit(schema, problems, elsewhere)
         return Table(self.name, tuple(columns), self.unit, self.contributions, self.one_row, self.size)
 
-    def _check_unit(self, schema: Mapping[str, Kind | None], problems: Problems) -> None:
+    def _check_unit(self, schema: Mapping[str, Kind | None], problems: Problems, elsewhere: Collection[str]) -> None:
         match self.unit:
             case Person(column):
                 path = join(self.path, "unit")
@@ -132,9 +132,12 @@ class TableDeclaration:
             case EachRow() | None:
                 return
         if column not in schema:
-            # a table without the column must not become public by silence
-            advice = 'if nobody in this table needs protection, say so with public = true (or public=["{}"]); else link it to a unit'
-            problems.add(path, f"there is no column {column} in the data{nearest(column, schema)}; {advice.format(self.name)}")
+            # a table without the column must not become public by silence, and whoever misspelt it must not be led to make it so
+            advice = "name the column that tells the protected units apart"
+            if column in elsewhere:
+                said = f'public = true (or public=["{self.name}"])'
+                advice = f"if nobody in this table needs protection, say so with {said}; else link it to a unit"
+            problems.add(path, f"there is no column {column} in the data{nearest(column, schema)}; {advice}")
         elif schema[column] not in _IDENTITIES:
             read = f'; whole numbers that are stored otherwise can be read as such, columns={{"{column}": "integer"}}, type = "integer"'
             said = read if schema[column] is Kind.REAL else ""

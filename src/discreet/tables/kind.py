@@ -39,7 +39,7 @@ class Kind(Enum):
         match self, value:
             case Kind.BOOLEAN, bool():
                 return value
-            case Kind.TEXT, str() if len(value) <= _LONGEST:
+            case Kind.TEXT, str() if len(value) <= _LONGEST and is_storable(value):
                 return value
             case Kind.INTEGER, _ if not isinstance(value, bool | str):
                 number = exact.rational(value, name)  # type: ignore[arg-type]
@@ -81,3 +81,12 @@ _ARTICLE = {
     Kind.DATE: "a",
     Kind.TIMESTAMP: "a",
 }
+
+
+def is_storable(text: str) -> bool:
+    """Whether a text can be stored by every engine: NUL and halves of surrogate pairs cannot.
+
+    >>> is_storable("Zoë"), is_storable("a\\x00"), is_storable("a\\udcff")
+    (True, False, False)
+    """
+    return not any(one == "\x00" or "\ud800" <= one <= "\udfff" for one in text)

@@ -138,7 +138,8 @@ class Policy:
 
     def fit(self, schemas: Mapping[str, Mapping[str, Kind | None]], problems: Problems) -> tuple[Table, ...]:
         """The tables whose stored schemas are known; whatever does not fit is noted."""
-        tables = tuple(table.table(schemas[table.name], problems) for table in self.tables if table.name in schemas)
+        elsewhere = {name: {column for other in schemas if other != name for column in schemas[other]} for name in schemas}
+        tables = tuple(table.table(schemas[table.name], problems, elsewhere[table.name]) for table in self.tables if table.name in schemas)
         for table in self.tables:
             _check_key(table, schemas, problems)
         return tables

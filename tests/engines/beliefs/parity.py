@@ -51,6 +51,9 @@ class _Through(Engine):
     def batches(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
         yield self._answer(Statement(sql, tuple(given)))
 
+    def problem(self) -> str | None:
+        return None
+
     def close(self) -> None:
         """Nothing is held."""
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any, assert_never, final
 
 import duckdb
-import numpy as np
-from numpy.typing import NDArray
 
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.equality import is_bytewise, require_equality
@@ -20,13 +18,16 @@ from discreet.engines.duckdb.files import Looked, look
 from discreet.engines.duckdb.load import load, prepare, require_room
 from discreet.engines.duckdb.made_up import made_up
 from discreet.engines.duckdb.reading import reading, unread
+from discreet.engines.duckdb.ready import is_interrupted, problem_of
 from discreet.engines.duckdb.scratch import Scratch
 from discreet.engines.duckdb.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
+from discreet.engines.duckdb.values import column, plain
 from discreet.engines.duckdb.view import INTEGERS, UNREAD, view
 from discreet.engines.engine import REOPEN, Columns, Engine, Given
 from discreet.engines.identity import Identities
+from discreet.engines.interrupt import interruptible
 from discreet.errors import EngineError
-from discreet.tables.kind import Kind, Value
+from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 
 _TESTED = ((1, 2), (3, 0))  # from, and before
@@ -110,6 +111,19 @@ class DuckDB(Engine):
             raise EngineError(f"there is no table {table}")
         return dict(self._schemas[table])
 
+    def problem(self) -> str | None:
+        if self._process != os.getpid():
+            return REOPEN
+        with self._lock:
+            try:
+                self.look_again()
+            except EngineError as error:
+                return str(error)
+            return problem_of(self._connection, self._schemas, str(self._scratch.path) if self._scratch else None)
+
+    def interrupted(self, error: Exception) -> bool:
+        return is_interrupted(error)
+
     def close(self) -> None:
         if self._process == os.getpid():  # a child must not touch the parent's threads and files
             self._connection.close()
@@ -125,7 +139,8 @@ class DuckDB(Engine):
                 return
             # numpy takes a result whole: so it is kept in the engine, which moves it to the disk if it is long, and taken in slices
             self._one_select(sql)
-            self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {_RESULT} AS {sql}")
+            kept = f"CREATE OR REPLACE TEMP TABLE {_RESULT} AS {sql}"
+            interruptible(lambda: self._connection.execute(kept), self._connection.interrupt)
             try:
                 length = int(self._connection.execute(f"SELECT COUNT(*) FROM {_RESULT}").fetchall()[0][0])
                 for start in range(0, max(length, 1), rows):
@@ -154,7 +169,7 @@ class DuckDB(Engine):
         """Have tables of public values there for one statement."""
         try:
             for table in given:
-                self._connection.register(table.name, {name: _column(kind, values) for name, kind, values in table.columns})
+                self._connection.register(table.name, {name: column(kind, values) for name, kind, values in table.columns})
             yield
         finally:
             for table in given:
@@ -168,12 +183,15 @@ class DuckDB(Engine):
 
     def _execute(self, sql: str) -> Columns:
         with _watched(self._connection, self._progress):
-            result = self._connection.execute(self._one_select(sql))
-            types = [str(column[1]) for column in result.description or ()]
-            if not _CARRIED.issuperset(types):
-                raise EngineError("a result of a type that numpy would round")
-            found = result.fetchnumpy()
-            return {name: _plain(values, sql_type) for (name, values), sql_type in zip(found.items(), types, strict=True)}
+            types, found = interruptible(lambda: self._fetched(sql), self._connection.interrupt)
+            return {name: plain(values, sql_type) for (name, values), sql_type in zip(found.items(), types, strict=True)}
+
+    def _fetched(self, sql: str) -> tuple[list[str], dict[str, Any]]:
+        result = self._connection.execute(self._one_select(sql))
+        types = [str(column[1]) for column in result.description or ()]
+        if not _CARRIED.issuperset(types):
+            raise EngineError("a result of a type that numpy would round")
+        return types, result.fetchnumpy()
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -295,35 +313,6 @@ def _watched(connection: duckdb.DuckDBPyConnection, progress: Callable[[float], 
     finally:
         done.set()
         watcher.join()
-
-
-# ── values ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _plain(values: NDArray[Any], sql_type: str) -> NDArray[Any]:
-    """A numpy column without masks; whole numbers are int64, dates and timestamps are Python's."""
-    missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
-    bare = np.asarray(values.data if isinstance(values, np.ma.MaskedArray) else values)
-    if bare.dtype.kind in "iu":
-        bare = bare.astype(np.int64, copy=False)
-    elif bare.dtype.kind == "f":
-        bare = bare.astype(np.float64, copy=False)
-    elif bare.dtype.kind == "M":
-        bare = bare.astype("datetime64[D]" if sql_type == "DATE" else "datetime64[us]").astype(object)
-    if missing is None or not missing.any():
-        return bare
-    full = bare.astype(object)
-    full[missing] = None
-    return full
-
-
-def _column(kind: Kind, values: Sequence[Value | None]) -> NDArray[Any]:
-    """Public values as a column of their kind; dates and timestamps as texts, which the statement casts."""
-    if kind is Kind.INTEGER and None not in values:
-        return np.array(values, np.int64)
-    found = np.empty(len(values), object)
-    found[:] = [value if value is None or kind is Kind.TEXT else str(value) for value in values]
-    return found
 
 
 def tables_of(data: object) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ from discreet.engines.engine import REOPEN, Columns, Engine, Given
 from discreet.engines.identity import Identities, unkept
 from discreet.engines.postgres import catalogue
 from discreet.engines.postgres.dialect import POSTGRES
-from discreet.engines.postgres.server import Connection, Server
+from discreet.engines.postgres.server import CUT_OFF, Connection, Server
 from discreet.engines.postgres.view import view, why_unkept
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind, Value
@@ -87,6 +87,24 @@ class Postgres(Engine):
         if table not in self._tables:
             raise EngineError(f"there is no table {table}")
         return dict(self._tables[table].kinds)
+
+    def problem(self) -> str | None:
+        if not self._server.is_ours:
+            return REOPEN
+        found = CUT_OFF
+        with self._lock:
+            try:
+                with self._server.transaction() as connection:
+                    for name, table in self._tables.items():
+                        found = f"{name}: it is gone, may not be read any more, or has other columns than when it was opened: connect again"
+                        connection.execute(f"SELECT * FROM ({table.select}) AS t LIMIT 0", binary=True)
+            except psycopg.OperationalError:
+                return CUT_OFF
+            except psycopg.Error:
+                return found
+            except EngineError as error:
+                return str(error)  # of ours: no connection could be opened
+        return None
 
     def close(self) -> None:
         self._server.close()

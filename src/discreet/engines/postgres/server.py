@@ -38,6 +38,8 @@ UNREACHED = (
     "PostgreSQL: no connection could be opened; check the address (host, port, database, user, password), and that the server lets this "
     "machine in"
 )
+CUT_OFF = "PostgreSQL: the connection was cut off; ask again when the server answers"
+CLOSED = "PostgreSQL: this connection was closed: connect again"
 
 
 @final
@@ -86,9 +88,12 @@ class Server:
 
     def _begun(self) -> Connection:
         """A connection with a transaction begun; no statement was sent yet, so it may be tried again on a new line."""
-        with suppress(psycopg.OperationalError):
-            self._lines[0].execute(_SET)
-            return self._lines[0]
+        if not self._forget.alive:
+            raise EngineError(CLOSED)
+        if self._lines:  # none, if it was cut off and no other could be opened so far
+            with suppress(psycopg.OperationalError):
+                self._lines[0].execute(_SET)
+                return self._lines[0]
         _hang_up(self._lines, self._process)
         self._lines.append(_connect(self._address))
         self._lines[0].execute(_SET)

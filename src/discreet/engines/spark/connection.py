@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from pyspark import RDD
@@ -15,11 +16,14 @@ from pyspark.logger import PySparkLogger
 from pyspark.serializers import NoOpSerializer
 from pyspark.sql import SparkSession
 
-from discreet.engines.engine import Given
+from discreet.engines.engine import Given, is_interrupt
+from discreet.engines.interrupt import interruptible
 from discreet.engines.spark.dialect import SPARK
 from discreet.engines.spark.sources import is_remote
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind, Value
+
+T = TypeVar("T")
 
 _OFTEN = 0.1  # seconds between two looks at the progress
 
@@ -101,6 +105,40 @@ def careful(own: Any) -> Iterator[None]:
                 own.conf.unset(name)
             else:
                 own.conf.set(name, value)
+
+
+def cancellable(own: Any, act: Callable[[], T]) -> T:
+    """Do something in Spark, silently, that ends when Ctrl-C comes; only jobs of its own are cancelled."""
+    tag = f"discreet_{uuid.uuid4().hex}"
+
+    # in this process a session's tags do not reach the thread that collects, while the context's do
+    context = None if is_remote(own) else own.sparkContext
+
+    def tagged() -> T:  # tags belong to a thread
+        with silent():
+            (own.addTag if context is None else context.addJobTag)(tag)
+            try:
+                return act()
+            finally:
+                (own.removeTag if context is None else context.removeJobTag)(tag)
+
+    def cancel() -> None:
+        with suppress(Exception):  # it is tried again, until nothing runs
+            (own.interruptTag if context is None else context.cancelJobsWithTag)(tag)
+
+    return interruptible(tagged, cancel)
+
+
+def is_alive(own: Any) -> bool:
+    """Whether statements can be sent; no row is read and no job is started."""
+    try:
+        if is_remote(own):
+            return not own.is_stopped and bool(own.sql("SELECT 1 AS one").schema)
+        return own.sparkContext._jsc is not None and not own._jsparkSession.sparkContext().isStopped()
+    except Exception as error:
+        if is_interrupt(error):
+            raise
+        return False
 
 
 def leave(own: Any) -> None:

@@ -13,10 +13,23 @@ from typing import Any, final
 import pyspark
 
 from discreet.engines.duckdb.sources import check_names
-from discreet.engines.engine import REOPEN, Columns, Engine, Given
+from discreet.engines.engine import REOPEN, Columns, Engine, Given, is_interrupt
 from discreet.engines.identity import Identities, unkept
 from discreet.engines.spark.columns import columns, in_batches
-from discreet.engines.spark.connection import careful, frame_of, leave, look_again, named, own_session, pieces, schema_of, silent, watched
+from discreet.engines.spark.connection import (
+    cancellable,
+    careful,
+    frame_of,
+    is_alive,
+    leave,
+    look_again,
+    named,
+    own_session,
+    pieces,
+    schema_of,
+    silent,
+    watched,
+)
 from discreet.engines.spark.dialect import SPARK
 from discreet.engines.spark.sources import Frame, Named, Source, is_remote, read_files, read_source, tables_of
 from discreet.engines.spark.view import view, why_unkept
@@ -93,6 +106,24 @@ class Spark(Engine):
             raise EngineError(f"there is no table {table}")
         return dict(self._schemas[table])
 
+    def problem(self) -> str | None:
+        if self._process != os.getpid():
+            return REOPEN
+        if not self._forget.alive:
+            return "this engine is closed: connect again"
+        with silent():
+            if not is_alive(self._own):
+                return "Spark was stopped, or its server does not answer: start a session and connect again"
+            look_again(self._own, self._named.values())
+            for name, view in self._views.items():
+                try:
+                    self._own.sql(view).schema  # noqa: B018 - so that it is analysed, and no row is read
+                except Exception as error:
+                    if is_interrupt(error):
+                        raise
+                    return f"{name}: it is gone, cannot be read, or has other columns than when it was opened: connect again"
+        return None
+
     def close(self) -> None:
         if self._process == os.getpid():  # a child must not touch the parent's connection
             self._views.clear()
@@ -112,8 +143,8 @@ class Spark(Engine):
                     begun = True
                     yield batch
                 return
-            except Exception:
-                if begun:
+            except Exception as error:
+                if begun or is_interrupt(error):
                     raise
             with self._lock, careful(self._own):
                 yield from self._fetched(text, rows)
@@ -122,9 +153,14 @@ class Spark(Engine):
         with silent():
             frame = self._own.sql(text)
             empty = schema_of(frame).empty_table()
-            tables = iter([frame.toArrow()]) if rows is None else in_batches(_silently(pieces(frame)), empty, rows)
+            found = pieces(frame)
+        tables = iter([cancellable(self._own, frame.toArrow)]) if rows is None else in_batches(self._each(found), empty, rows)
         for table in tables:
             yield columns(table)
+
+    def _each(self, found: Iterator[Any]) -> Iterator[Any]:
+        while (piece := cancellable(self._own, lambda: next(found, None))) is not None:
+            yield piece
 
     @contextmanager
     def _with(self, given: Sequence[Given]) -> Iterator[dict[str, str]]:
@@ -163,15 +199,6 @@ def _statement(sql: str, views: Mapping[str, str]) -> str:
     """One SELECT, with the tables that it may name before it."""
     needed = [f"{SPARK.identifier(name)} AS ({select})" for name, select in views.items() if name in sql]
     return f"{'WITH ' if needed else ''}{', '.join(needed)} SELECT * FROM ({sql}) AS __q"
-
-
-def _silently(found: Iterator[Any]) -> Iterator[Any]:
-    while True:
-        with silent():
-            piece = next(found, None)
-        if piece is None:
-            return
-        yield piece
 
 
 # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────────
