@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from discreet.ledger import chain, history
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.terms import Terms
 from discreet.ledger.verified import VerifiedChain
-from discreet.loss.leaves import Approx, Gaussian, Pure
+from discreet.loss.leaves import Gaussian, Pure
 from discreet.loss.promise import Promised
 
 TERMS = Terms(1000, "1e-6", "id")
@@ -172,17 +173,30 @@ def test_an_old_copy_with_a_witness_is_seen_from_the_end_of_a_long_witness(place
         open_ledger(shelf.at("a"), TERMS, place / "w")
 
 
+def steps(ledger: Ledger, start: int, stop: int) -> None:
+    """Steps of a conversation: no two of one price, none of them a short decimal."""
+    for i in range(start, stop):
+        ledger.claim(Gaussian(Fraction(1, 10**12 + 7 * i)), question="talk", key=f"talk#{i}", note="step")
+
+
+def test_a_conversation_of_two_thousand_steps_leaves_a_small_state() -> None:
+    ledger = open_ledger(":memory:", Terms(2, "1e-6", "id"))
+    steps(ledger, 0, 2_000)
+    assert len(ledger._history.standing.text) < 1000
+    assert ledger.spent.epsilon is not None
+    assert ledger.spent.epsilon < 2
+    ledger.spend(Pure(0.1), question="an ordinary price")
+
+
 @pytest.mark.slow
-def test_a_million_entries_open_at_once_and_the_state_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", [100_000, 1_000_000])
+def test_a_long_conversation_opens_at_once_and_its_state_stays_small(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     monkeypatch.setattr(history, "EVERY", 1000)
-    ledger = open_ledger(":memory:", Terms(10**6, "1e-6", "id"))
-    loss = Approx("1/1000003", 0)
-    with ledger._chain.writing():  # one transaction: this is about the chain, not about the disk
-        pass
-    for i in range(1_000_000):
-        ledger.spend(loss, question=f"{i}")
+    ledger = open_ledger(":memory:", Terms(2, "1e-6", "id"))
+    steps(ledger, 0, count)
     assert len(ledger._history.standing.text) < 1000
     began = time.perf_counter()
     again = Ledger(ledger._storage, None)
     assert time.perf_counter() - began < 5  # seconds, where reading all of it takes minutes
     assert again.filter == ledger.filter
+    ledger.spend(Pure(0.1), question="an ordinary price")

@@ -273,6 +273,16 @@ def test_awkward_prices_do_not_lengthen_the_state() -> None:
     assert 0 <= spent - exactly <= Fraction(2000, 10**40)
 
 
+def test_a_hundred_thousand_steps_leave_a_small_state() -> None:
+    charges = [Charge.of(Gaussian(Fraction(1, 10**9 + 7 * n)), pure=False) for n in range(50)]
+    budget = Filter(2, "1e-6")
+    for n in range(100_000):
+        budget = budget.spend(charges[n % 50])
+    assert len(json.dumps(budget.to_json())) < 1000
+    assert Filter.from_json(budget.to_json()) == budget
+    assert 0 < (budget.used[0] or 0) < 2
+
+
 def test_twelve_questions_of_a_thirty_second_of_delta_fit() -> None:
     budget = Filter(1, "1e-6")
     for _ in range(12):

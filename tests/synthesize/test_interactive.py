@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
+import polars
 import pytest
 from synthesize import clinic
 
+import discreet
 from discreet.errors import BudgetExceeded, Invalid, Refused
 from discreet.loss.loss import compose
 
@@ -109,3 +112,21 @@ def test_a_conversation_copied_into_another_process_is_refused() -> None:
         here.ask({"dept": "er"})
         with pytest.raises(Invalid, match="another process"):
             there.ask({"dept": "er"})
+
+
+@pytest.mark.slow
+def test_ten_thousand_conjunctions_in_one_conversation() -> None:
+    """On a session, where sums of exact prices once grew too long to be written down after 530 questions."""
+    coins, count = np.random.default_rng(1), 20_000
+    lean = coins.random(count)
+    columns = {f"c{i}": (coins.random(count) < 0.2 + 0.5 * lean).astype(int) for i in range(16)}
+    people = polars.DataFrame({"id": range(count)} | columns)
+    keys = {name: [0, 1] for name in columns}
+    with discreet.connect({"people": people}, unit="id", epsilon=4, delta=1e-6, ledger=":memory:", one_row_per_unit=True, keys=keys) as db:
+        talk = db.interactive([*columns], epsilon=2, accuracy=200)
+        for _ in range(10_000):
+            chosen = coins.choice(16, coins.integers(1, 5), replace=False)
+            talk.ask({f"c{i}": int(coins.integers(2)) for i in chosen})
+        assert len(db._ledger._history.standing.text) < 1000
+        assert db.spent.epsilon < 2
+        db.ask("SELECT COUNT(*) AS n FROM people", epsilon=0.1)
