@@ -18,7 +18,7 @@ from discreet.exact import Number
 from discreet.ledger.asked import listed
 from discreet.ledger.chain import Entry
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.standing import Amount
+from discreet.ledger.standing import Allowance, Amount
 from discreet.ledger.terms import Terms
 from discreet.loss.loss import Loss
 from discreet.plan.compile import compile_plan
@@ -76,9 +76,7 @@ class Session:
             opened = open_ledger(ledger, terms, witness)
             known = opened.analysts() if policy.analysts else {}
             for share in policy.analysts:
-                spent = known[share.analyst].spent if share.analyst in known else Amount(Fraction(0), Fraction(0))
-                # less than was spent cannot be granted: then nothing more
-                opened.grant(share.analyst, max(share.epsilon, spent.epsilon or share.epsilon), max(share.delta, spent.delta))
+                _grant(opened, share.analyst, Amount(share.epsilon, share.delta), known.get(share.analyst))
             opened.allowance(analyst)  # or whoever asks has none
             return cls(engine, catalog, opened, analyst)
         except BaseException:
@@ -340,3 +338,17 @@ class Session:
             return Release(tuple(outcome(answers, float(confidence))), float(confidence), said)
 
         return self._till.once(plan, question, note, run, Release.from_text)
+
+
+def _grant(ledger: Ledger, analyst: str, wanted: Amount, known: Allowance | None) -> None:
+    """Grant what is declared; if more was spent, the least that covers it, so that little or nothing more can be."""
+    if known is None:
+        ledger.grant(analyst, wanted.epsilon or 0, wanted.delta)
+        return
+    spent, before = known.spent.epsilon or Fraction(0), known.granted.epsilon or Fraction(0)
+    for epsilon in [max(wanted.epsilon or Fraction(0), spent), *(spent + (before - spent) * Fraction(part, 8) for part in range(9))]:
+        try:
+            ledger.grant(analyst, epsilon, max(wanted.delta, known.spent.delta) if epsilon < before else known.granted.delta)
+            return
+        except Invalid:
+            continue  # by the route in which it was spent, this does not cover it

@@ -46,8 +46,12 @@ class Stored(Protocol):
 
 
 Kept = TypeVar("Kept", bound=Stored)
+Value = TypeVar("Value")
 
-_order: ContextVar[str | None] = ContextVar("order", default=None)  # the reservation that steps taken now belong to
+_order: ContextVar[tuple[object, str] | None] = ContextVar(
+    "order", default=None
+)  # the till and the reservation that steps taken now are of
+_running: ContextVar[frozenset[tuple[int, str]]] = ContextVar("running", default=frozenset())  # questions that are being answered here
 
 
 @final
@@ -89,12 +93,15 @@ class Till:
         Whoever pays holds a lease while the run goes on, and others wait for the answer as long as it is alive. A run whose lease ran out
         and was taken by another throws its result away: what is shown is always what is stored.
         """
+        mine = id(self._ledger), question
+        if mine in _running.get():
+            raise Invalid("this question is asked again by its own run: let the run end first")
         while True:
             holder = _new_holder()
             paid = self._start(asked, question, note, holder, lost)
             if paid is None:
                 return read((self._ledger.find(question) or {})["release"], True)
-            with self._lease(holder):
+            with self._lease(holder), _during(_running, _running.get() | {mine}):
                 release = run(paid)
                 text = release.to_text()
                 stored = self._ledger.store(paid, {"release": text}, holder)
@@ -114,7 +121,7 @@ class Till:
                     holder=holder,
                     note=note,
                     analyst=self._analyst,
-                    order=_order.get(),
+                    order=self._of_order,
                     ever=lost is not None,
                 )
             match paid:
@@ -130,7 +137,7 @@ class Till:
     def claim(self, asked: Priced, question: str, key: str, note: str) -> tuple[Entry, bool]:
         """Pay for something under a key; and whether it was paid now, or before under the same key."""
         with self._paying(asked):
-            return self._ledger.claim(asked.loss, question=question, key=key, note=note, analyst=self._analyst, order=_order.get())
+            return self._ledger.claim(asked.loss, question=question, key=key, note=note, analyst=self._analyst, order=self._of_order)
 
     @contextmanager
     def _paying(self, asked: Priced) -> Iterator[None]:
@@ -161,22 +168,25 @@ class Till:
         self._ready()
         holder = _new_holder()
         order = self._ledger.reserve(losses, holder=holder, analyst=self._analyst)
-        before = _order.set(order)
         try:
-            with self._lease(holder):
+            with self._lease(holder), _during(_order, (self, order)):
                 yield
         finally:
-            _order.reset(before)
             with suppress(LedgerError):
                 self._ledger.let_go(holder)
+
+    @property
+    def _of_order(self) -> str | None:
+        """The order of this till that steps belong to which are taken now."""
+        current = _order.get()
+        return current[1] if current is not None and current[0] is self else None
 
     @contextmanager
     def _lease(self, holder: str) -> Iterator[None]:
         """Renew a holder's leases while the block runs; give them up if it fails."""
         done = threading.Event()
-        heart = threading.Thread(target=self._renew, args=(holder, done), name="discreet-lease", daemon=True)
-        heart.start()
         try:
+            threading.Thread(target=self._renew, args=(holder, done), name="discreet-lease", daemon=True).start()
             yield
         except BaseException:
             with suppress(LedgerError):  # it runs out by itself, and the error of the block is the one to tell
@@ -189,6 +199,16 @@ class Till:
         while not done.wait(LASTS / 5):
             with suppress(LedgerError):
                 self._ledger.renew(holder)
+
+
+@contextmanager
+def _during(variable: ContextVar[Value], value: Value) -> Iterator[None]:
+    """Set a variable of this context for a block."""
+    before = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(before)
 
 
 def _new_holder() -> str:

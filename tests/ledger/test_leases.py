@@ -19,9 +19,11 @@ from discreet import till as tills
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.ledger import leases
 from discreet.ledger.ledger import Ledger, open_ledger
+from discreet.ledger.storage import Lease
 from discreet.ledger.terms import Terms
 from discreet.loss.leaves import Approx, Pure
 from discreet.loss.loss import Loss
+from discreet.loss.notions import Gdp
 from discreet.till import Till
 
 TERMS = Terms(2, "1e-6", "id")
@@ -192,6 +194,85 @@ def test_a_reservation_of_a_process_that_died_lapses(shelf: Shelf) -> None:
         ledger.spend(Pure(1), question="q")
     time.sleep(1.1)
     ledger.spend(Pure(1), question="q")
+
+
+def test_the_cheap_first_step_of_an_order_closes_nothing_to_others(shelf: Shelf) -> None:
+    """Else a step of 1e-30 could leave one gate open that admits nobody else's questions."""
+    ledger = open_ledger(shelf.at("a"), Terms(1, "1e-6", "id"))
+    with pytest.raises(BudgetExceeded):
+        ledger.reserve([Pure("1e-30"), Gdp("0.2366")], holder="greedy")
+    order = ledger.reserve([Pure("1e-30"), Approx("9/10", "9e-7")], holder="greedy")
+    ledger.claim(Pure("1e-30"), question="q", key="k", order=order)
+    ledger.let_go("greedy")
+    for loss in (Approx("1/10", "1e-8"), Pure("1/2")):
+        ledger.spend(loss, question=f"{loss}")
+
+
+def test_whoever_pays_first_the_reserved_order_still_fits(shelf: Shelf) -> None:
+    ledger, other = open_ledger(shelf.at("a"), TERMS), open_ledger(shelf.at("a"))
+    steps: list[Loss] = [Approx("1/5", "1e-8"), Approx("8/5", "8.9e-7")]
+    till = Till(ledger, None, lambda: None)
+    with till.reserved(steps):
+        other.spend(Approx("1/10", "1e-9"), question="theirs")
+        for place, loss in enumerate(steps):
+            till.claim(Price(loss), "q", f"k{place}", "")
+    assert ledger.verify().spends == 3
+
+
+def test_a_reservation_that_no_longer_fits_holds_nothing(shelf: Shelf) -> None:
+    ledger = open_ledger(shelf.at("a"), TERMS)
+    ledger.reserve([Pure(2)], holder="nameless")
+    ledger.grant("ada", 1)
+    ledger.spend(Pure("1/2"), question="q", analyst="ada")  # the reservation names nobody, and nobody may be nameless now
+    with ledger._lock, ledger._storage.writing():
+        now = ledger._storage.clock()
+        for place, junk in enumerate(("junk", "[]", '{"rest":1,"whole":2}', '{"rest":{"basic":["9","0"]}}')):
+            ledger._storage.lease(Lease(f"order {place}", "x", now + 10, None, junk))
+    ledger.spend(Pure("1/2"), question="r", analyst="ada")
+
+
+@pytest.mark.usefixtures("short")
+def test_what_has_expired_is_not_renewed(shelf: Shelf) -> None:
+    ledger = open_ledger(shelf.at("a"), TERMS)
+    ledger.reserve([Pure(2)], holder="late")
+    time.sleep(1.1)
+    ledger.renew("late")
+    ledger.spend(Pure(1), question="q")
+
+
+def test_an_analyst_s_order_is_checked_step_by_step(shelf: Shelf) -> None:
+    ledger = open_ledger(shelf.at("a"), Terms(2, "1e-6", "id"))
+    ledger.grant("ada", 2, "1e-6")
+    ledger.spend(Pure("1/100"), question="before", analyst="owner")
+    with pytest.raises(BudgetExceeded):
+        ledger.reserve([Approx("1/5", "1e-8"), Approx("8/5", "8.9e-7")], holder="h", analyst="ada")
+    assert ledger.allowance("ada").spent.epsilon == 0
+
+
+def test_a_run_that_asks_its_own_question_is_told(shelf: Shelf) -> None:
+    ledger = open_ledger(shelf.at("a"), TERMS)
+    with pytest.raises(Invalid, match="its own run"):
+        once(ledger, "q", lambda _: Text(once(ledger, "q", lambda _: Text("x"))))
+
+
+def test_an_order_is_of_one_till(shelf: Shelf) -> None:
+    ledger = open_ledger(shelf.at("a"), TERMS)
+    mine, theirs = Till(ledger, None, lambda: None), Till(ledger, None, lambda: None)
+    with mine.reserved([Pure(1)]):
+        theirs.claim(Price(Pure(1)), "q", "theirs", "")
+        with pytest.raises(BudgetExceeded, match="reserved"):
+            theirs.claim(Price(Pure("1/10")), "q", "more", "")
+        mine.claim(Price(Pure(1)), "q", "mine", "")
+
+
+def test_texts_that_a_storage_would_cut_are_refused(shelf: Shelf) -> None:
+    ledger = open_ledger(shelf.at("a"), TERMS)
+    for bad in ("q\0", "\ud800"):
+        for said in ({"question": bad}, {"question": "q", "key": bad}, {"question": "q", "note": bad}):
+            with pytest.raises(Invalid, match="NUL"):
+                ledger.spend(Pure(1), **said)
+    ledger.store(ledger.spend(Pure(1), question="q"), {"n": 1})
+    assert ledger.find("q") == {"n": 1}
 
 
 def test_leases_are_no_part_of_the_chain(shelf: Shelf) -> None:

@@ -120,7 +120,9 @@ def brief() -> Iterator[None]:
 
 
 def required_text(value: str, name: str, least: int = 1) -> str:
-    """Text of at least some letters, or Invalid."""
+    """Text of at least some letters that every storage keeps as it is, or Invalid."""
     if not isinstance(value, str) or len(value) < least:
         raise Invalid(f"{name} must be text")
+    if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise Invalid(f"{name} must be text without NUL and without halves of characters")
     return value

@@ -67,15 +67,17 @@ class History:
             body = json.loads(checkpoint.text)
             if body["terms"] != first.hash:
                 raise distrust("its last checkpoint belongs to another ledger")
-            terms = json.loads(first.text)
+            terms, history.first = json.loads(first.text), first.hash
             history.terms, history.witnessed = Terms.from_json(terms), terms["witnessed"]
             history.standing = Standing.from_json(body["standing"])
-            history.spends, history.releases, history.grants = body["spends"], body["releases"], body["grants"]
+            history.spends, history.releases = int(body["spends"]), int(body["releases"])
+            history.grants = {analyst_name(name): int(sequence) for name, sequence in body["grants"]}
+            if history.summary != body:
+                raise distrust("its last checkpoint cannot be read")
         except (Error, KeyError, TypeError, ValueError, AttributeError, RecursionError):
             raise distrust("its last checkpoint cannot be read") from None
         history.start = history.checkpoint = checkpoint.sequence
         history._digests += bytes.fromhex(checkpoint.hash)
-        history.first = first.hash
         return history
 
     @property
@@ -112,7 +114,7 @@ class History:
             "standing": self.standing.to_json(),
             "spends": self.spends,
             "releases": self.releases,
-            "grants": dict(self.grants),
+            "grants": [[name, sequence] for name, sequence in self.grants.items()],
         }
 
     def judge(self, entry: Entry) -> Step:

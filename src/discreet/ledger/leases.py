@@ -7,12 +7,14 @@ question may be paid for twice, or an order may be refused in the middle.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from contextlib import suppress
 from enum import Enum, auto
 from typing import final
 
-from attrs import evolve
+from attrs import evolve, frozen
 
-from discreet.errors import BudgetExceeded
+from discreet.errors import BudgetExceeded, Invalid
 from discreet.ledger import chain
 from discreet.ledger.standing import Standing
 from discreet.ledger.storage import Lease, Storage
@@ -43,18 +45,22 @@ def live(storage: Storage, name: str | None = None) -> list[Lease]:
     return [lease for lease in storage.leases() if name in (None, lease.name) and now < lease.expires <= now + 2 * LASTS]
 
 
-def take(storage: Storage, question: str, holder: str) -> None:
-    """Lease a question that nobody holds, and forget what has expired."""
+def prune(storage: Storage) -> None:
+    """Forget what has expired."""
     alive = {lease.name for lease in live(storage)}
     for lease in storage.leases():
         if lease.name not in alive:
             storage.drop_lease(lease.name)
+
+
+def take(storage: Storage, question: str, holder: str) -> None:
+    """Lease a question that nobody holds."""
     storage.lease(Lease(of_question(question), holder, storage.clock() + LASTS))
 
 
 def renew(storage: Storage, holder: str) -> None:
-    """Put off the end of a holder's leases."""
-    for lease in storage.leases():
+    """Put off the end of a holder's leases; what has expired stays so."""
+    for lease in live(storage):
         if lease.holder == holder:
             storage.lease(evolve(lease, expires=storage.clock() + LASTS))
 
@@ -69,34 +75,51 @@ def drop(storage: Storage, holder: str) -> None:
 # ── reservations ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@final
+@frozen
+class Reservation:
+    """What is reserved for an order: the rest of its price, and the whole, for which a fresh budget's δ is split."""
+
+    lease: Lease
+    rest: Charge
+    whole: Charge
+
+
 def put(storage: Storage, holder: str, analyst: str | None, whole: Charge) -> str:
     """Reserve a charge under a new name."""
-    name = _ORDER + holder
-    storage.lease(Lease(name, holder, storage.clock() + LASTS, analyst, chain.write(whole.to_json())))
+    name, price = _ORDER + holder, whole.to_json()
+    storage.lease(Lease(name, holder, storage.clock() + LASTS, analyst, chain.write({"rest": price, "whole": price})))
     return name
 
 
-def reservation(storage: Storage, order: str | None) -> Lease | None:
-    """What is still reserved for an order."""
-    return next((lease for lease in live(storage, order) if lease.charge is not None), None) if order is not None else None
+def reservations(storage: Storage) -> list[Reservation]:
+    """What is reserved now; a lease that cannot be read reserves nothing."""
+    found = []
+    for lease in live(storage):
+        if lease.charge is not None:
+            with suppress(Invalid, ValueError, TypeError, KeyError, RecursionError):
+                said = json.loads(lease.charge)
+                found.append(Reservation(lease, Charge.from_json(said["rest"]), Charge.from_json(said["whole"])))
+    return found
 
 
-def use(storage: Storage, reserved: Lease | None, charge: Charge) -> None:
+def use(storage: Storage, mine: Reservation | None, charge: Charge) -> None:
     """Take a step's charge from what is reserved."""
-    if reserved is not None and reserved.charge is not None:
-        rest = Charge.from_json(json.loads(reserved.charge)).minus(charge)
-        storage.lease(evolve(reserved, charge=chain.write(rest.to_json())))
+    if mine is not None:
+        said = {"rest": mine.rest.minus(charge).to_json(), "whole": mine.whole.to_json()}
+        storage.lease(evolve(mine.lease, charge=chain.write(said)))
 
 
-def require_beside_others(storage: Storage, standing: Standing, charge: Charge, analyst: str | None, order: str | None) -> None:
-    """Raise BudgetExceeded if the budget admits a charge, but not beside what is reserved for other orders."""
-    others = [lease for lease in live(storage) if lease.charge is not None and lease.name != order]
-    if not others:
-        return
+def require_beside(others: Sequence[Reservation], standing: Standing, charge: Charge, analyst: str | None, whole: Charge | None) -> None:
+    """Raise BudgetExceeded if the budget admits a charge, but not beside what is reserved for other orders.
+
+    A reservation that no longer fits by itself holds nothing.
+    """
+    for other in others:
+        with suppress(BudgetExceeded, Invalid):
+            standing = standing.after(other.rest, other.lease.analyst, whole)
     try:
-        for lease in others:
-            standing = standing.after(Charge.from_json(json.loads(str(lease.charge))), lease.analyst)
-        standing.after(charge, analyst)
+        standing.after(charge, analyst, whole)
     except BudgetExceeded:
         raise BudgetExceeded(
             "the rest of the budget is reserved for an order that is under way: ask again when it is done. Nothing was charged."

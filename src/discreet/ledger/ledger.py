@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from discreet.ledger import leases
 from discreet.ledger.chain import BEFORE_ALL, Entry, brief, required_text
 from discreet.ledger.fork import fork_safe_lock
 from discreet.ledger.history import History, distrust
-from discreet.ledger.leases import Held
+from discreet.ledger.leases import Held, Reservation
 from discreet.ledger.report import Report
 from discreet.ledger.sqlite import SqliteStorage
 from discreet.ledger.standing import Allowance, Amount, analyst_name
@@ -121,19 +120,23 @@ class Ledger:
             }
 
     def _charge(self, body: dict[str, Any], order: str | None) -> Entry:
-        """Append a spend that the budget admits beside what is reserved for others; inside `_writing`."""
-        charge, analyst = Charge.from_json(body["charge"]), body["analyst"]
-        standing = self._history.standing
+        """Append a spend that the budget admits beside what is reserved for others; inside `writing`."""
+        charge, analyst, standing = Charge.from_json(body["charge"]), body["analyst"], self._history.standing
         standing.require(analyst)
-        mine = leases.reservation(self._storage, order)
-        if mine is not None and standing.whole.filter.fresh:
-            body = body | {"whole": json.loads(str(mine.charge))}
-        whole = None if body["whole"] is None else Charge.from_json(body["whole"])
+        leases.prune(self._storage)
+        reserved = leases.reservations(self._storage)
+        mine = next((one for one in reserved if one.lease.name == order), None)
+        whole = self._split_for(mine or next(iter(reserved), None))
         standing.after(charge, analyst, whole)  # whether it fits at all
-        leases.require_beside_others(self._storage, standing, charge, analyst, order)
-        entry = self._chain.append("spend", body)
+        leases.require_beside([one for one in reserved if one is not mine], standing, charge, analyst, whole)
+        entry = self._chain.append("spend", body | {"whole": None if whole is None else whole.to_json()})
         leases.use(self._storage, mine, charge)
         return entry
+
+    def _split_for(self, reserved: Reservation | None) -> Charge | None:
+        """The order for which a fresh budget's δ is split: the first request, whoever takes the first step. Not where analysts share."""
+        standing = self._history.standing
+        return reserved.whole if reserved is not None and standing.whole.filter.fresh and not standing.analysts else None
 
     def reserve(self, losses: Sequence[Loss], *, holder: str, analyst: str | None = None) -> str:
         """Hold budget for all steps of an order, so that none of them is refused for its price; or BudgetExceeded, and nothing is held.
@@ -142,13 +145,19 @@ class Ledger:
         """
         with brief():
             charges = [Charge.of(loss, pure=self.terms.delta == 0) for loss in losses]
-            whole = functools.reduce(Charge.plus, charges)
+            total = functools.reduce(Charge.plus, charges)
         with self._lock, self._chain.writing():
             standing = self._history.standing
             standing.require(analyst)
-            standing.after(whole, analyst)
-            leases.require_beside_others(self._storage, standing, whole, analyst, None)
-            return leases.put(self._storage, holder, analyst, whole)
+            leases.prune(self._storage)
+            others = leases.reservations(self._storage)
+            fresh = standing.whole.filter.fresh and not standing.analysts
+            whole = (others[0].whole if others else total) if fresh else None
+            after = standing
+            for charge in charges:
+                after = after.after(charge, analyst, whole)
+            leases.require_beside(others, standing, total, analyst, whole)
+            return leases.put(self._storage, holder, analyst, total)
 
     def renew(self, holder: str) -> None:
         """Keep the leases of a holder alive."""
@@ -193,8 +202,7 @@ class Ledger:
             with self._chain.writing():
                 self._require_spend(spend)
                 known, question = self._chain.trusted(self._storage.release_for(spend.sequence)), spend.body["question"]
-                others = leases.live(self._storage, leases.of_question(question))
-                if known is None and holder is not None and others and others[0].holder != holder:
+                if known is None and holder is not None and self._is_overtaken(question, holder):
                     return None
                 if known is None:
                     known = self._chain.append("release", {"spend": spend.sequence, "question": question, "release": release})
@@ -202,6 +210,11 @@ class Ledger:
                     leases.drop(self._storage, holder)
             self._chain.settle(known)
         return known
+
+    def _is_overtaken(self, question: str, holder: str) -> bool:
+        """Whether somebody else took over a question, and is at it or has answered it."""
+        others = leases.live(self._storage, leases.of_question(question))
+        return bool(others and others[0].holder != holder) or self._storage.first_release(question) is not None
 
     def find(self, question: str) -> dict[str, Any] | None:
         """The release of this very question, if there is one; the first if it was paid for more than once."""
@@ -283,8 +296,7 @@ class Ledger:
 
     def verify(self) -> Report:
         """Read the whole ledger and all of its witness anew; raise LedgerError if anything is not as it was written."""
-        with self._lock:
-            return self._chain.verify()
+        return self._chain.verify(self._lock)
 
     def close(self) -> None:
         """Give back the connection; it opens again when needed. A ledger in memory stays."""

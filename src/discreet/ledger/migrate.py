@@ -1,16 +1,20 @@
 """Ledgers of the format before, made anew in this one: every grant, spend and release as it was, with prices on the grid.
 
-The old chain is verified first. Its terms are the same in the new one, and its entries keep their times. Prices are rounded up to the grid,
-the budget and what was granted are rounded down: nothing that was typed in decimals changes.
+The old chain is verified first: its seals, its state, its witness if it has one. Its terms are the same in the new one, and its entries
+keep their times. Prices are rounded up to the grid, the budget and what was granted are rounded down: nothing typed in decimals changes.
+Receipts name entries of the old chain, and are verified against the old ledger, which is kept.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from fractions import Fraction
 from typing import Any, final
+from urllib.parse import quote
 
 from attrs import frozen
 
@@ -19,15 +23,19 @@ from discreet.address import is_address
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.ledger.chain import BEFORE_ALL, Entry, seal
 from discreet.ledger.history import History, distrust
-from discreet.ledger.ledger import open_ledger
+from discreet.ledger.replay import Replay
 from discreet.ledger.sqlite import SqliteStorage
 from discreet.ledger.sqlite_schema import APPLICATION
 from discreet.ledger.storage import Storage
+from discreet.ledger.witness import Witness
 from discreet.loss.charge import Charge
 from discreet.loss.loss import ZERO
 
 BEFORE = 2
-_COLUMNS = "sequence, kind, body, previous, at, hash"
+PATIENCE = 30.0  # seconds to wait for whoever uses the old one
+COLUMNS = "sequence, kind, body, previous, at, hash"
+CLOSED = '{"migrated":true}'  # the state of a file that was carried over: no version spends from it any more
+_NOTHING = f"this is no ledger of format {BEFORE}: there is nothing to migrate. It was left as it is."
 
 
 @final
@@ -39,58 +47,89 @@ class Migrated:
     old: str
 
 
-def migrate(place: str | os.PathLike[str]) -> Migrated:
-    """Make a ledger of the format before one of this format, in the same place; the old one is kept beside it.
+def migrate(place: str | os.PathLike[str], witness: str | os.PathLike[str] | None = None) -> Migrated:
+    """Make a ledger of the format before one of this format, in the same place; the old one is kept beside it, closed.
 
-    Nobody may use the ledger meanwhile. Processes that have it open see that their file was replaced, and must open it again. A witness
-    belongs to the old chain: begin another one for the new.
+    Whoever uses the old one is waited for, and cannot spend from it afterwards. A ledger that was begun with a witness needs it here; it
+    gets a new one in the same place, and the old one is kept beside it.
     """
-    where = os.fspath(place)
+    where, watch = os.fspath(place), None if witness is None else os.fspath(witness)
     if is_address(where):
         from discreet.ledger.migrate_postgres import migrate_database
 
-        return Migrated(*migrate_database(where, copied))
-    old = f"{where}.format{BEFORE}"
-    if os.path.exists(old):
+        return Migrated(*migrate_database(where, lambda entries, state, storage: copied(entries, state, storage, watch), BEFORE))
+    if not os.path.exists(where):
+        raise LedgerError("there is no ledger here: check its path")
+    path = os.path.realpath(where)
+    if os.stat(path).st_nlink > 1 and not os.path.exists(f"{path}.format{BEFORE}"):
+        raise LedgerError("this file has a second name, under which it could be migrated once more: remove that one first")
+    return _migrate_file(path, watch)
+
+
+def _migrate_file(path: str, watch: str | None) -> Migrated:
+    old, new = f"{path}.format{BEFORE}", f"{path}.new"
+    if os.path.exists(old) and not os.path.samefile(old, path):
         raise LedgerError(f"{old} is there already: move it away first. Nothing was changed.")
-    entries, new = _read(where), f"{where}.new"
+    try:
+        with closing(sqlite3.connect(f"file:{quote(path)}?mode=rw", uri=True, isolation_level=None, timeout=PATIENCE)) as connection:
+            if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+                raise LedgerError(_NOTHING)
+            if connection.execute("PRAGMA user_version").fetchone()[0] != BEFORE:
+                raise LedgerError(_NOTHING)
+            connection.execute("BEGIN EXCLUSIVE")  # nobody reads or writes until the file is closed for good
+            entries = [Entry(*row) for row in connection.execute(f"SELECT {COLUMNS} FROM entries ORDER BY sequence")]
+            state = connection.execute("SELECT sequence, head, filter FROM state").fetchall()
+            count = _written(entries, state, new, stat.S_IMODE(os.stat(path).st_mode), watch)
+            connection.execute("DROP TRIGGER IF EXISTS state_follows")
+            connection.execute("UPDATE state SET filter = ?", (CLOSED,))
+            connection.execute("COMMIT")
+    except sqlite3.Error:
+        raise LedgerError("this file is not a ledger of discreet, or it is damaged or in use; nothing was migrated") from None
+    if not os.path.exists(old):
+        os.link(path, old)
+    os.replace(new, path)
+    if watch is not None:
+        _renew_witness(path, watch)
+    return Migrated(count, old)
+
+
+def _written(entries: list[Entry], state: Sequence[Any], new: str, mode: int, watch: str | None) -> int:
+    """Write the new file and verify it."""
     if os.path.exists(new):
         os.unlink(new)  # of a migration that was interrupted
     storage = SqliteStorage(new, create=True)
     with storage.writing():
-        count = copied(entries, storage)
+        count = copied(entries, state, storage, watch)
+    replay = Replay()
+    with storage.reading():
+        storage.inspect()
+        replay.follow(storage.entries(0))
     storage.close()
-    open_ledger(new).verify()
-    os.link(where, old)
-    os.replace(new, where)
-    return Migrated(count, old)
+    os.chmod(new, mode)
+    if os.path.exists(f"{new}-turns"):
+        os.unlink(f"{new}-turns")
+    return count
 
 
-def _read(path: str) -> list[Entry]:
-    """Every entry of an old file."""
-    if not os.path.exists(path):
-        raise LedgerError("there is no ledger here: check its path")
-    try:
-        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
-        try:
-            known = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            rows = connection.execute(f"SELECT {_COLUMNS} FROM entries ORDER BY sequence").fetchall() if known and version == BEFORE else []
-        finally:
-            connection.close()
-    except sqlite3.Error:
-        raise LedgerError("this file is not a ledger of discreet, or it is damaged; it was left as it is. Choose another place.") from None
-    if not known or version != BEFORE:
-        raise LedgerError(f"this is no ledger of format {BEFORE}: there is nothing to migrate. It was left as it is.")
-    return [Entry(*row) for row in rows]
+def _renew_witness(path: str, watch: str) -> None:
+    os.replace(watch, f"{watch}.format{BEFORE}")
+    storage = SqliteStorage(path, create=False)
+    with storage.reading():
+        state = storage.state()
+    storage.close()
+    assert state is not None, "it was just written"
+    Witness(watch).add(state.sequence, state.head)
 
 
-def copied(entries: Iterable[Entry], storage: Storage) -> int:
+def copied(entries: Iterable[Entry], state: Sequence[Any], storage: Storage, watch: str | None) -> int:
     """Verify an old chain and write it into a new place, which is being written to; how many entries that made."""
     history = History()
     places: dict[int, int] = {}  # spend, as it was numbered → as it is
     questions: dict[int, str] = {}
-    for entry, body in _carried(entries):
+    old = list(entries)
+    _check_state(old, state)
+    _check_witness(old, watch)
+    for entry, body in _carried(old):
         if entry.kind == "release":
             body = {"spend": places[body["spend"]], "question": questions[body["spend"]], "release": body["release"]}
         new = seal(history.length, entry.kind, body, history.head, entry.at)
@@ -108,9 +147,26 @@ def copied(entries: Iterable[Entry], storage: Storage) -> int:
             step = history.judge(seal(history.length, "checkpoint", history.summary, history.head))
             storage.append(step.entry, step.standing.text)
             history.accept(step)
-    if history.terms is None:
-        raise distrust("it has no entries")
     return history.length
+
+
+def _check_state(entries: Sequence[Entry], state: Sequence[Any]) -> None:
+    """The state must be that of the last entry: else the end of the chain was cut off."""
+    if not entries or len(state) != 1:
+        raise distrust("its entries or its state are gone")
+    sequence, head, _ = state[0]
+    if (sequence, head) != (entries[-1].sequence, entries[-1].hash):
+        raise distrust("its state is not that of its entries")
+
+
+def _check_witness(entries: Sequence[Entry], watch: str | None) -> None:
+    if watch is None:
+        if entries[0].body.get("witnessed"):
+            raise LedgerError("this ledger has a witness, without which an older copy could pass for it: give the witness's file")
+        return
+    witness = Witness(watch)
+    witness.listen()
+    witness.check(len(entries), lambda sequence: entries[sequence].hash)
 
 
 def _carried(entries: Iterable[Entry]) -> Iterator[tuple[Entry, dict[str, Any]]]:
@@ -123,7 +179,7 @@ def _carried(entries: Iterable[Entry]) -> Iterator[tuple[Entry, dict[str, Any]]]
         body = entry.body
         match entry.kind:
             case "terms":
-                body = body | {"format": BEFORE + 1, "witnessed": False}
+                body = body | {"format": BEFORE + 1}
                 body |= {name: exact.short(exact.grid_down(Fraction(body[name]))) for name in ("epsilon", "delta")}
             case "grant":
                 body |= {name: exact.short(exact.grid_down(Fraction(body[name]))) for name in ("epsilon", "delta")}

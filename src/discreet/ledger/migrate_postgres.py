@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from discreet.errors import LedgerError
 from discreet.ledger import walls
@@ -15,7 +16,10 @@ from discreet.ledger.storage import Storage
 _COLUMNS = "sequence, kind, body, previous, at, hash"
 
 
-def migrate_database(address: str, copied: Callable[[Iterable[Entry], Storage], int], before: int = walls.VERSION - 1) -> tuple[int, str]:
+Copy = Callable[[Iterable[Entry], Sequence[Any], Storage], int]
+
+
+def migrate_database(address: str, copied: Copy, before: int) -> tuple[int, str]:
     """Make a ledger of the format before one of this format; how many entries that made, and the schema of the old one."""
     target, schema = divided(address)
     old = f"{schema}_format{before}"
@@ -29,11 +33,12 @@ def migrate_database(address: str, copied: Callable[[Iterable[Entry], Storage], 
         if about != [(walls.APPLICATION, before)]:
             raise LedgerError(f"this is no ledger of format {before}: there is nothing to migrate. It was left as it is.")
         rows = connection.execute(f"SELECT {_COLUMNS} FROM {schema}.entries ORDER BY sequence").fetchall()
+        state = connection.execute(f"SELECT sequence, head, filter FROM {schema}.state").fetchall()
         connection.execute(f"ALTER SCHEMA {schema} RENAME TO {old}")
         connection.execute(f"CREATE SCHEMA {schema}")
         for statement in walls.statements(schema):
             connection.execute(statement)
-        count = copied([Entry(*row) for row in rows], storage)
+        count = copied([Entry(*row) for row in rows], state, storage)
         connection.execute("COMMIT")
     except LedgerError:
         raise

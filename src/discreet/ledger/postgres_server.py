@@ -94,8 +94,8 @@ def explained(error: Exception) -> LedgerError:
             return LedgerError("the ledger is busy: others kept it for too long. Nothing was spent and nothing was released. Ask again.")
         case _ if code in ("42501", "25006"):
             return LedgerError(
-                "the ledger cannot be used by this role: let it use the schema, read and insert entries, and read, insert and update the "
-                "state and the row about the ledger. Nothing was spent or released."
+                "the ledger cannot be used by this role: let it use the schema, read and insert entries, read, insert and update the state "
+                "and the row about the ledger, and do all of these and delete on leases. Nothing was spent or released."
             )
         case "08" | "57" | "28" | "3D" | "25":
             return unreachable()

@@ -59,18 +59,18 @@ class SqliteStorage(Storage):
     def _begun(self, begin: str) -> Iterator[None]:
         try:
             connection = self._open()
-            connection.execute(begin)
         except _FAILURES as error:
             raise explained(error) from None
         try:
+            connection.execute(begin)  # inside, as is the end: an interrupt may come when it has just begun or is about to end
             yield
+            self._commit(connection)
         except _FAILURES as error:
             self._roll_back(connection)
             raise explained(error) from None
         except BaseException:
             self._roll_back(connection)
             raise
-        self._commit(connection)
 
     def _commit(self, connection: sqlite3.Connection) -> None:
         try:
@@ -85,6 +85,10 @@ class SqliteStorage(Storage):
                 "the ledger's last write may or may not have reached the disk, so it counts as spent; nothing was released. "
                 "Make sure that the disk is sound and has room, then ask again with the same key, or pay again."
             ) from None
+        except BaseException:  # an interrupt: nobody knows whether it was written
+            self._roll_back(connection)
+            self.close()
+            raise
 
     def _roll_back(self, connection: sqlite3.Connection) -> None:
         try:

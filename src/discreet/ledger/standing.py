@@ -91,13 +91,14 @@ class Standing:
 
     def to_json(self) -> dict[str, Any]:
         """All accounts as plain values."""
-        return {"whole": self.whole.to_json(), "analysts": {name: account.to_json() for name, account in self.analysts.items()}}
+        analysts = [[name, account.to_json()] for name, account in self.analysts.items()]  # in the order of first grants
+        return {"whole": self.whole.to_json(), "analysts": analysts}
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Standing:
         """Read back what to_json wrote; anything else is Invalid."""
         try:
-            analysts = {analyst_name(name): Account.from_json(account) for name, account in record["analysts"].items()}
+            analysts = {analyst_name(name): Account.from_json(account) for name, account in record["analysts"]}
             return cls(Account.from_json(record["whole"]), analysts)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise Invalid("this is not the record of a standing") from None

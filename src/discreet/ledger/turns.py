@@ -68,7 +68,7 @@ class Turns:
             return None
         try:
             mode = stat.S_IMODE(os.stat(self._path).st_mode)
-            fd = os.open(self._path + "-turns", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
+            fd = os.open(self._path + "-turns", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
         except OSError:
             return None
         return fd

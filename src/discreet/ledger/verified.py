@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import islice
 from typing import Any, final
 
 from discreet.errors import LedgerError
@@ -14,6 +15,8 @@ from discreet.ledger.report import Report
 from discreet.ledger.storage import Storage
 from discreet.ledger.terms import Terms
 from discreet.ledger.witness import Witness
+
+_PIECE = 500  # entries that are read at once by `verify`
 
 
 @final
@@ -36,21 +39,29 @@ class VerifiedChain:
         assert self.history.terms is not None, "a ledger begins with its terms"
         return self.history.terms
 
-    def verify(self) -> Report:
-        """Read the whole ledger and all of its witness anew; raise LedgerError if anything is not as it was written."""
-        witness = None if self._witness is None else Witness(self._witness.path, whole=True)
+    def verify(self, lock: AbstractContextManager[object]) -> Report:
+        """Read the whole ledger and all of its witness anew; raise LedgerError if anything is not as it was written.
+
+        It is read in pieces, each under the lock: what was written stays, and a long ledger must not keep others waiting.
+        """
+        witness = None if self._witness is None else Witness(self._witness.path)
         if witness is not None:
             witness.listen()
-        replay = Replay()
-        with self.storage.reading():
+        with lock, self.storage.reading():
             self.storage.inspect()
-            replay.follow(self.storage.entries(0))
-            state = self.storage.state()
+        replay, state = Replay(), None
+        while state is None:
+            with lock, self.storage.reading():
+                piece = list(islice(self.storage.entries(replay.history.length), _PIECE))
+                state = None if piece else self.storage.state()
+            if not piece and state is None:
+                raise distrust("its entries are gone")
+            replay.follow(piece)
         history = replay.history
-        if state is None or history.length < self.history.length:
-            raise distrust("an entry that was there is gone or changed")
         history.require(state)
-        if history.hash_of(self.history.length - 1) != self.history.head:
+        with lock:
+            known = self.history.length, self.history.head
+        if history.length < known[0] or history.hash_of(known[0] - 1) != known[1]:
             raise distrust("an entry that was there is gone or changed")
         if witness is not None:
             witness.check(history.length, history.hash_of)
@@ -102,7 +113,7 @@ class VerifiedChain:
                 f"ledger, write the line `{last} {self.history.head}` into a new file."
             )
         with self.storage.reading():
-            self._witness.check(self.history.length, self._hash_of)
+            self._witness.check(self.history.length, self._hash_of, self.history.start)
         if self._witness.newest < 0:
             self._witness.add(last, self.history.head)
 
@@ -138,7 +149,7 @@ class VerifiedChain:
             self.history.follow(entry)
         self.history.require(state)
         if self._witness is not None:
-            self._witness.check(self.history.length, self._hash_of)
+            self._witness.check(self.history.length, self._hash_of, self.history.start)
 
     def append(self, kind: Kind, body: dict[str, Any]) -> Entry:
         """Seal and write the next entry, if it may stand there; inside `writing`."""

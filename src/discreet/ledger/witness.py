@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from typing import BinaryIO, final
+from typing import final
 
 from discreet.errors import LedgerError
 from discreet.ledger.history import distrust
-
-_TAIL = 1 << 16  # bytes that are read when a ledger is opened: about the last 900 lines
 
 _LINE = re.compile(rb"(\d{1,18}) ([0-9a-f]{64})")
 _TORN = re.compile(rb"\d{0,18}|\d{1,18} [0-9a-f]{0,63}")  # what a power cut may leave of a line
@@ -22,14 +20,14 @@ _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | ge
 class Witness:
     """Append `sequence hash` for each entry, durably; and check that all that was ever appended is in the chain.
 
-    Lines of several processes may come out of order, so every line counts, not the last one only; when a ledger is opened, every line of
-    the file's end, which is enough to notice an older copy. The ledger may be ahead of its witness (a crash between the two: nothing was
-    answered), never behind.
+    Lines of several processes may come out of order, so every line counts, not the last one only. The ledger may be ahead of its witness
+    (a crash between the two: nothing was answered), never behind.
     """
 
-    def __init__(self, path: str, *, whole: bool = False) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
-        self._read: int | None = 0 if whole else None  # bytes up to here were checked, or left out
+        self._read = 0  # bytes up to here were checked
+        self._seen: dict[int, int] = {}  # what was seen of an entry, as a number: two different ones are two chains
         self._unchecked: list[tuple[int, str]] = []
         self.newest = -1  # the last entry known to be witnessed, and with it all before
 
@@ -48,8 +46,6 @@ class Witness:
         try:
             with open(self.path, "rb") as file:
                 size = os.fstat(file.fileno()).st_size
-                if self._read is None:
-                    self._read = _line_start(file, size - _TAIL)
                 if size < self._read:
                     raise distrust("its witness became shorter")
                 file.seek(self._read)
@@ -60,14 +56,22 @@ class Witness:
         self._unchecked += [found for line in whole.split(b"\n") if (found := _parsed(line))]
         self._read += len(whole)
 
-    def check(self, length: int, hash_of: Callable[[int], str]) -> None:
-        """Raise LedgerError unless a chain of so many entries with these hashes holds all that was read."""
+    def check(self, length: int, hash_of: Callable[[int], str], start: int = 0) -> None:
+        """Raise LedgerError unless a chain of so many entries with these hashes holds all that was read.
+
+        Entries from before `start` are not looked up one by one, only the last that was witnessed: two lines that name one entry by
+        different hashes show that a chain was cut back and grown anew.
+        """
         for sequence, digest in self._unchecked:
             if sequence >= length:
                 raise distrust(f"its witness saw entry {sequence}, which is gone: this is an older copy, or its end was cut off")
-            if hash_of(sequence) != digest:
+            if self._seen.setdefault(sequence, int(digest[:16], 16)) != int(digest[:16], 16):
+                raise distrust(f"its witness saw two entries {sequence}: the chain was cut back and made anew")
+        newest = max(self._unchecked, default=(-1, ""))
+        for sequence, digest in self._unchecked:
+            if (sequence >= start or (sequence, digest) == newest) and hash_of(sequence) != digest:
                 raise distrust(f"its witness saw another entry {sequence}: the chain was made anew, or the witness is another ledger's")
-            self.newest = max(self.newest, sequence)
+        self.newest = max(self.newest, newest[0])
         self._unchecked.clear()
 
     def add(self, sequence: int, digest: str) -> None:
@@ -89,15 +93,6 @@ class Witness:
         except OSError:
             raise _unusable() from None
         self.newest = max(self.newest, sequence)
-
-
-def _line_start(file: BinaryIO, place: int) -> int:
-    """Where the first line begins that begins after a place, or at the beginning of the file."""
-    if place <= 0:
-        return 0
-    file.seek(place)
-    file.readline()
-    return file.tell()
 
 
 def _parsed(line: bytes) -> tuple[int, str] | None:

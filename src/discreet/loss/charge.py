@@ -13,6 +13,8 @@ from discreet.errors import Invalid
 from discreet.loss.law import Laws
 from discreet.loss.loss import ZERO, Loss
 
+MOST = Fraction(10**40)  # a larger price is ∞
+
 
 @final
 @frozen
@@ -90,7 +92,8 @@ NOTHING = Charge((ZERO, ZERO), ZERO, ZERO, ZERO)
 
 
 def _up(price: Fraction | None) -> Fraction | None:
-    return None if price is None else exact.grid_up(price)
+    """On the grid; what is beyond every budget counts as ∞, so that a sum stays short."""
+    return None if price is None or price > MOST else exact.grid_up(price)
 
 
 def _sum(one: Fraction | None, other: Fraction | None) -> Fraction | None:

@@ -113,17 +113,19 @@ class Filter:
             splits.append((Gate("zcdp", zcdp_budget(self.epsilon, slack), loss.delta),))
         return splits
 
-    def _opened(self, loss: Loss) -> tuple[Gate, ...]:
+    def _opened(self, loss: Loss, whole: Loss | None = None) -> tuple[Gate, ...]:
+        """The gates, or those that a first loss opens; a first step of an order never closes basic composition to what comes after."""
         if self.gates:
             return self.gates
-        splits = self._splits(loss)
-        return next((gates for gates in splits if any(gate.admits(loss) for gate in gates)), splits[0])
+        first, splits = whole or loss, self._splits(whole or loss)
+        splits = splits if whole is None else splits[:2]
+        return next((gates for gates in splits if any(gate.admits(first) for gate in gates)), splits[0])
 
     def admits(self, loss: Loss, whole: Loss | None = None) -> bool:
         """Decide whether this may still be spent; reads nothing but the state. `whole` is the order that a first loss is a step of."""
         if not isinstance(loss, Loss):
             raise Invalid("a budget is spent on losses: give mechanism.loss")
-        return any(gate.admits(loss, self.spent) for gate in self._opened(whole or loss))
+        return any(gate.admits(loss, self.spent) for gate in self._opened(loss, whole))
 
     def spend(self, loss: Loss, whole: Loss | None = None) -> Filter:
         """Charge a loss and give the new state, or raise BudgetExceeded and change nothing.
@@ -141,7 +143,7 @@ class Filter:
                 "the budget does not admit this; it still admits one question of "
                 f"ε ≤ {exact.float_down(epsilon):.6g} and δ ≤ {exact.float_down(delta):.6g}. Nothing was charged."
             )
-        gates = tuple(evolve(gate, alive=gate.admits(loss, self.spent)) for gate in self._opened(whole or loss))
+        gates = tuple(evolve(gate, alive=gate.admits(loss, self.spent)) for gate in self._opened(loss, whole))
         charge = loss if isinstance(loss, Charge) else Charge.of(loss, pure=self.delta == 0)
         return evolve(self, gates=gates, spent=self.spent.plus(charge))
 
@@ -191,7 +193,7 @@ class Filter:
         """
 
         def admitted(value: Fraction) -> bool:
-            return self.admits(loss_of(value))
+            return self.admits(Charge.of(loss_of(value), pure=self.delta == 0))  # as it will be charged
 
         rooms = {self.epsilon} if self.fresh else {gate.room(self.spent) for gate in self.gates}
         # a gate's own room is the exact answer for a loss priced by its parameter; a search would only come close to it
