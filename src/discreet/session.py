@@ -18,7 +18,8 @@ from discreet.exact import Number
 from discreet.ledger.asked import listed
 from discreet.ledger.chain import Entry
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.standing import Allowance, Amount
+from discreet.ledger.shares import grant_share
+from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
 from discreet.loss.loss import Loss
 from discreet.plan.compile import compile_plan
@@ -76,7 +77,7 @@ class Session:
             opened = open_ledger(ledger, terms, witness)
             known = opened.analysts() if policy.analysts else {}
             for share in policy.analysts:
-                _grant(opened, share.analyst, Amount(share.epsilon, share.delta), known.get(share.analyst))
+                grant_share(opened, share.analyst, Amount(share.epsilon, share.delta), known.get(share.analyst))
             opened.allowance(analyst)  # or whoever asks has none
             return cls(engine, catalog, opened, analyst)
         except BaseException:
@@ -338,17 +339,3 @@ class Session:
             return Release(tuple(outcome(answers, float(confidence))), float(confidence), said)
 
         return self._till.once(plan, question, note, run, Release.from_text)
-
-
-def _grant(ledger: Ledger, analyst: str, wanted: Amount, known: Allowance | None) -> None:
-    """Grant what is declared; if more was spent, the least that covers it, so that little or nothing more can be."""
-    if known is None:
-        ledger.grant(analyst, wanted.epsilon or 0, wanted.delta)
-        return
-    spent, before = known.spent.epsilon or Fraction(0), known.granted.epsilon or Fraction(0)
-    for epsilon in [max(wanted.epsilon or Fraction(0), spent), *(spent + (before - spent) * Fraction(part, 8) for part in range(9))]:
-        try:
-            ledger.grant(analyst, epsilon, max(wanted.delta, known.spent.delta) if epsilon < before else known.granted.delta)
-            return
-        except Invalid:
-            continue  # by the route in which it was spent, this does not cover it

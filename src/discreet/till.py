@@ -185,8 +185,9 @@ class Till:
     def _lease(self, holder: str) -> Iterator[None]:
         """Renew a holder's leases while the block runs; give them up if it fails."""
         done = threading.Event()
+        heart = threading.Thread(target=self._renew, args=(holder, done), name="discreet-lease", daemon=True)
         try:
-            threading.Thread(target=self._renew, args=(holder, done), name="discreet-lease", daemon=True).start()
+            heart.start()
             yield
         except BaseException:
             with suppress(LedgerError):  # it runs out by itself, and the error of the block is the one to tell
@@ -194,6 +195,8 @@ class Till:
             raise
         finally:
             done.set()
+            if heart.ident is not None:
+                heart.join()  # so that no thread outlives its run
 
     def _renew(self, holder: str, done: threading.Event) -> None:
         while not done.wait(LASTS / 5):

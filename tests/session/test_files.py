@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
+import polars as pl
 import pytest
 
 import discreet
@@ -44,3 +47,41 @@ def test_a_text_file_is_not_read_before_the_debit(tmp_path: Path) -> None:
     query.plan(epsilon=50)
     path.write_text("id,note\n" + "".join(f'{i},"two\nlines"\n' for i in range(200)))  # seen, for nothing was read yet
     assert abs(query.release(epsilon=50).rows[0]["n"] - 200) < 5
+
+
+def test_several_files_in_a_list_are_refused(tmp_path: Path) -> None:
+    """They were read as a file and a table's name: the second one was left out without a word."""
+    for name in ("a", "b"):
+        pl.DataFrame({"id": range(500)}).write_parquet(tmp_path / f"{name}.parquet")
+    files = [str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")]
+    for given in (files, tuple(files), [files[0], "nowhere.parquet"]):
+        with pytest.raises(discreet.Error, match="as a folder, or as a pattern"):
+            discreet.connect({"v": given}, unit="id", epsilon=1, ledger=":memory:")
+
+
+def test_a_folder_is_found_by_a_way_that_goes_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    pl.DataFrame({"id": range(500)}).write_parquet(tmp_path / "there" / "part.parquet")
+    monkeypatch.chdir(tmp_path / "here")
+    with discreet.connect({"v": "../there"}, unit="id", epsilon=9, ledger=":memory:") as db:
+        assert abs(db.ask("SELECT COUNT(*) AS n FROM v", epsilon=9).rows[0]["n"] - 500) < 50
+
+
+def test_a_relation_of_duckdb_says_what_to_give_instead() -> None:
+    relation = duckdb.sql("SELECT 1 AS id")
+    with pytest.raises(discreet.Error, match="connection"):
+        discreet.connect({"v": relation}, unit="id", epsilon=1, ledger=":memory:")
+
+
+def test_a_session_that_nobody_keeps_ends_quietly() -> None:
+    """Threads that outlived their statement gave connections back while the interpreter ended, which aborted it."""
+    script = (
+        "import discreet, pyarrow as pa\n"
+        "t = pa.table({'id': list(range(100))})\n"
+        "print(discreet.connect({'t': t}, unit='id', epsilon=1, ledger=':memory:').ask('SELECT COUNT(*) AS n FROM t', epsilon=1).rows)\n"
+    )
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0
+        assert "nanobind" not in done.stderr

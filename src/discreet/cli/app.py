@@ -23,6 +23,7 @@ from discreet.project import init as draft_project
 # what scripts may rely on; 2 is also what a wrong option gives
 CODES: tuple[tuple[type[Error], int], ...] = ((Invalid, 2), (Refused, 3), (BudgetExceeded, 4), (LedgerError, 5), (EngineError, 6))
 OTHER = 1
+INTERRUPTED = 130
 UNEXPECTED = "{}, which is a mistake in discreet; nothing more is said, for it may contain data"
 
 app = Typer(
@@ -88,6 +89,10 @@ def main() -> None:
             fail("output", "it could not be written: make room, or write it elsewhere. What was paid for is kept: asked again it is free")
         drop(sys.stdout)
         sys.exit(OTHER)
+    except SystemExit as leaving:
+        if leaving.code == INTERRUPTED:  # typer has caught the KeyboardInterrupt
+            fail("interrupted", "what was charged before stays charged: `discreet budget` shows it")
+        raise
     except Exception as error:  # its text may contain data
         fail("unexpected", UNEXPECTED.format(type(error).__name__))
         sys.exit(OTHER)

@@ -26,6 +26,14 @@ def declare(column: str, kind: str = "text") -> str:
     return f'declare what it is read as, columns={{"{column}": "{kind}"}} (in a discreet.toml: type = "{kind}")'
 
 
+def objects_as(column: str) -> str:
+    """How to say what a column of Python objects holds."""
+    return (
+        f'say what its values are, columns={{"{column}": "text"}} for texts, "integer" for whole numbers; rows with any other value '
+        f'there are left out, so convert other types first, frame["{column}"].astype(str)'
+    )
+
+
 def one_spelling(expression: str) -> str:
     """How to give each unit one spelling, where a collation holds several equal."""
     return f"pass a view of the table that spells each unit in one way, as in {expression}"

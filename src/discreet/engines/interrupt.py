@@ -30,7 +30,8 @@ def interruptible(act: Callable[[], T], cancel: Callable[[], object]) -> T:
         finally:
             done.set()
 
-    threading.Thread(target=work, daemon=True).start()
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
     try:
         done.wait()  # not Thread.join, which takes the thread for ended when it is interrupted itself
     except BaseException:
@@ -38,6 +39,7 @@ def interruptible(act: Callable[[], T], cancel: Callable[[], object]) -> T:
         while not done.wait(_OFTEN):  # whoever presses Ctrl-C twice does not wait; the connection is in use until the statement has ended
             cancel()
         raise
+    worker.join()  # it may hold the last reference to a connection, which must not be given back while the interpreter ends
     if failed:
         raise failed.pop()
     return told.pop()

@@ -85,6 +85,13 @@ class Reservation:
     whole: Charge
 
 
+def split_for(standing: Standing, first: Reservation | Charge | None) -> Charge | None:
+    """The order for which a fresh budget's δ is split: the first request, whoever takes its first step. Not where analysts share."""
+    if first is None or standing.analysts or not standing.whole.filter.fresh:
+        return None
+    return first if isinstance(first, Charge) else first.whole
+
+
 def put(storage: Storage, holder: str, analyst: str | None, whole: Charge) -> str:
     """Reserve a charge under a new name."""
     name, price = _ORDER + holder, whole.to_json()

@@ -15,7 +15,7 @@ from discreet.ledger import leases
 from discreet.ledger.chain import BEFORE_ALL, Entry, brief, required_text
 from discreet.ledger.fork import fork_safe_lock
 from discreet.ledger.history import History, distrust
-from discreet.ledger.leases import Held, Reservation
+from discreet.ledger.leases import Held
 from discreet.ledger.report import Report
 from discreet.ledger.sqlite import SqliteStorage
 from discreet.ledger.standing import Allowance, Amount, analyst_name
@@ -126,17 +126,12 @@ class Ledger:
         leases.prune(self._storage)
         reserved = leases.reservations(self._storage)
         mine = next((one for one in reserved if one.lease.name == order), None)
-        whole = self._split_for(mine or next(iter(reserved), None))
+        whole = leases.split_for(standing, mine or next(iter(reserved), None))
         standing.after(charge, analyst, whole)  # whether it fits at all
         leases.require_beside([one for one in reserved if one is not mine], standing, charge, analyst, whole)
         entry = self._chain.append("spend", body | {"whole": None if whole is None else whole.to_json()})
         leases.use(self._storage, mine, charge)
         return entry
-
-    def _split_for(self, reserved: Reservation | None) -> Charge | None:
-        """The order for which a fresh budget's δ is split: the first request, whoever takes the first step. Not where analysts share."""
-        standing = self._history.standing
-        return reserved.whole if reserved is not None and standing.whole.filter.fresh and not standing.analysts else None
 
     def reserve(self, losses: Sequence[Loss], *, holder: str, analyst: str | None = None) -> str:
         """Hold budget for all steps of an order, so that none of them is refused for its price; or BudgetExceeded, and nothing is held.
@@ -151,8 +146,7 @@ class Ledger:
             standing.require(analyst)
             leases.prune(self._storage)
             others = leases.reservations(self._storage)
-            fresh = standing.whole.filter.fresh and not standing.analysts
-            whole = (others[0].whole if others else total) if fresh else None
+            whole = leases.split_for(standing, others[0] if others else total)
             after = standing
             for charge in charges:
                 after = after.after(charge, analyst, whole)

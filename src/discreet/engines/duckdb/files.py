@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias, final
@@ -114,7 +115,7 @@ def _require_same(name: str, columns: Stored, others: Stored, opened: bool) -> N
 
 def _require_no_partitions(name: str, source: Parquet, files: Mapping[str, tuple[int, int]], columns: Stored) -> None:
     """Folders named column=value hold a column that no file has."""
-    folders = {part for file in files for part in Path(file).relative_to(source.place).parts[:-1] if "=" in part}
+    folders = {part for file in files for part in os.path.relpath(file, source.place).split(os.sep)[:-1] if "=" in part}
     if lacking := sorted({folder.split("=")[0] for folder in folders} - columns.keys()):
         raise EngineError(
             f"{name}: {_listed(lacking)} is told by the names of folders ({lacking[0]}=…) and not stored in the files, and folders are not "

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, final
 from attrs import frozen
 
 from discreet.engines.duckdb import objects
-from discreet.engines.identity import declare, unkept
+from discreet.engines.identity import objects_as, unkept
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind
 
@@ -92,13 +92,17 @@ def read_source(name: str, given: Any, declared: Mapping[str, Kind] | None = Non
     match given:
         case str() | Path():
             return _file(name, str(given), name)
-        case (str() | Path() as path, str() as table):
+        case (str() | Path() as path, str() as table) if isinstance(given, tuple) and str(path).endswith(_DATABASES):
             return _file(name, str(path), table)
+        case list() | tuple() if all(isinstance(one, str | Path) for one in given):
+            raise EngineError(f"{name}: several files are one table only as a folder, or as a pattern such as 'data/*.parquet': give that")
         case (connection, str() as table) if _library(connection) in ("duckdb", "_duckdb"):
             return Stored(connection, table)
     match _library(given):
-        case "duckdb" | "_duckdb":
+        case "duckdb" | "_duckdb" if type(given).__name__ == "DuckDBPyConnection":
             return Stored(given, name)
+        case "duckdb" | "_duckdb":
+            raise EngineError(f"{name}: give the DuckDB connection, or what the relation's .arrow() gives")
         case "pandas" if type(given).__name__ == "DataFrame":
             return _pandas(name, given, declared or {}, identities)
         case "polars" if type(given).__name__ in ("DataFrame", "LazyFrame"):
@@ -186,7 +190,7 @@ def _pandas(name: str, frame: Any, declared: Mapping[str, Kind], identities: Col
         if column in identities:
             kind = declared.get(column, Kind.TEXT if _is_text(dtypes[column]) else None)
             if kind is None:
-                raise unkept(name, column, f"a pandas column of dtype {dtypes[column]} may hold values of any type", declare(column))
+                raise unkept(name, column, f"a pandas column of dtype {dtypes[column]} may hold values of any type", objects_as(column))
             way = objects.named(kind)
         read[column] = objects.texts(kept[column].astype(object).to_numpy(), way)
     for column, dtype in dtypes.items():

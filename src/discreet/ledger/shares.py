@@ -1,0 +1,23 @@
+"""Shares of a budget as a policy declares them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from discreet.errors import Invalid
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.standing import Allowance, Amount
+
+
+def grant_share(ledger: Ledger, analyst: str, wanted: Amount, known: Allowance | None) -> None:
+    """Grant what is declared; if more was spent, the least that covers it, so that little or nothing more can be."""
+    if known is None:
+        ledger.grant(analyst, wanted.epsilon or 0, wanted.delta)
+        return
+    spent, before = known.spent.epsilon or Fraction(0), known.granted.epsilon or Fraction(0)
+    for epsilon in [max(wanted.epsilon or Fraction(0), spent), *(spent + (before - spent) * Fraction(part, 8) for part in range(9))]:
+        try:
+            ledger.grant(analyst, epsilon, max(wanted.delta, known.spent.delta) if epsilon < before else known.granted.delta)
+            return
+        except Invalid:
+            continue  # by the route in which it was spent, this does not cover it
