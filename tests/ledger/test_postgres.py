@@ -97,8 +97,8 @@ def test_the_driver_is_loaded_for_a_database_only() -> None:
 
 
 def test_without_the_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "discreet.ledger.postgres", None)
-    with pytest.raises(LedgerError, match=r"discreet\[postgres\]"):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(Invalid, match=r"discreet\[postgres\]"):
         open_ledger("postgresql://host/database", TERMS)
 
 

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import Any, final
 
 from discreet.address import is_address
-from discreet.errors import BudgetExceeded, Invalid, LedgerError
+from discreet.errors import BudgetExceeded, Invalid
 from discreet.exact import Number, short
+from discreet.extras import require
 from discreet.ledger import leases
 from discreet.ledger.chain import BEFORE_ALL, Entry, brief, required_text
 from discreet.ledger.fork import fork_safe_lock
@@ -339,8 +340,7 @@ def open_ledger(place: str | os.PathLike[str], terms: Terms | None = None, witne
 def _storage(place: str, *, create: bool) -> Storage:
     if not is_address(place):
         return SqliteStorage(place, create=create)
-    try:
-        from discreet.ledger.postgres import PostgresStorage
-    except ImportError:
-        raise LedgerError("a ledger in PostgreSQL needs psycopg: pip install 'discreet[postgres]'") from None
+    require("psycopg")
+    from discreet.ledger.postgres import PostgresStorage
+
     return PostgresStorage(place, create=create)

@@ -115,6 +115,8 @@ class DuckDB(Engine):
         if self._process != os.getpid():
             return REOPEN
         with self._lock:
+            if closed := problem_of(self._connection, (), None):
+                return closed
             try:
                 self.look_again()
             except EngineError as error:
