@@ -23,7 +23,7 @@ except ImportError:  # not on Windows
 fcntl: Any = _fcntl
 _FIRST = 64  # the byte that number 0 locks; numbers and those served stand before it
 _NUMBERS = struct.Struct("<QQ")  # the next number, and how many were served
-_STEP = 0.001  # seconds between two looks, for each who is before us
+_STEP = 0.0005  # seconds between two looks, for each who is before us
 
 _SUPPORTED = fcntl is not None and hasattr(fcntl, "F_OFD_SETLK")
 
@@ -81,8 +81,9 @@ def _take_number(fd: int, until: float) -> int | None:
             return None
         time.sleep(_STEP / 4)
     written = os.pread(fd, _NUMBERS.size, 0)
-    number, served = _NUMBERS.unpack(written) if len(written) == _NUMBERS.size else (0, 0)
-    os.pwrite(fd, _NUMBERS.pack(number + 1, served), 0)
+    known = len(written) == _NUMBERS.size
+    number = _NUMBERS.unpack(written)[0] if known else 0
+    os.pwrite(fd, struct.pack("<Q", number + 1) if known else _NUMBERS.pack(1, 0), 0)  # who was served is written by whoever was
     _lock(fd, _FIRST + number, 1)
     _lock(fd, 0, _NUMBERS.size, release=True)
     return int(number)
