@@ -31,7 +31,7 @@ from discreet.engines.spark.connection import (
     watched,
 )
 from discreet.engines.spark.dialect import SPARK
-from discreet.engines.spark.sources import Frame, Named, Source, is_remote, read_files, read_source, tables_of
+from discreet.engines.spark.sources import Named, Source, is_remote, read_files, read_source, tables_of
 from discreet.engines.spark.view import view, why_unkept
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind
@@ -92,9 +92,8 @@ class Spark(Engine):
             engine = cls(session, own, handed, progress)
             try:
                 _check_version(engine.version)
-                for name, source in read.items():
-                    loose = isinstance(source, Frame) and source.loose
-                    engine._add(name, places[name], (declared or {}).get(name, {}), loose, (identities or {}).get(name, ()))
+                for name in read:
+                    engine._add(name, places[name], (declared or {}).get(name, {}), (identities or {}).get(name, ()))
                 engine._named = {name: places[name] for name, source in read.items() if isinstance(source, Named)}
             except BaseException:
                 engine.close()
@@ -175,7 +174,7 @@ class Spark(Engine):
             for place in made.values():
                 self._own.catalog.dropTempView(place)
 
-    def _add(self, name: str, place: str, declared: Mapping[str, Kind], loose: bool, identities: Collection[str]) -> None:
+    def _add(self, name: str, place: str, declared: Mapping[str, Kind], identities: Collection[str]) -> None:
         """Make the view of one table; only its schema is looked at."""
         try:
             stored = self._own.sql(f"SELECT * FROM {place}").dtypes
@@ -185,10 +184,10 @@ class Spark(Engine):
             raise EngineError(f"{name}: it cannot be opened; check that it exists, and that it can be read")
         check_names(name, tuple(column for column, _ in stored))
         for column, sql_type in stored:
-            problem = why_unkept(column, sql_type, declared.get(column)) if column in identities and not loose else None
+            problem = why_unkept(column, sql_type, declared.get(column)) if column in identities else None
             if problem is not None:
                 raise unkept(name, column, *problem)
-        seen = view(dict(stored), declared, loose, identities)
+        seen = view(dict(stored), declared, identities)
         if not seen.columns:
             raise EngineError(f"{name}: no column has a type that can be used")
         self._views[name] = f"SELECT {', '.join(seen.columns)} FROM {place}"

@@ -26,10 +26,9 @@ _LOCAL = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", 
 @final
 @frozen(eq=False)
 class Frame:
-    """A DataFrame; the columns of a `loose` one are texts that say nothing about what they hold."""
+    """A DataFrame."""
 
     frame: Any
-    loose: bool = False
 
     @property
     def session(self) -> Any:

@@ -24,10 +24,8 @@ class View:
     kinds: dict[str, Kind | None]
 
 
-def view(stored: Mapping[str, str], declared: Mapping[str, Kind], loose: bool = False, identities: Collection[str] = ()) -> View:
-    """Decide how each stored column is seen, by its type as Spark writes it; if they are loose, texts are read as the kinds declared.
-
-    `identities` tell units apart.
+def view(stored: Mapping[str, str], declared: Mapping[str, Kind], identities: Collection[str] = ()) -> View:
+    """Decide how each stored column is seen, by its type as Spark writes it; `identities` tell units apart.
 
     >>> view({"id": "int", "tags": "array<string>"}, {})
     View(columns=('`id` AS `id`',), kinds={'id': <Kind.INTEGER: 'integer'>, 'tags': None})
@@ -36,12 +34,8 @@ def view(stored: Mapping[str, str], declared: Mapping[str, Kind], loose: bool = 
     kinds: dict[str, Kind | None] = {}
     for name, sql_type in stored.items():
         here = SPARK.identifier(name)
-        wanted = declared.get(name)
         kind, value = _read_as(sql_type, here, name in identities)
-        if loose and kind is Kind.TEXT and wanted is not None:
-            kind, value = _text_as(wanted, value)
-        else:
-            kind, value = _bent(sql_type, kind, wanted, here, value, name in identities) or (kind, value)
+        kind, value = _bent(sql_type, kind, declared.get(name), here, value, name in identities) or (kind, value)
         kinds[name] = kind
         if kind is not None:
             columns.append(f"{value} AS {here}")
@@ -112,18 +106,3 @@ def _text(value: str, collated: bool = False) -> str:
 def _between(value: str, sql_type: str, first: str, last: str) -> str:
     """Only the years 1 to 9999: Spark's calendar is longer than Python's."""
     return f"CASE WHEN {value} BETWEEN {sql_type} '{first}' AND {sql_type} '{last}' THEN {value} END"
-
-
-def _text_as(kind: Kind, text: str) -> tuple[Kind, str]:
-    """Read a text as a declared kind; what cannot be read is missing."""
-    match kind:
-        case Kind.TEXT:
-            return kind, text
-        case Kind.TIMESTAMP:
-            return kind, _read_as("timestamp", f"try_cast({text} AS TIMESTAMP_LTZ)")[1]  # read as the other, an offset would be dropped
-        case Kind.DATE:
-            return kind, _read_as("date", f"try_cast({text} AS DATE)")[1]
-        case Kind.REAL:
-            return kind, _number(f"try_cast({text} AS DOUBLE)")
-        case _:
-            return kind, f"try_cast({text} AS {SPARK.type_name(kind)})"
