@@ -312,7 +312,7 @@ class Session:
         return usual
 
     def _compiled(self, question: Question, epsilon: Fraction, delta: Fraction) -> Plan:
-        return Plan(compile_plan(question, self._catalog, epsilon, delta, self._dialect, self._values_of))
+        return Plan(compile_plan(question, self._catalog, epsilon, delta, self._values_of), self._dialect)
 
     def _compiled_or_none(self, question: Question, epsilon: Fraction, delta: Fraction) -> Plan | None:
         try:
@@ -336,7 +336,7 @@ class Session:
 
         def run(paid: Entry) -> Release:
             answers = execute(plan.steps, self._engine, progress)
-            said = receipt(plan.steps, answers.plan.found, confidence, question, paid.sequence, paid.hash)
+            said = receipt(plan.steps, answers.plan.discovered, confidence, question, paid.sequence, paid.hash)
             return Release(tuple(outcome(answers, float(confidence))), float(confidence), said)
 
         return self._till.once(plan, question, note, run, Release.from_text)
