@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,15 @@ def test_init_drafts_what_can_be_opened_at_once(run: Any, data: Path) -> None:
     assert 'unit = "patient_id"' in text
     with open_project(data.parent) as db:
         assert db.remaining.epsilon == 1
+
+
+@pytest.mark.parametrize("file", ["visits.parquet", "my visits.csv"])
+def test_the_line_to_try_works(run: Any, tmp_path: Path, file: str) -> None:
+    copied("SELECT i AS patient_id, i AS cost", tmp_path / file)
+    line = run("init", tmp_path / file).out.splitlines()[-1]
+    program, *words = shlex.split(line)
+    assert program == "discreet"
+    assert run(*words).code == 0
 
 
 def test_init_never_overwrites(run: Any, project: Path, data: Path) -> None:

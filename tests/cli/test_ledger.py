@@ -19,3 +19,9 @@ def test_a_ledger_in_memory_is_nobody_elses(run: Any, project: Path) -> None:
     ran = run("budget", project)
     assert ran.code == 2
     assert "under [ledger]" in ran.err
+
+
+def test_nothing_there(run: Any, tmp_path: Path) -> None:
+    ran = run("budget", tmp_path / "none.parquet")
+    assert ran.code == 2
+    assert "name a data file, a discreet.toml or its folder, or a ledger" in ran.err

@@ -63,7 +63,8 @@ def require_writable(option: str, file: str | None) -> None:
 def require_drawable(file: str) -> None:
     """Raise Invalid unless a plot can be written to a file of this name."""
     if not file.lower().endswith(FORMATS):
-        raise Invalid(f"--plot: {file} is not a {', '.join(FORMATS)} file. Nothing was paid; name the file plot{FORMATS[0]}, for example")
+        *most, last = FORMATS
+        raise Invalid(f"--plot: {file} is not a {', '.join(most)} or {last} file. Nothing was paid; write for example --plot answer.png")
     require("matplotlib")
 
 

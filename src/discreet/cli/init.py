@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 from rich.text import Text
@@ -9,6 +10,7 @@ from typer import Argument, Option
 
 from discreet.cli.screen import out
 from discreet.session.project import init as draft_project
+from discreet.session.project import read_project
 
 
 def init(
@@ -22,4 +24,7 @@ def init(
     place = draft_project(data, output)
     out.print("wrote ", Text(str(place)), sep="", soft_wrap=True)
     out.print("review every line marked CHECK, then ask a first question:")
-    out.print("  discreet ask ", Text(str(place)), ' "SELECT COUNT(*) AS n FROM …" --epsilon 0.1', sep="", soft_wrap=True)
+    tables = read_project(place)[1].tables
+    first = next((table for table in tables if table.unit is not None), tables[0])
+    line = shlex.join(["discreet", "ask", str(place), f'SELECT COUNT(*) AS n FROM "{first.name}"', "--epsilon", "0.1"])
+    out.print(Text(f"  {line}"), soft_wrap=True)

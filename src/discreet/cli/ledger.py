@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from pathlib import Path
 from typing import Annotated
@@ -35,6 +36,8 @@ def find_ledger(place: str, witness: str | None = None) -> Ledger:
         return open_ledger(place, witness=witness)
     beside = Path(f"{os.path.abspath(place) if Path(place).is_dir() else place}.ledger")
     if not is_ledger(Path(place)) and not beside.exists():
+        if not Path(place).exists() and not glob.has_magic(place):
+            raise Invalid(f"there is nothing at {place}: name a data file, a {FILE} or its folder, or a ledger")
         raise Invalid(
             f"there is no ledger at {place} and none beside it, because no budget was declared yet: "
             f"write a {FILE} with `discreet init {place}`, or ask a first question with --unit and --budget"
