@@ -1,0 +1,110 @@
+"""The site: every page is in the navigation, every link and anchor leads somewhere, every public name has an entry."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+from generate import blocks, links, reference, site
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def built(staged_docs: site.Site) -> Path:
+    """The whole site, built once, with warnings as errors."""
+    site.build(staged_docs)
+    return staged_docs.built
+
+
+def test_every_page_is_in_the_navigation_once(staged_docs: site.Site) -> None:
+    places = site.listed(staged_docs.navigation)
+    assert len(places) == len(set(places))
+    assert set(places) == set(staged_docs.pages)
+    written = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
+    assert written <= set(places)
+
+
+def test_every_link_leads_somewhere(built: Path) -> None:
+    assert links.check(built) > 1000
+
+
+def test_every_public_name_has_an_entry(built: Path) -> None:
+    anchors = {anchor for page in (built / "reference").glob("*.html") for anchor in links.read(page)[0]}
+    for module in reference.public_modules():
+        assert {f"{module.__name__}.{name}" for name in reference.public_names(module)} <= anchors
+    assert {"discreet.connect", "discreet.Session.sql"} <= anchors
+
+
+def test_the_modules_that_are_promised_are_public() -> None:
+    assert {module.__name__ for module in reference.public_modules()} >= {"discreet"}
+    assert all(importlib.import_module(module.__name__).__doc__ for module in reference.public_modules())
+
+
+def test_every_entry_says_what_it_is() -> None:
+    silent = [entry.anchor for found in reference.entries().values() for entry in found if not entry.summary]
+    assert not silent
+
+
+def test_nothing_is_fetched(built: Path) -> None:
+    for page in built.rglob("*.html"):
+        source = page.read_text(encoding="utf-8")
+        assert not re.search(r'<(?:script|link|img)[^>]*(?:src|href)="(?:https?:)?//', source), page.name
+    for style in built.rglob("*.css"):
+        assert not re.search(r"url\(['\"]?https?:", style.read_text(encoding="utf-8")), style.name
+
+
+def test_marks_are_understood(built: Path) -> None:
+    for page in built.rglob("*.html"):
+        article = re.search(r"<article.*?</article>", page.read_text(encoding="utf-8"), re.S)
+        prose = re.sub(
+            r"<pre.*?</pre>|<code.*?</code>|<svg.*?</svg>|<script.*?</script>|<[^>]*>", "", article[0] if article else "", flags=re.S
+        )
+        marks = [line for line in prose.splitlines() if re.search(r"\*\*|`|\^|\]\(|^!!!|markdown=", line)]
+        assert not marks, page.name
+
+
+def test_pages_turn_in_order(built: Path, staged_docs: site.Site) -> None:
+    book = [place for place in site.listed(staged_docs.navigation) if place.startswith("book/")]
+    for place, following in itertools.pairwise(book):
+        source = (built / place).with_suffix(".html").read_text(encoding="utf-8")
+        assert re.search(rf'href="[^"]*{Path(following).stem}\.html" class="[^"]*footer__link--next', source), place
+
+
+# ── the builder notices ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def small_site(folder: Path, **pages: str) -> site.Site:
+    docs = folder / "docs"
+    docs.mkdir()
+    for name, text in pages.items():
+        (docs / f"{name}.md").write_text(text, encoding="utf-8")
+    return site.stage(folder / "out", docs)
+
+
+def test_a_page_that_nobody_links_to(tmp_path: Path) -> None:
+    with pytest.raises(blocks.Broken, match="lost.md: no index.md leads to this page"):
+        small_site(tmp_path, index="# Home\n", lost="# Lost\n")
+
+
+def test_an_anchor_that_is_not_there(tmp_path: Path) -> None:
+    small = small_site(tmp_path, index="# Home\n[there](other.md#there)\n", other="# Other\n## Here\n")
+    with pytest.raises(blocks.Broken, match="anchor does not exist"):
+        site.build(small)
+
+
+@pytest.mark.parametrize(
+    ("page", "says"),
+    [
+        ('<a href="nowhere.html">x</a>', "nothing at nowhere.html"),
+        ('<img src="nowhere.svg">', "nothing at nowhere.svg"),
+        ('<a href="#nowhere">x</a>', "no anchor #nowhere"),
+    ],
+)
+def test_links_of_built_pages_are_followed(page: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(page, encoding="utf-8")
+    with pytest.raises(blocks.Broken, match=re.escape(says)):
+        links.check(tmp_path)
