@@ -1,8 +1,8 @@
 """A page whose blocks are run: what they print and draw is put below them.
 
 Blocks of one page share one namespace and are run in order. `python` blocks with prompts are doctests and must give what they show; other
-`python` blocks are run, and what they print and draw is shown. A block `sql epsilon=0.1` is asked as `db.ask(text, epsilon=0.1)` of the page's
-own `db`, and the release is shown. Blocks `python server` need a database server: tests run them, the site only shows them.
+`python` blocks are run, and what they print and draw is shown. A block `sql epsilon=0.1` is asked as `db.ask(text, epsilon=0.1)` of the
+page's own `db`, and the release is shown. Blocks `python server` need a database server: tests run them, the site only shows them.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class Places:
     docs: Path
 
     def moved(self, found: re.Match[str], place: str, origin: Path) -> str:
-        """A link of a page, as it must read in the site. What is in the repository and not in the site loses its link and keeps its words."""
+        """A link of a page, as it must read in the site. A link to what is in the repository and not in the site becomes its words."""
         mark, words, target = found[1], found[2], found[3]
         path, _, fragment = target.partition("#")
         if urlsplit(target).scheme or not path or path.startswith("pictures/"):

@@ -1,6 +1,6 @@
 """The reference: one page for each public module, one entry for each public name, all of it from docstrings and signatures.
 
-What is public is what a module's `__all__` says: of `discreet` itself and of each module directly below it. Nothing is listed here, so the
+What is public is what `__all__` says, of `discreet` itself and of the modules that are public names of it. Nothing is listed here, so the
 reference follows when names move. A name that the package root shares with a submodule has its entry there, and a line at the root.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +18,7 @@ import discreet
 
 from .markup import formulas
 
-TITLED = re.compile(r"^(Theorem|Lemma|Corollary|Proof|Accuracy|Assumes|Cost|Proved|Fact)\b(.*)$")
+TITLED = re.compile(r"^((Theorem|Lemma|Corollary|Proof|Accuracy|Assumes)\b[^.(]*(?:\([^)]*\))?)[.:]?\s*(.*)$")
 
 
 @dataclass(frozen=True)
@@ -43,16 +42,15 @@ class Entry:
 
 
 def public_modules() -> list[ModuleType]:
-    """The package and every module directly below it that says what of it is public."""
-    below = [
-        importlib.import_module(f"discreet.{found.name}") for found in pkgutil.iter_modules(discreet.__path__) if found.name != "__main__"
-    ]
-    return [discreet, *(module for module in below if getattr(module, "__all__", None))]
+    """The package, and every module that it says is public."""
+    return [discreet, *(value for name in discreet.__all__ if inspect.ismodule(value := getattr(discreet, name)))]
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """What a module says is public, in the order of the alphabet; `__version__` and the like are not for the reference."""
-    return sorted((name for name in module.__all__ if not name.startswith("_")), key=str.lower)
+    """The public names of a module: what `__all__` says, modules left out; without it, the classes and functions that it defines."""
+    defined = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__ and name[0] != "_"]
+    names = getattr(module, "__all__", defined)
+    return sorted((name for name in names if name[0] != "_" and not inspect.ismodule(getattr(module, name))), key=str.lower)
 
 
 def entries() -> dict[str, list[Entry]]:
@@ -138,7 +136,7 @@ def _entry(entry: Entry, everything: list[Entry]) -> list[str]:
 
 
 def _members(owner: type, public: set[int]) -> tuple[list[tuple[str, Any]], dict[type, list[str]]]:
-    """Documented methods and properties: the class's own with those of ancestors that are not public, and the names each public one adds."""
+    """Documented methods and properties: the class's own, with those of ancestors that are not public; and names by public ancestor."""
     found: dict[str, tuple[type, Any]] = {}
     for ancestor in reversed([each for each in owner.__mro__ if each.__module__.split(".")[0] == "discreet"]):
         for name, member in vars(ancestor).items():
@@ -235,9 +233,9 @@ def docstring(text: str) -> str:
             end = at + 1
             while end < len(lines) and (lines[end].startswith("    ") or not lines[end].strip()):
                 end += 1
-            kind = {"Accuracy": "accuracy"}.get(titled[1], "theorem")
-            title = line.rstrip(".:").replace('"', "”")
-            out += ["", f'!!! {kind} "{title}"', "", *(_prose(each) for each in lines[at + 1 : end]), ""]
+            kind = "accuracy" if titled[2] == "Accuracy" else "theorem"
+            first = ["    " + _prose(titled[3])] if titled[3] else []
+            out += ["", f'!!! {kind} "{titled[1]}"', "", *first, *(_prose(each) for each in lines[at + 1 : end]), ""]
             at = end
         elif line.startswith("    "):  # drawings: kept as they are
             end = at
