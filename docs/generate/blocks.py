@@ -1,16 +1,19 @@
 """A page whose blocks are run: what they print and draw is put below them.
 
-Blocks of one page share one namespace and are run in order. `python` blocks with prompts are doctests and must give what they show; other
-`python` blocks are run, and what they print and draw is shown. A block `sql epsilon=0.1` is asked as `db.ask(text, epsilon=0.1)` of the
-page's own `db`, and the release is shown. Blocks `python server` need a database server: tests run them, the site only shows them.
+Blocks of one page share one namespace and are run in order, in a folder of their own. `python` blocks with prompts are doctests and must give
+what they show. Other `python` blocks are run; what they print and draw is shown, also a figure that is their last expression, as in a
+notebook. A block `sql epsilon=0.1` is asked as `db.ask(text, epsilon=0.1)` of the page's own `db`, and the release is shown. Blocks marked
+`server` need a database server: tests run them, the site only shows them.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import doctest
 import io
 import re
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,6 +44,10 @@ class Block:
     @property
     def prompts(self) -> bool:
         return self.language == "python" and ">>>" in self.text
+
+    @property
+    def runs(self) -> bool:
+        return self.language in ("python", "sql") and not self.options.startswith("server")
 
 
 @dataclass
@@ -92,23 +99,24 @@ def run(page: Page) -> Page:
     import matplotlib.pyplot as plt
 
     names: dict[str, Any] = {"__name__": f"docs.{page.name}"}
-    for block in page.blocks:
-        if block.language not in ("python", "sql") or block.options == "server":
-            continue
-        printed = io.StringIO()
-        with plt.rc_context(fname=HERE / "pictures.mplstyle"), contextlib.redirect_stdout(printed):
-            if block.prompts:
-                _check(page, block, names)
-            else:
-                _execute(page, block, names)
-            block.pictures = [_picture(plt.figure(number)) for number in plt.get_fignums()]
-        plt.close("all")
-        block.ran = True
-        block.printed = printed.getvalue()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, contextlib.chdir(folder):  # for files that a page writes
+        for block in page.blocks:
+            if block.runs:
+                _run(page, block, names, plt)
     return page
 
 
-def _check(page: Page, block: Block, names: dict[str, Any]) -> None:
+def _run(page: Page, block: Block, names: dict[str, Any], plt: Any) -> None:
+    printed = io.StringIO()
+    with plt.rc_context(fname=HERE / "pictures.mplstyle"), contextlib.redirect_stdout(printed):
+        figures = _check(page, block, names) if block.prompts else _execute(page, block, names)
+        block.pictures = [_picture(figure) for figure in (*map(plt.figure, plt.get_fignums()), *figures)]
+    plt.close("all")
+    block.ran = True
+    block.printed = printed.getvalue()
+
+
+def _check(page: Page, block: Block, names: dict[str, Any]) -> list[Any]:
     """Run a block with prompts and compare what it gives with what it shows."""
     example = doctest.DocTestParser().get_doctest(block.text, names, page.name, page.path.name, block.line)
     example.globs = names  # get_doctest copies
@@ -117,16 +125,22 @@ def _check(page: Page, block: Block, names: dict[str, Any]) -> None:
     runner.run(example, out=report.write, clear_globs=False)
     if runner.failures:
         raise Broken(f"{page.path.name}:{block.line}\n{report.getvalue()}")
+    return []
 
 
-def _execute(page: Page, block: Block, names: dict[str, Any]) -> None:
+def _execute(page: Page, block: Block, names: dict[str, Any]) -> list[Any]:
+    """Run a block; the figure that is its last expression, if there is one."""
     program = block.text
     if block.language == "sql":
         program = f"print(db.ask({block.text.strip()!r}, {', '.join(block.options.split())}))"
     try:
-        exec(compile("\n" * block.line + program, str(page.path), "exec"), names)
+        tree = ast.parse("\n" * block.line + program)
+        last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, str(page.path), "exec"), names)
+        shown = None if last is None else eval(compile(last, str(page.path), "eval"), names)
     except Exception as error:
         raise Broken(f"{page.path.name}:{block.line}: {type(error).__name__}: {error}") from error
+    return [shown] if type(shown).__name__ == "Figure" else []
 
 
 def _picture(figure: Any) -> tuple[str, str]:

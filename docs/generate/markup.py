@@ -45,7 +45,7 @@ def _fence(block: Block) -> str:
     language, title, text = block.language, "", re.sub(r"\n{3,}", "\n\n", block.text.strip("\n"))
     if block.prompts:
         language = "pycon"
-    elif language == "sql" and block.options:
+    elif language == "sql" and block.runs:
         title = f' title="{block.options.replace("epsilon=", "ε = ").replace("delta=", "δ = ")}"'
     out = f"```{language or 'text'}{title}\n{text}\n```\n"
     if block.printed.strip():

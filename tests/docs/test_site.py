@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from generate import blocks, links, reference, site
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +108,42 @@ def test_links_of_built_pages_are_followed(page: str, says: str, tmp_path: Path)
     (tmp_path / "index.html").write_text(page, encoding="utf-8")
     with pytest.raises(blocks.Broken, match=re.escape(says)):
         links.check(tmp_path)
+
+
+# ── what pages say ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("place", sorted(path.relative_to(DOCS).as_posix() for path in (DOCS / "tutorials").glob("*.md")))
+def test_every_block_of_a_tutorial_is_run(place: str, staged_docs: site.Site) -> None:
+    page = staged_docs.ran[place]
+    assert all(block.language in {"python", "sql", "sh", "toml"} for block in page.blocks)
+    assert [block.line for block in page.blocks if block.language in {"python", "sql"} and not block.ran] == [
+        block.line for block in page.blocks if block.language in {"python", "sql"} and block.options.startswith("server")
+    ]
+    assert all(block.printed.strip() for block in page.blocks if block.language == "sql" and block.ran)
+    assert not any(block.options.startswith("server") for block in page.blocks) or place == "tutorials/deploying.md"
+
+
+@pytest.mark.parametrize("place", sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md") if "tutorials" not in path.parts))
+def test_blocks_with_prompts_end_as_doctests_do(place: str) -> None:
+    """A doctest file reads the closing fence as output, unless an empty line stands before it."""
+    for block in blocks.read(DOCS / place).blocks:
+        assert not block.prompts or block.text.endswith("\n\n"), f"{place}:{block.line}"
+
+
+@pytest.mark.parametrize("folder", ["contributing", "decisions"])
+def test_files_that_are_named_exist(folder: str) -> None:
+    for page in (DOCS / folder).glob("*.md"):
+        for named in re.findall(r"`((?:[\w.-]+/)+[\w.-]*|[\w-]+\.py)`", page.read_text(encoding="utf-8")):
+            assert any((root / named).exists() for root in (ROOT, ROOT / "src" / "discreet", *_folders())), f"{page.name}: {named}"
+
+
+def _folders() -> list[Path]:
+    return [folder for folder in (ROOT / "src" / "discreet").rglob("*") if folder.is_dir() and folder.name != "__pycache__"]
+
+
+@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", "SECURITY.md", "CHANGELOG.md"])
+def test_links_of_the_front_pages(name: str) -> None:
+    for _, _, target in links.LINK.findall((ROOT / name).read_text(encoding="utf-8")):
+        if "://" not in target and not target.startswith("#"):
+            assert (ROOT / target.split("#")[0]).exists(), f"{name}: nothing at {target}"
