@@ -1,7 +1,7 @@
 """A page whose blocks are run: what they print and draw is put below them.
 
-Blocks of one page share one namespace and are run in order, in a folder of their own. `python` blocks with prompts are doctests and must give
-what they show. Other `python` blocks are run; what they print and draw is shown, also a figure that is their last expression, as in a
+Blocks of one page share one namespace and are run in order, in a folder of their own. `python` blocks with prompts are doctests and must
+give what they show. Other `python` blocks are run; what they print and draw is shown, also a figure that is their last expression, as in a
 notebook. A block `sql epsilon=0.1` is asked as `db.ask(text, epsilon=0.1)` of the page's own `db`, and the release is shown. Blocks marked
 `server` need a database server: tests run them, the site only shows them.
 """

@@ -87,7 +87,7 @@ def stage(out: Path, docs: Path = DOCS, run: bool = True, say: Callable[[str], o
 
 
 def navigation(pages: dict[str, str]) -> list[object]:
-    """The tree of pages: in each folder as its index.md links to them, below the headings they stand under."""
+    """The tree of pages: in each folder as its index.md links to them, in its words and below its headings."""
     tree: list[object] = [{"discreet": _section("", pages)}]
     tree += [{title: _section(folder, pages)} for folder, title in SECTIONS.items() if f"{folder}/index.md" in pages]
     missing = sorted(set(pages) - set(listed(tree)))
@@ -119,10 +119,10 @@ def _section(folder: str, pages: dict[str, str]) -> list[object]:
             out.append({line[4:].strip(): into})
         elif line.startswith("## "):
             into = out
-        for target in re.findall(r"\]\(([\w.-]+\.md)(?:#[^)]*)?\)", line):
+        for words, target in re.findall(r"\[([^\[\]]+)\]\(([\w.-]+\.md)(?:#[^)]*)?\)", line):
             if prefix + target not in seen:
                 seen.add(prefix + target)
-                into.append(prefix + target)
+                into.append({words.replace("`", ""): prefix + target})
     return [part for part in out if part and not (isinstance(part, dict) and not any(part.values()))]
 
 
