@@ -123,7 +123,9 @@ def _section(folder: str, pages: dict[str, str]) -> list[object]:
             if prefix + target not in seen:
                 seen.add(prefix + target)
                 into.append({words.replace("`", ""): prefix + target})
-    return [part for part in out if part and not (isinstance(part, dict) and not any(part.values()))]
+    kept = {place for place in ELSEWHERE.values() if place in pages and Path(place).parent.as_posix() == (folder or ".")}
+    out += sorted(kept - seen)  # no index of ours needs to know whether they exist
+    return [part for part in out if not (isinstance(part, dict) and not any(part.values()))]
 
 
 def _toml(tree: object) -> str:
