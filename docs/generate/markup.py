@@ -88,12 +88,12 @@ def change_links(text: str, moved: Callable[[re.Match[str]], str]) -> str:
 
 
 def raised(text: str, indices: bool = True) -> str:
-    """Set e^(−x) and x_k as people write them by hand: exponents above the line, indices below."""
+    """Set e^(−x) and x_k as people write them by hand: exponents above the line, indices below; without `indices` only x_{k}."""
     brackets = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 
     def moved(found: re.Match[str]) -> str:
         tag, inside = "sup" if found[1] == "^" else "sub", found[2]
-        return f"<{tag}>{raised(inside[1:-1] if inside[0] == '(' else inside, indices)}</{tag}>"
+        return f"<{tag}>{raised(inside[1:-1] if inside[0] in '({' else inside, indices)}</{tag}>"
 
-    marks = r"\^|(?<=[A-Za-z])_" if indices else r"\^"
-    return re.sub(rf"({marks})({brackets}|−?[\w½]+(?:\.\d+)?)", moved, text)
+    marks = r"\^|(?<=[A-Za-z])_" if indices else r"\^|_(?=\{)"
+    return re.sub(rf"({marks})({brackets}|\{{[^{{}}]*\}}|\|\w+\||−?[\w½]+(?:\.\d+)?)", moved, text)

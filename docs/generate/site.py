@@ -75,6 +75,8 @@ def stage(out: Path, docs: Path = DOCS, run: bool = True, say: Callable[[str], o
             ran[place] = blocks.run(page)
         text = markup.rewrite(page, source / folder / "pictures", "pictures")
         text = markup.formulas(text, indices=folder == "book")
+        if place == "theorems.md":  # docstrings, which read better as what they are
+            text = blocks.FENCE.sub(lambda found: reference.docstring(found[3]), text)
         pages[place] = markup.change_links(text, lambda link, at=place, of=origin: places.moved(link, at, of))
     for place, text in (pages | generated).items():
         (source / place).parent.mkdir(parents=True, exist_ok=True)
