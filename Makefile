@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-lowest check bench book clean
+.PHONY: demo test test-slow test-lowest check bench docs clean
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m discreet demo
@@ -28,8 +28,8 @@ check: $(VENV)/ready
 bench: $(VENV)/ready
 	@$(BIN)/python benchmarks/run.py
 
-book: $(VENV)/ready
-	@$(BIN)/python docs/book/build.py --out build/book
+docs: $(VENV)/ready
+	@PYTHONPATH=docs $(BIN)/python -m generate --out build/docs
 
 $(VENV)/ready: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
