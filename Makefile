@@ -1,9 +1,12 @@
-# Everything runs in .venv, which is built on first use and again when pyproject.toml changes.
+# Everything runs in .venv, which is built on first use and again when pyproject.toml changes: `make demo` installs what
+# the demonstration needs, all other targets the test tools and every engine too.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test test-slow test-lowest check bench book clean
+.NOTPARALLEL: # one pip at a time
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m discreet demo
@@ -19,23 +22,33 @@ test-lowest:
 	@$(PYTHON) tests/lowest/install.py build/lowest
 	@MPLBACKEND=agg PYTHONPATH=src build/lowest/bin/python tests/lowest/smoke.py
 
-check: $(VENV)/ready
+check: $(VENV)/ready-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -q tests/architecture
 
-bench: $(VENV)/ready
+bench: $(VENV)/ready-dev
 	@$(BIN)/python benchmarks/run.py
 
 book: $(VENV)/ready
 	@$(BIN)/python docs/book/build.py --out build/book
 
+# bytecode is written when a module is first imported, not for all modules of all libraries beforehand
 $(VENV)/ready: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Setting up $(VENV) (once)…"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@$(INSTALL) --no-compile --editable ".[plots]"
 	@touch $@
+
+# tests start many processes, so everything is compiled once; what does not compile (libraries carry templates and files for
+# other Pythons) is not imported either
+$(VENV)/ready-dev: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV) for development (once)…"
+	@$(INSTALL) --no-compile --editable ".[dev]"
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib > /dev/null || true
+	@touch $(VENV)/ready $@
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
