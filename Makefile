@@ -31,7 +31,7 @@ check: $(VENV)/ready-dev
 bench: $(VENV)/ready-dev
 	@$(BIN)/python benchmarks/run.py
 
-book: $(VENV)/ready
+book: $(VENV)/ready-dev
 	@$(BIN)/python docs/book/build.py --out build/book
 
 # bytecode is written when a module is first imported, not for all modules of all libraries beforehand
