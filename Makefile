@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+WORKERS ?= 2 # processes that share the tests; each wants about 2 GB, and one of them Spark's 3 GB more
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test test-slow test-lowest check bench book clean
@@ -12,10 +13,10 @@ demo: $(VENV)/ready
 	@$(BIN)/python -m discreet demo
 
 test: check
-	@$(BIN)/python -m pytest -m "not slow"
+	@$(BIN)/python -m pytest -m "not slow" -n $(WORKERS)
 
 test-slow: check
-	@$(BIN)/python -m pytest -m "slow"
+	@$(BIN)/python -m pytest -m "slow" -n $(WORKERS)
 
 # the lowest declared version of everything, in an environment of its own
 test-lowest:

@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 from servers import NoServer, Server, postgres_server
+from sharing import ByFile, in_order
 from spark_server import NoJava, spark_session
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    in_order(items)
 
 
 @pytest.fixture(scope="session")
