@@ -3,10 +3,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= 2 # processes that share the tests; each wants about 2 GB, and one of them Spark's 3 GB more
+# processes that share the tests; one of them runs Spark, with 3 GB of memory
+WORKERS ?= 2
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-slow test-lowest check bench book clean
+.PHONY: demo test test-slow test-lowest test-postgres check bench docs book dist clean
 .NOTPARALLEL: # one pip at a time
 
 demo: $(VENV)/ready
@@ -23,6 +24,10 @@ test-lowest:
 	@$(PYTHON) tests/lowest/install.py build/lowest
 	@MPLBACKEND=agg PYTHONPATH=src build/lowest/bin/python tests/lowest/smoke.py
 
+# against a server that is there already: DISCREET_TEST_POSTGRES=postgresql://superuser:…@host/database make test-postgres
+test-postgres: $(VENV)/ready-dev
+	@$(BIN)/python -m pytest -m "not slow" -k postgres tests
+
 check: $(VENV)/ready-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
@@ -32,8 +37,13 @@ check: $(VENV)/ready-dev
 bench: $(VENV)/ready-dev
 	@$(BIN)/python benchmarks/run.py
 
+docs: book
+
 book: $(VENV)/ready-dev
 	@$(BIN)/python docs/book/build.py --out build/book
+
+dist: $(VENV)/ready-dev
+	@$(BIN)/python -m hatchling build --clean --directory dist
 
 # bytecode is written when a module is first imported, not for all modules of all libraries beforehand
 $(VENV)/ready: pyproject.toml

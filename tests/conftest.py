@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,9 +33,13 @@ def shared_server() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def postgres(shared_server: Server) -> str:
-    """The superuser's URI."""
-    return shared_server.uri
+def postgres(request: pytest.FixtureRequest) -> str:
+    """The superuser's URI, of a server that DISCREET_TEST_POSTGRES names or else of our own."""
+    if (address := os.environ.get("DISCREET_TEST_POSTGRES")) is None:
+        return str(request.getfixturevalue("shared_server").uri)
+    if "PYTEST_XDIST_WORKER" in os.environ:  # roles and databases of the tests have fixed names
+        raise pytest.UsageError("DISCREET_TEST_POSTGRES is for one process: run pytest without -n, as `make test-postgres` does")
+    return address
 
 
 @pytest.fixture(scope="session")
