@@ -12,6 +12,10 @@ from sharing import ByFile, in_order
 from spark_server import NoJava, spark_session
 
 
+for _size in ("COLUMNS", "LINES"):  # readline tells them to the processes that share tests; rich would believe them
+    os.environ.pop(_size, None)
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
     return ByFile(config, log)
 
