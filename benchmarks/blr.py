@@ -10,7 +10,7 @@ import time
 import numpy as np
 from report import duration
 
-from discreet.classical.bands import BLRThresholds
+from discreet.algorithms.classical.bands import BLRThresholds
 
 DOMAIN, RECORDS, ROWS, DRAWS = 1000, 10_000, 100, 3
 

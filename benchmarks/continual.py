@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet.mechanisms.continual import reach
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.toeplitz import Toeplitz
-from discreet.mechanisms.tree import Tree, published_error
+from discreet.mechanisms.streams.continual import reach
+from discreet.mechanisms.streams.toeplitz import Toeplitz
+from discreet.mechanisms.streams.tree import Tree, published_error
 from discreet.private import Private
 
 RHO, EPSILON, BETA = 0.5, 1, 0.05

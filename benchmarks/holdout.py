@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.adaptive.thresholdout import Conversation, Thresholdout
-from discreet.adaptive.transfer import population_error
+from discreet.algorithms.adaptive.thresholdout import Conversation, Thresholdout
+from discreet.algorithms.adaptive.transfer import population_error
 from discreet.private import Private
 
 Bools = NDArray[np.bool_]

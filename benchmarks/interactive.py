@@ -23,13 +23,13 @@ import numpy as np
 from attrs import frozen
 from report import Table, duration, progress, times
 
-from discreet.classical.pmw import PMW
+from discreet.algorithms.classical.pmw import PMW
+from discreet.algorithms.marginals.counts import CodedTable
+from discreet.algorithms.marginals.domain import Domain
+from discreet.algorithms.marginals.interactive import Interactive
+from discreet.algorithms.marginals.linear_query import LinearQuery
 from discreet.loss.leaves import Gaussian
 from discreet.loss.loss import Loss, compose
-from discreet.synthetic.counts import CodedTable
-from discreet.synthetic.domain import Domain
-from discreet.synthetic.interactive import Interactive
-from discreet.synthetic.linear_query import LinearQuery
 
 BETA, DELTA, SEED = 0.05, "1e-9", 20_261_115  # the seed is that of the questions only
 ACCURACIES = (0.1, 0.05, 0.02, 0.01)

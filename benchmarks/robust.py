@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.mechanisms.inverse_sensitivity import InverseSensitivity
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.propose_test_release import ProposeTestRelease
 from discreet.mechanisms.quantile import Quantile
-from discreet.mechanisms.robust import Robust
-from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
+from discreet.mechanisms.robust.inverse_sensitivity import InverseSensitivity
+from discreet.mechanisms.robust.order_statistics import Robust
+from discreet.mechanisms.robust.propose_test_release import ProposeTestRelease
+from discreet.mechanisms.robust.smooth_sensitivity import SmoothSensitivity
 
 LOW, STEP, EPSILON, DELTA = 0, 0.001, 1, 1e-6
 SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)

@@ -26,17 +26,17 @@ sys.path[:0] = [str(HERE.parent / "src")]  # the sources beside this folder, ins
 import numpy as np  # noqa: E402
 from attrs import frozen  # noqa: E402
 
+from discreet.algorithms.marginals.aim import AIM  # noqa: E402
+from discreet.algorithms.marginals.counts import CodedTable  # noqa: E402
+from discreet.algorithms.marginals.dense import MOST_CELLS  # noqa: E402
+from discreet.algorithms.marginals.domain import Domain  # noqa: E402
+from discreet.algorithms.marginals.mst import MST  # noqa: E402
+from discreet.algorithms.marginals.residuals import Residuals  # noqa: E402
+from discreet.algorithms.marginals.result import Result  # noqa: E402
+from discreet.algorithms.marginals.rows import make_rows  # noqa: E402
+from discreet.algorithms.marginals.spending import Budget  # noqa: E402
+from discreet.algorithms.marginals.workload import Workload  # noqa: E402
 from discreet.loss.convert import gaussian_budget  # noqa: E402
-from discreet.synthetic.aim import AIM  # noqa: E402
-from discreet.synthetic.counts import CodedTable  # noqa: E402
-from discreet.synthetic.dense import MOST_CELLS  # noqa: E402
-from discreet.synthetic.domain import Domain  # noqa: E402
-from discreet.synthetic.mst import MST  # noqa: E402
-from discreet.synthetic.residuals import Residuals  # noqa: E402
-from discreet.synthetic.result import Result  # noqa: E402
-from discreet.synthetic.rows import make_rows  # noqa: E402
-from discreet.synthetic.spending import Budget  # noqa: E402
-from discreet.synthetic.workload import Workload  # noqa: E402
 
 # ρ of the reference at (ε, 1e-9), found by minimising over orders.
 RHO = {"0.1": "0.000177", "1": "0.014973", "10": "1.0908"}

@@ -8,12 +8,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "theorems.md"
 PLACES = {
-    "Mechanisms": "mechanisms/*.py",
-    "Many queries at once": "classical/*.py",
-    "Synthetic tables": "synthetic/*.py",
+    "Mechanisms": "mechanisms/**/*.py",
+    "Many queries at once": "algorithms/classical/*.py",
+    "Synthetic tables": "algorithms/marginals/*.py",
     "Losses": "loss/*.py",
     "Laws of noise": "noise/*.py",
-    "Attacks": "audit/*.py",
+    "Attacks": "attacks/*.py",
 }
 
 

@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from discreet.project import open_project
+from discreet.session.project import open_project
 
 folder = Path(tempfile.mkdtemp())
 people = (f"{i},{20 + i % 60}" for i in range(1_000))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from release.clinic import visits
+from session.clinic import visits
 
 from discreet.cli.app import main
 

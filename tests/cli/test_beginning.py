@@ -11,7 +11,7 @@ import pytest
 
 import discreet
 from discreet.errors import PolicyError
-from discreet.project import read_project
+from discreet.session.project import read_project
 
 
 def copied(select: str, place: Path) -> None:

@@ -9,8 +9,8 @@ import polars
 import pytest
 
 from discreet.errors import EngineError, Invalid, PolicyError
-from discreet.opening import connect
-from discreet.project import find_project, init, open_project, read_project
+from discreet.session.connect import connect
+from discreet.session.project import find_project, init, open_project, read_project
 
 
 def test_init_drafts_what_can_be_opened_at_once(run: Any, data: Path) -> None:

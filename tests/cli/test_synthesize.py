@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars
 import pytest
-from synthesize import clinic
+from session.synthesize import clinic
 from typer.testing import CliRunner
 
 from discreet.cli.app import app

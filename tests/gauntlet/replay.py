@@ -30,9 +30,9 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.quantile import Places, Quantile
-from discreet.mechanisms.sparse_vector import SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector
 from discreet.private import Private, reveal
-from discreet.session import Session
+from discreet.session.session import Session
 
 Ask = Callable[[Session], Any]  # asks one question and gives its release
 

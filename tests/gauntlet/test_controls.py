@@ -15,16 +15,19 @@ from gauntlet import world
 from gauntlet.questions import Asked
 from gauntlet.replay import differences, excesses, run
 
-from discreet import session as road
 from discreet.errors import Refused
 from discreet.mechanisms.quantile import Quantile
-from discreet.plan import execute as execution
-from discreet.plan import find, settle, stat, write
-from discreet.plan.bound import Reach, Votes
-from discreet.plan.execute import Answers, execute
-from discreet.plan.stat import Scaled, Stat
+from discreet.plan import discovery as find
+from discreet.plan import resolve as settle
+from discreet.plan import total as stat
+from discreet.plan.bounding import Reach, Votes
+from discreet.plan.total import Scaled, Stat
 from discreet.private import reveal
-from discreet.relation import write as relation
+from discreet.query.relation import write as relation
+from discreet.run import execute as execution
+from discreet.run import write
+from discreet.run.execute import Answers, execute
+from discreet.session import session as road
 
 SITES = "SELECT site, COUNT(*) AS n FROM visits GROUP BY site"
 TOWNS = "SELECT town, COUNT(*) AS n FROM visits GROUP BY town"

@@ -15,7 +15,7 @@ from discreet.engines.duckdb.engine import DuckDB
 from discreet.engines.duckdb.sources import Csv
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
-from discreet.session import Session
+from discreet.session.session import Session
 from discreet.tables.policy import read_policy
 
 SPLIT = 8_000_000  # bytes: DuckDB's own reader splits about here

@@ -11,10 +11,10 @@ import pytest
 from gauntlet import world
 from gauntlet.replay import Trace, run
 
-from discreet.mechanisms.bootstrap import LittleBootstraps
 from discreet.mechanisms.quantile import Places
-from discreet.mechanisms.sample_and_aggregate import Blocks, SampleAndAggregate
-from discreet.session import Session
+from discreet.mechanisms.robust.bootstrap import LittleBootstraps
+from discreet.mechanisms.robust.sample_and_aggregate import Blocks, SampleAndAggregate
+from discreet.session.session import Session
 
 ASKED: dict[str, Any] = {
     "function": lambda table: table.estimate(lambda rows: float(np.nanmean(rows["cost"])), epsilon=3, bounds=(0, 100), name="a", blocks=9),
@@ -94,7 +94,7 @@ def test_replacing_moves_two_at_most_and_is_paid_for(name: str) -> None:
 
 def test_rows_left_in_the_engines_order_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: where types follow from what is there, somebody's missing value changes other blocks."""
-    from discreet.estimate import blocks
+    from discreet.session.estimate import blocks
 
     monkeypatch.setattr(blocks, "typed", lambda column, kind: column)
     found = 0

@@ -12,7 +12,7 @@ from gauntlet.extremes import EXTREMES, LEAST, UNREAD
 from gauntlet.replay import Trace, differences, excesses, run, standing_clock
 
 import discreet
-from discreet.session import Session
+from discreet.session.session import Session
 
 N = 60
 NUMBERS = "SELECT COUNT(x) AS n, SUM(x) AS s, AVG(x) AS m, MEDIAN(x) AS q, MAX(x) AS h FROM t"

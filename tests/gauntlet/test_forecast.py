@@ -25,10 +25,10 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Quantile
 from discreet.plan import compile as compiling
-from discreet.plan.execute import Answers, statements
-from discreet.plan.outcome import outcome
-from discreet.plan.plan import Plan
-from discreet.session import Session
+from discreet.run.execute import Answers, statements
+from discreet.run.outcome import outcome
+from discreet.session.plan import Plan
+from discreet.session.session import Session
 
 DRAWS, CHOICES, EPSILON, DELTA = 20_000, 1_000, 1, "0.00001"
 ROOM = 0.008  # more than five standard deviations of a share of 20,000

@@ -13,7 +13,7 @@ from gauntlet.replay import Trace, differences, excesses, run, standing_clock
 
 import discreet
 from discreet import exact
-from discreet.plan.find import FindKeys
+from discreet.plan.discovery import FindKeys
 
 N = 400
 BASE: dict[str, list[Any]] = {

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from sql.accepted import ACCEPTED
-from sql.clinic import CATALOG
-from sql.hostile import HOSTILE, HOSTILE_IN
-from sql.test_hostile import MEANT_ELSEWHERE
+from query.sql.accepted import ACCEPTED
+from query.sql.clinic import CATALOG
+from query.sql.hostile import HOSTILE, HOSTILE_IN
+from query.sql.test_hostile import MEANT_ELSEWHERE
 
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.engine import DuckDB
@@ -19,8 +19,8 @@ from discreet.engines.engine import Columns, Engine, Given
 from discreet.errors import Invalid, Refused
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
-from discreet.session import Session
-from discreet.sql.tokens import DIALECTS
+from discreet.query.sql.tokens import DIALECTS
+from discreet.session.session import Session
 from discreet.tables.kind import Kind
 
 PIECES = [
@@ -103,7 +103,7 @@ def test_all_of_them(trap: Trap) -> None:
 @pytest.mark.parametrize("dialect", [dialect for dialect in DIALECTS if dialect != "duckdb"])
 def test_some_of_them_in_other_dialects(dialect: str, trap: Trap) -> None:
     session = on(trap)
-    for text in HOSTILE[::3]:  # tests/sql reads all of them in every dialect
+    for text in HOSTILE[::3]:  # tests/query/sql reads all of them in every dialect
         if text not in MEANT_ELSEWHERE.get(dialect, ()):
             refused(session, text, dialect=dialect)
     for other, text in HOSTILE_IN:

@@ -16,8 +16,8 @@ import pytest
 import discreet
 from discreet.errors import BudgetExceeded
 from discreet.ledger import leases
-from discreet.release import Release
-from discreet.session import Session
+from discreet.session.release import Release
+from discreet.session.session import Session
 
 TEXT = "SELECT dept, COUNT(*) AS n, AVG(cost) AS m FROM visits WHERE cost > 10 AND dept <> 'lab' GROUP BY dept"
 OPENED = """

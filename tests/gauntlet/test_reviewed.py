@@ -15,7 +15,7 @@ from gauntlet.replay import differences, excesses, run, standing_clock
 import discreet
 from discreet.engines.duckdb.engine import DuckDB
 from discreet.errors import Refused
-from discreet.session import Session
+from discreet.session.session import Session
 from discreet.tables.policy import read_policy
 
 N = 200
@@ -81,7 +81,7 @@ def test_a_run_that_fails_pays_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for paid in range(1, 4):
         with monkeypatch.context() as patch:
-            patch.setattr("discreet.session.outcome", fail)
+            patch.setattr("discreet.session.session.outcome", fail)
             with pytest.raises(RuntimeError):
                 db.ask("SELECT COUNT(*) AS n FROM t", epsilon=0.1)
         assert db.spent.epsilon * 10 == paid

@@ -8,7 +8,7 @@ import pytest
 from gauntlet import world
 from gauntlet.replay import differences, excesses, run
 
-from discreet.session import Session
+from discreet.session.session import Session
 
 COLUMNS = ["dept", "qty", "age"]
 ORDERS: list[dict[str, Any]] = [
@@ -48,7 +48,7 @@ def test_replacing_costs_more_and_looks_the_same(order: dict[str, Any]) -> None:
 
 def test_a_unit_that_counts_more_than_is_paid_for_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: with weights left out, somebody with many rows moves a marginal by more than its noise is for."""
-    from discreet.plan import write
+    from discreet.run import write
 
     monkeypatch.setattr(write, "_row_weight", lambda bounding, dialect: str(bounding.one))
     found = []
@@ -89,7 +89,7 @@ def talking(session: Session) -> Any:
 @pytest.fixture
 def one_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     """Conversations are told apart by a random mark; here all have the same."""
-    from discreet.synthesize import interactive
+    from discreet.session.synthesize import interactive
 
     monkeypatch.setattr(interactive, "SystemBits", lambda: type("Fixed", (), {"word": lambda self: 7})())
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.release import Release
-from discreet.session import Session
+from discreet.session.release import Release
+from discreet.session.session import Session
 
 N, GROUPS = 60, ["a", "b", "nobody's"]
 MOST = 2**63 - 1

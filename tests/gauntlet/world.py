@@ -17,7 +17,7 @@ from gauntlet.replay import standing_clock
 from discreet.engines.duckdb.engine import DuckDB
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
-from discreet.session import Session
+from discreet.session.session import Session
 from discreet.tables.catalog import Catalog
 from discreet.tables.policy import read_policy
 

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 
 import psycopg
 
-from discreet.ledger import sqlite_schema, walls
+from discreet.ledger import postgres_schema as walls
+from discreet.ledger import sqlite_schema
 from discreet.ledger.chain import Entry
 from discreet.ledger.postgres import PostgresStorage, _marks
 from discreet.ledger.sqlite import SqliteStorage

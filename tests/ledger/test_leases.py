@@ -15,16 +15,16 @@ from attrs import frozen
 from ledger.racing import killed, side_by_side
 from ledger.shelves import Shelf
 
-from discreet import till as tills
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.ledger import leases
+from discreet.ledger import payment as tills
 from discreet.ledger.ledger import Ledger, open_ledger
+from discreet.ledger.payment import Till
 from discreet.ledger.storage import Lease
 from discreet.ledger.terms import Terms
 from discreet.loss.leaves import Approx, Pure
 from discreet.loss.loss import Loss
 from discreet.loss.notions import Gdp
-from discreet.till import Till
 
 TERMS = Terms(2, "1e-6", "id")
 

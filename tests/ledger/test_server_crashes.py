@@ -152,7 +152,7 @@ def test_a_database_put_back_to_an_older_backup_is_seen_with_a_witness_only(serv
 
 
 def test_a_writer_that_fell_asleep_does_not_keep_the_others_out(server: Server, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.ledger.walls.IDLE", 0.5)
+    monkeypatch.setattr("discreet.ledger.postgres_schema.IDLE", 0.5)
     shelf = Schemas(place, server.uri)
     ledger = open_ledger(shelf.at("a"), TERMS)
     reader, writer = os.pipe()

@@ -13,8 +13,8 @@ import pytest
 from scipy import stats
 
 from discreet import exact
+from discreet.algorithms.local.ways import Subset, Unary, Way
 from discreet.errors import Invalid
-from discreet.local.ways import Subset, Unary, Way
 from discreet.loss import response
 from discreet.loss.convert import pure_to_gdp, pure_to_zcdp
 from discreet.loss.leaves import Pure, RandomizedResponse, Response

@@ -18,26 +18,26 @@ from mechanisms.shake import Shake
 from discreet import mechanisms
 from discreet.errors import Error
 from discreet.loss.loss import Loss
-from discreet.mechanisms.bootstrap import LittleBootstraps
 from discreet.mechanisms.covariance import Covariance
 from discreet.mechanisms.exponential import Exponential, IntervalExponential
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.inverse_sensitivity import InverseSensitivity
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.magnitude import Magnitude
 from discreet.mechanisms.mean import Mean
 from discreet.mechanisms.mechanism import Mechanism, Processed
 from discreet.mechanisms.noisy_max import NoisyMax, TopK
 from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
-from discreet.mechanisms.propose_test_release import ProposeTestRelease, StabilityTest, StableMode
 from discreet.mechanisms.quantile import Quantile, Quantiles
 from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.mechanisms.robust import Robust
-from discreet.mechanisms.sample_and_aggregate import SampleAndAggregate
-from discreet.mechanisms.smooth_sensitivity import SmoothSensitivity
-from discreet.mechanisms.sparse_vector import SparseVector
-from discreet.mechanisms.toeplitz import Toeplitz
-from discreet.mechanisms.tree import Tree
+from discreet.mechanisms.robust.bootstrap import LittleBootstraps
+from discreet.mechanisms.robust.inverse_sensitivity import InverseSensitivity
+from discreet.mechanisms.robust.order_statistics import Robust
+from discreet.mechanisms.robust.propose_test_release import ProposeTestRelease, StabilityTest, StableMode
+from discreet.mechanisms.robust.sample_and_aggregate import SampleAndAggregate
+from discreet.mechanisms.robust.smooth_sensitivity import SmoothSensitivity
+from discreet.mechanisms.streams.sparse_vector import SparseVector
+from discreet.mechanisms.streams.toeplitz import Toeplitz
+from discreet.mechanisms.streams.tree import Tree
 from discreet.mechanisms.truncated_geometric import TruncatedGeometric
 from discreet.noise import lattice
 from discreet.noise.bits import SystemBits

@@ -16,7 +16,7 @@ from discreet.mechanisms.noisy_max import NoisyMax, TopK
 from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
 from discreet.mechanisms.quantile import Quantile, Quantiles
 from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.mechanisms.sparse_vector import SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector
 from discreet.mechanisms.truncated_geometric import TruncatedGeometric
 from discreet.noise.bits import SystemBits
 from discreet.private import Private

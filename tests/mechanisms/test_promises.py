@@ -19,13 +19,13 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_max import NoisyMax, TopK
 from discreet.mechanisms.partition_selection import PartitionSelection
-from discreet.mechanisms.propose_test_release import ProposeTestRelease, StableMode
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.mechanisms.robust import Robust
-from discreet.mechanisms.sample_and_aggregate import SampleAndAggregate
-from discreet.mechanisms.sparse_vector import SparseVector
-from discreet.mechanisms.tree import Tree
+from discreet.mechanisms.robust.order_statistics import Robust
+from discreet.mechanisms.robust.propose_test_release import ProposeTestRelease, StableMode
+from discreet.mechanisms.robust.sample_and_aggregate import SampleAndAggregate
+from discreet.mechanisms.streams.sparse_vector import SparseVector
+from discreet.mechanisms.streams.tree import Tree
 from discreet.mechanisms.truncated_geometric import TruncatedGeometric
 
 RUNS, CONFIDENCE = 300, 0.9

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.engines.duckdb.engine import DuckDB
-from discreet.plan.bound import Bounding, Groups, Rows, Single
-from discreet.relation.node import Scan
+from discreet.plan.bounding import Bounding, Groups, Rows, Single
+from discreet.query.relation.node import Scan
 from discreet.tables.column import Column
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table

@@ -12,11 +12,11 @@ from hypothesis import strategies as some
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.errors import Refused
 from discreet.loss.notions import Approx, Pure
+from discreet.plan.budget import split
 from discreet.plan.compile import compile_plan
-from discreet.plan.find import FindBound, FindKeys, FindLimit
-from discreet.plan.plan import Plan
-from discreet.plan.share import split
-from discreet.sql.read import read
+from discreet.plan.discovery import FindBound, FindKeys, FindLimit
+from discreet.query.sql.read import read
+from discreet.session.plan import Plan
 from discreet.tables.catalog import Catalog
 from discreet.tables.column import Column
 from discreet.tables.kind import Kind

@@ -12,13 +12,13 @@ import duckdb
 import polars
 import pytest
 
+from discreet.algorithms.graphs.degrees import Degrees
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, PolicyError
-from discreet.graph_session import GraphRelease, GraphSession, graph
-from discreet.graphs.degrees import Degrees
 from discreet.ledger.ledger import open_ledger
 from discreet.loss import record
-from discreet.release import verify_receipt
+from discreet.session.graphs import GraphRelease, GraphSession, graph
+from discreet.session.release import verify_receipt
 
 RING = [(i, (i + 1) % 300) for i in range(300)]
 STAR = [(0, i) for i in range(1, 200)]

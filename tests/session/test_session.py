@@ -18,8 +18,8 @@ import pytest
 import discreet
 from discreet.errors import BudgetExceeded, EngineError, Invalid, PolicyError, Refused
 from discreet.ledger import leases
-from discreet.plan import execute as executing
-from discreet.session import Session
+from discreet.run import execute as executing
+from discreet.session.session import Session
 
 SQL = "SELECT dept, COUNT(*) AS visits, AVG(cost) AS mean_cost FROM visits GROUP BY dept"
 
@@ -342,14 +342,14 @@ def test_three_thirds_fit_a_budget_of_one(path: Path) -> None:
 def test_a_slow_question_that_is_asked_by_many_is_paid_for_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others wait as long as whoever paid is at it, and not for some seconds only."""
     monkeypatch.setattr(leases, "LASTS", 0.5)
-    monkeypatch.setattr("discreet.till.LASTS", 0.5)
+    monkeypatch.setattr("discreet.ledger.payment.LASTS", 0.5)
     execute = executing.execute
 
     def slowly(*args: Any) -> Any:
         time.sleep(2)
         return execute(*args)
 
-    monkeypatch.setattr("discreet.session.execute", slowly)
+    monkeypatch.setattr("discreet.session.session.execute", slowly)
     db, found = connect(path, ledger=":memory:", epsilon=9), []
     threads = [threading.Thread(target=lambda: found.append(db.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1).rows)) for _ in range(3)]
     for thread in threads:

@@ -11,9 +11,9 @@ from attrs import evolve
 from gauntlet.replay import differences, excesses, run, standing_clock
 
 import discreet
-from discreet import session as road
-from discreet.plan.execute import execute
 from discreet.private import reveal
+from discreet.run.execute import execute
+from discreet.session import session as road
 from discreet.tables.kind import Kind
 from discreet.tables.policy import Policy, read_policy
 
@@ -45,7 +45,7 @@ def stats(db: Any, text: str) -> list[tuple[str, int | None]]:
 
 @pytest.mark.parametrize("unit", ["id", discreet.each_row()], ids=str)
 def test_the_error_is_that_of_averaging(unit: Any) -> None:
-    mechanism, _ = discreet.averaging(VALUES, lambda x: x, size=SIZE, lower=0, upper=20_000, epsilon=1)
+    mechanism, _ = discreet.mechanisms.averaging(VALUES, lambda x: x, size=SIZE, lower=0, upper=20_000, epsilon=1)
     plan = session(unit=unit).sql(ASKED).plan(epsilon=1)
     assert plan.error()["m"] == pytest.approx(mechanism.error(0.95), rel=1e-5) == pytest.approx(99.858, abs=0.001)
     today = session(size=None, unit=unit).sql(ASKED).plan(epsilon=1)

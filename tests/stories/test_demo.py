@@ -82,8 +82,11 @@ def test_every_public_name_exists_once() -> None:
     assert len(set(discreet.__all__)) == len(discreet.__all__)
     assert all(hasattr(discreet, name) for name in discreet.__all__)
     assert {"connect", "Plan", "Release", "Session"} <= set(discreet.__all__)
-    public = {n for n in vars(discreet) if not n.startswith("_") and getattr(discreet, n).__class__.__name__ != "module"}
-    assert public - {"Any", "TYPE_CHECKING", "import_module"} <= set(discreet.__all__)
+    for package in (discreet, discreet.algorithms, discreet.attacks, discreet.loss, discreet.mechanisms):
+        assert dir(package) == sorted(package.__all__)
+    assert len(discreet.__all__) < 40
+    with pytest.raises(AttributeError, match=r"write discreet\.algorithms\.BLR"):
+        discreet.BLR  # noqa: B018
 
 
 def test_import_loads_no_heavy_library() -> None:

@@ -11,7 +11,7 @@ from mechanisms.shake import Shake, fits, tally
 from theorems import laws
 from theorems.checker import Floats, OutputLaw, Vector, box, neighbours, profile_excess, worst_log_ratio
 
-from discreet.mechanisms.sparse_vector import SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector
 
 TIGHT = 1 + 1e-9
 STREAMS = (-40, 0, 3)  # in units of Δ/ε; −40: an answer that is almost surely below

@@ -17,14 +17,14 @@ from discreet.cli.output import print_json
 from discreet.cli.screen import as_text, gauge, out
 from discreet.cli.source import find_ledger, is_ledger
 from discreet.errors import Invalid, LedgerError
-from discreet.estimate.estimate import Estimate
 from discreet.ledger.asked import asked
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.standing import Amount
 from discreet.plots.table import plainly
-from discreet.project import FILE, find_project, read_project
-from discreet.receipts import price, verify_receipt
-from discreet.release import CHANGED, Release, stored_release
+from discreet.session.estimate.estimate import Estimate
+from discreet.session.project import FILE, find_project, read_project
+from discreet.session.receipts import price, verify_receipt
+from discreet.session.release import CHANGED, Release, stored_release
 
 Witness = Annotated[str | None, Option("--witness", metavar="FILE", help="The ledger's witness.")]
 _RECENT = 20

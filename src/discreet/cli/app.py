@@ -18,7 +18,7 @@ from discreet.cli.migrate import migrate
 from discreet.cli.output import UNWRITABLE, as_typed, drop, show_what_can_be_shown
 from discreet.cli.synthesize import synthesize
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, Refused
-from discreet.project import init as draft_project
+from discreet.session.project import init as draft_project
 
 # what scripts may rely on; 2 is also what a wrong option gives
 CODES: tuple[tuple[type[Error], int], ...] = ((Invalid, 2), (Refused, 3), (BudgetExceeded, 4), (LedgerError, 5), (EngineError, 6))

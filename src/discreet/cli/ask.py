@@ -7,15 +7,15 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from discreet.asking import Query
 from discreet.cli import screen
 from discreet.cli.destination import require_drawable, require_writable, write
 from discreet.cli.output import print_json
 from discreet.cli.source import Declared, open_data, wished
 from discreet.errors import Invalid
 from discreet.exact import Number
-from discreet.release import Release
-from discreet.session import Session
+from discreet.session.query import Query
+from discreet.session.release import Release
+from discreet.session.session import Session
 
 Data = Annotated[
     str, Argument(metavar="DATA", help="A Parquet or CSV file, the address of a database, or a discreet.toml (or its folder).")

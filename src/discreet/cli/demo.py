@@ -26,13 +26,13 @@ from discreet.cli.hospital import HOSTILE, PEOPLE, POLICY, QUESTIONS, TABLES, TO
 from discreet.cli.screen import gauge, out, working
 from discreet.engines.duckdb.generate import as_csv, exactly, write_tables
 from discreet.errors import Error
-from discreet.plan.forecast import Forecast
-from discreet.plan.plan import Plan
+from discreet.explain.forecast import Forecast
 from discreet.plots.table import Series, cell, decimals, plainly
-from discreet.project import FILE, open_project
-from discreet.receipts import price
-from discreet.release import Release
-from discreet.session import Session
+from discreet.session.plan import Plan
+from discreet.session.project import FILE, open_project
+from discreet.session.receipts import price
+from discreet.session.release import Release
+from discreet.session.session import Session
 
 SIZE = 100_000  # of the groups that forecasts are for
 MOST = 12  # rows shown of each answer

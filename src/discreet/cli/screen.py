@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from discreet.explain.text import Explanation
 from discreet.ledger.standing import Amount
-from discreet.plan.explain import Explanation
 from discreet.plots.table import TOO_SMALL, cell
-from discreet.receipts import price
-from discreet.release import Release
+from discreet.session.receipts import price
+from discreet.session.release import Release
 
 MOST = 60  # rows that are shown
 out = Console(highlight=False, soft_wrap=False)

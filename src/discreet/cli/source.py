@@ -15,9 +15,9 @@ from attrs import fields_dict, frozen
 from discreet.address import is_address
 from discreet.errors import Invalid
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.opening import connect
-from discreet.project import FILE, find_project, ledger_of, open_project, read_project
-from discreet.session import Session
+from discreet.session.connect import connect
+from discreet.session.project import FILE, find_project, ledger_of, open_project, read_project
+from discreet.session.session import Session
 from discreet.tables.unit import each_row
 
 _SQLITE = b"SQLite format 3\x00"

@@ -61,7 +61,7 @@ def _pay(console: Console, budget: discreet.Filter, loss: Loss) -> discreet.Filt
 
 
 def _histogram(console: Console, conditions: Private[list[str]], budget: discreet.Filter) -> discreet.Filter:
-    mechanism, counts = discreet.histogram(conditions, CONDITIONS, epsilon="0.4")
+    mechanism, counts = discreet.mechanisms.histogram(conditions, CONDITIONS, epsilon="0.4")
     console.print("[bold]1. How many patients have each condition?[/bold]")
     forecast = mechanism.error(0.95, size=len(CONDITIONS))
     console.print(f"  forecast, before paying: all {len(CONDITIONS)} counts within ±{forecast:.0f}, with 95 % confidence")
@@ -76,7 +76,7 @@ def _histogram(console: Console, conditions: Private[list[str]], budget: discree
 
 
 def _popular(console: Console, conditions: Private[list[str]], budget: discreet.Filter) -> discreet.Filter:
-    mechanism, counts = discreet.most_popular(conditions, CONDITIONS, epsilon="0.1")
+    mechanism, counts = discreet.mechanisms.most_popular(conditions, CONDITIONS, epsilon="0.1")
     console.print("[bold]2. Which is the most common?[/bold]  (noisy max: only the name leaves)")
     budget = _pay(console, budget, mechanism.loss)
     behind = mechanism.error(0.95, size=len(CONDITIONS))
@@ -85,7 +85,7 @@ def _popular(console: Console, conditions: Private[list[str]], budget: discreet.
 
 
 def _median(console: Console, bills: Private[list[float]], budget: discreet.Filter) -> discreet.Filter:
-    mechanism = discreet.Quantiles(epsilon="0.4", qs=["0.25", "0.5", "0.75"], lower=0, upper=2000)
+    mechanism = discreet.mechanisms.Quantiles(epsilon="0.4", qs=["0.25", "0.5", "0.75"], lower=0, upper=2000)
     console.print("[bold]3. What do the bills look like?[/bold]  (quartiles between 0 and 2,000)")
     budget = _pay(console, budget, mechanism.loss)
     low, middle, high = mechanism.release(bills)

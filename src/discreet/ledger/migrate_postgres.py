@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from discreet.errors import LedgerError
-from discreet.ledger import walls
+from discreet.ledger import postgres_schema as walls
 from discreet.ledger.address import divided
 from discreet.ledger.chain import Entry
 from discreet.ledger.postgres import PostgresStorage

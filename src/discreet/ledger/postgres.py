@@ -11,7 +11,7 @@ from typing import Any, final
 import psycopg
 
 from discreet.errors import LedgerError
-from discreet.ledger import walls
+from discreet.ledger import postgres_schema as walls
 from discreet.ledger.address import divided
 from discreet.ledger.chain import Entry, digest
 from discreet.ledger.history import distrust

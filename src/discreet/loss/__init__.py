@@ -1,1 +1,16 @@
-"""What randomised algorithms cost: the algebra of privacy losses, its theorems, and budgets that survive adaptivity."""
+"""What mechanisms cost: losses as terms, what they amount to together, and budgets."""
+
+from typing import TYPE_CHECKING
+
+from discreet.exports import exports
+
+if TYPE_CHECKING:
+    from discreet.loss.filter import Filter as Filter
+    from discreet.loss.loss import Loss as Loss
+    from discreet.loss.loss import parallel as parallel
+    from discreet.loss.notions import Approx as Approx
+    from discreet.loss.notions import Gdp as Gdp
+    from discreet.loss.notions import Pure as Pure
+    from discreet.loss.notions import Zcdp as Zcdp
+
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

@@ -15,7 +15,7 @@ from discreet.exact import Number
 from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.sparse_vector import SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector
 from discreet.noise.bits import Bits
 from discreet.noise.refine import Floats, Integers
 

@@ -7,9 +7,9 @@ from typing import assert_never
 from attrs import evolve
 
 from discreet.errors import Refused
-from discreet.plan.question import Measure, Question
-from discreet.relation.expr import Call, Column, Expr, Literal, call, field_of
-from discreet.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, Within
+from discreet.query.question import Measure, Question
+from discreet.query.relation.expr import Call, Column, Expr, Literal, call, field_of
+from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, Within
 from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions
 

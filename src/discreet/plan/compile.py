@@ -15,18 +15,18 @@ from discreet.loss import calibrate, leaves
 from discreet.loss.loss import NOTHING, Loss, compose
 from discreet.loss.promise import Promised
 from discreet.mechanisms.sensitivity import Adjacency
-from discreet.plan.bound import Single
-from discreet.plan.canonical import digest
-from discreet.plan.find import Find, FindBound, FindKeys, FindLimit, open_ends
-from discreet.plan.origin import origin, private_tables
-from discreet.plan.question import Question
-from discreet.plan.settle import bound, settle
-from discreet.plan.share import ADDITIVE, divided, split, totals
-from discreet.plan.source import KeyValues
-from discreet.plan.stat import Stat
+from discreet.plan.bounding import Single
+from discreet.plan.budget import ADDITIVE, divided, split, totals
+from discreet.plan.discovery import Find, FindBound, FindKeys, FindLimit, open_ends
+from discreet.plan.resolve import bound, settle
 from discreet.plan.steps import Budget, Found, Noise, Steps
-from discreet.relation.expr import Column, Expr, field_of
-from discreet.relation.field import Interval
+from discreet.plan.total import Stat
+from discreet.query.canonical import digest
+from discreet.query.question import Question
+from discreet.query.relation.expr import Column, Expr, field_of
+from discreet.query.relation.field import Interval
+from discreet.query.relation.origin import origin, private_tables
+from discreet.run.source import KeyValues
 from discreet.tables.catalog import Catalog
 from discreet.tables.column import MOST_KEYS
 from discreet.tables.kind import Value

@@ -15,12 +15,12 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.sensitivity import Adjacency
-from discreet.plan.bound import Bounding, Votes
-from discreet.plan.find import Find, FindKeys
-from discreet.plan.question import Question
-from discreet.plan.source import KeyValues, Source
-from discreet.plan.stat import Scaled, Stat
-from discreet.relation.expr import Expr
+from discreet.plan.bounding import Bounding, Votes
+from discreet.plan.discovery import Find, FindKeys
+from discreet.plan.total import Scaled, Stat
+from discreet.query.question import Question
+from discreet.query.relation.expr import Expr
+from discreet.run.source import KeyValues, Source
 from discreet.tables.kind import Value
 from discreet.tables.table import Contributions
 

@@ -16,12 +16,12 @@ from engines.beliefs.expressions import calls, spelled
 from engines.beliefs.reach import allowed
 
 from discreet.engines.engine import Columns, Engine
-from discreet.plan.find import _TOP, log_place, settled
-from discreet.plan.stat import ALONE, Stat, grid
-from discreet.relation.expr import Expr, Literal, columns_of, field_of
-from discreet.relation.field import Field
-from discreet.relation.node import Relation
-from discreet.relation.write import write_expr, write_relation
+from discreet.plan.discovery import _TOP, log_place, settled
+from discreet.plan.total import ALONE, Stat, grid
+from discreet.query.relation.expr import Expr, Literal, columns_of, field_of
+from discreet.query.relation.field import Field
+from discreet.query.relation.node import Relation
+from discreet.query.relation.write import write_expr, write_relation
 from discreet.tables.kind import Kind
 
 PYTHON: dict[Kind, type] = {

@@ -11,10 +11,10 @@ from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.postgres.dialect import POSTGRES
 from discreet.engines.spark.dialect import SPARK
 from discreet.errors import Refused
-from discreet.relation.expr import Call, Column, Expr, Literal, Schema, call, field_of
-from discreet.relation.field import Field
-from discreet.relation.functions import FUNCTIONS
-from discreet.relation.write import write_expr
+from discreet.query.relation.expr import Call, Column, Expr, Literal, Schema, call, field_of
+from discreet.query.relation.field import Field
+from discreet.query.relation.functions import FUNCTIONS
+from discreet.query.relation.write import write_expr
 from discreet.tables.kind import Kind, Value
 
 LONGEST = 3_000  # characters of SQL on any engine; they take seconds to plan what is longer

@@ -13,9 +13,9 @@ from scripted import Seeded
 
 from discreet.engines.engine import Columns, Engine, Given
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.plan.execute import execute
 from discreet.plan.steps import Steps
 from discreet.private import reveal
+from discreet.run.execute import execute
 
 Row = tuple[Any, ...]
 Release = Callable[[Mechanism[Any], Any, Any], Any]

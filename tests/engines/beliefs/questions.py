@@ -13,11 +13,11 @@ from gauntlet.questions import CONTRIBUTIONS, Asked, question
 from discreet.engines.dialect import Dialect
 from discreet.errors import Invalid, Refused
 from discreet.plan.compile import compile_plan
-from discreet.plan.question import Measure, Question
 from discreet.plan.steps import Steps
-from discreet.relation.expr import Column, Expr, columns_of, field_of
-from discreet.relation.node import PerUnit, Relation, Scan, Select, Stack, Where, Within
-from discreet.session import Session
+from discreet.query.question import Measure, Question
+from discreet.query.relation.expr import Column, Expr, columns_of, field_of
+from discreet.query.relation.node import PerUnit, Relation, Scan, Select, Stack, Where, Within
+from discreet.session.session import Session
 from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions

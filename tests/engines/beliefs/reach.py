@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from discreet.relation.expr import Call, Expr, Schema, field_of
-from discreet.relation.field import Interval
+from discreet.query.relation.expr import Call, Expr, Schema, field_of
+from discreet.query.relation.field import Interval
 from discreet.tables.kind import Kind
 
 _UNIT, _LEAST = Fraction(1, 2**51), Fraction(1, 10**307)  # some roundings of one operation, relative; and where floats end

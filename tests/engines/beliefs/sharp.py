@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from discreet.relation.expr import Column, Expr, Literal, call
+from discreet.query.relation.expr import Column, Expr, Literal, call
 
 I, N, W, BIG, BIGN, SHORT, UI = map(Column, ("i", "n", "w", "big", "bign", "short", "ui"))
 R, P, WEE, VAST, TIGHT, FAR, OPEN, OPENN, F4, DEC = map(Column, ("r", "p", "wee", "vast", "tight", "far", "open", "openn", "f4", "dec"))

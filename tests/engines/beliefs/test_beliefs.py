@@ -18,9 +18,9 @@ from engines.beliefs.stores import Stores
 
 from discreet.engines.engine import Engine
 from discreet.errors import Refused
-from discreet.relation.expr import Column, Expr, call, field_of
-from discreet.relation.functions import FUNCTIONS
-from discreet.relation.node import PerUnit, Scan, Within
+from discreet.query.relation.expr import Column, Expr, call, field_of
+from discreet.query.relation.functions import FUNCTIONS
+from discreet.query.relation.node import PerUnit, Scan, Within
 from discreet.tables.kind import Kind
 
 SCAN, OWNED = Scan(awkward.TABLE), Scan(awkward.OWNED)

@@ -18,7 +18,7 @@ from discreet.engines.engine import Engine
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
 from discreet.plan.steps import Steps
-from discreet.session import Session
+from discreet.session.session import Session
 from discreet.tables.policy import read_policy
 
 OTHERS = ["postgres", "spark"]

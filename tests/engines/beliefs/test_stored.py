@@ -13,8 +13,8 @@ from engines.beliefs.landing import Landing
 from engines.beliefs.stores import ENGINES, Stores
 
 from discreet.engines.engine import Engine
-from discreet.relation.expr import Column, Expr, Literal, call
-from discreet.relation.node import Scan
+from discreet.query.relation.expr import Column, Expr, Literal, call
+from discreet.query.relation.node import Scan
 from discreet.tables.column import Column as Declared
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table

@@ -9,10 +9,10 @@ import pytest
 from engines.contract.asked import EngineOf, each, listed, rows
 from engines.contract.places import Place
 
-from discreet.relation.calendar import PARTS, STARTS
-from discreet.relation.expr import Call, Column
-from discreet.relation.field import Field
-from discreet.relation.write import write_expr
+from discreet.query.relation.calendar import PARTS, STARTS
+from discreet.query.relation.expr import Call, Column
+from discreet.query.relation.field import Field
+from discreet.query.relation.write import write_expr
 from discreet.tables.kind import Kind
 
 DAYS = [

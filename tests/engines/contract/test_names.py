@@ -6,9 +6,9 @@ import pytest
 from engines.contract.asked import EngineOf, rows
 
 from discreet.engines.dialect import Dialect
-from discreet.relation.expr import Column as Named
-from discreet.relation.node import Scan, Select
-from discreet.relation.write import write_relation
+from discreet.query.relation.expr import Column as Named
+from discreet.query.relation.node import Scan, Select
+from discreet.query.relation.write import write_relation
 from discreet.tables.column import Column
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table

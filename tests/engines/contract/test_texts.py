@@ -13,9 +13,9 @@ import pytest
 from engines.contract.asked import EngineOf, columns, each, listed, rows
 
 from discreet.engines.dialect import Dialect
-from discreet.relation.expr import Call, Column, Expr, Literal
-from discreet.relation.field import Field
-from discreet.relation.write import write_expr
+from discreet.query.relation.expr import Call, Column, Expr, Literal
+from discreet.query.relation.field import Field
+from discreet.query.relation.write import write_expr
 from discreet.tables.kind import Kind
 
 ODD = [

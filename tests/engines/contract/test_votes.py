@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from engines.contract.asked import EngineOf, columns
 
-from discreet.plan.bound import Votes
-from discreet.plan.source import Source
-from discreet.plan.write import write_votes
-from discreet.relation.expr import Column
-from discreet.relation.node import Scan
+from discreet.plan.bounding import Votes
+from discreet.query.relation.expr import Column
+from discreet.query.relation.node import Scan
+from discreet.run.source import Source
+from discreet.run.write import write_votes
 from discreet.tables.column import Column as Declared
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table

@@ -16,7 +16,7 @@ from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.equality import is_bytewise, require_equality
 from discreet.engines.duckdb.files import Looked, look
 from discreet.engines.duckdb.load import load, prepare, require_room
-from discreet.engines.duckdb.made_up import made_up
+from discreet.engines.duckdb.mock import made_up
 from discreet.engines.duckdb.reading import reading, unread
 from discreet.engines.duckdb.ready import is_interrupted, problem_of
 from discreet.engines.duckdb.scratch import Scratch

@@ -1,0 +1,202 @@
+"""Nested random parts of many queries: what DNRRV pays on each level, and how far off it may be there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations, pairwise
+from typing import NamedTuple, final
+
+from attrs import evolve, field, frozen
+
+from discreet import exact
+from discreet.algorithms.classical import given
+from discreet.algorithms.classical.rounds import Rounds
+from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical.small import log_small_databases
+from discreet.errors import Invalid
+from discreet.exact import Number
+from discreet.loss.loss import Loss
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
+
+
+def most_missed(queries: int, part: int, databases: float, beta: float) -> int:
+    """How many of the queries may be answered badly by a database that is good for a random part of them; `databases` is ln|Y|.
+
+    Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009, generalisation by counting; without replacement).
+        Let Y be finite, and S a random set of k of |Q| queries. With probability 1 − β no y in Y is good for all of S and bad for more
+        than h of Q, where h is the least with |Y|·C(|Q| − h − 1, k)/C(|Q|, k) ≤ β.
+
+    Proof. A y that is bad for h + 1 queries or more is good for all of S with at most that chance; add up over Y.
+
+    >>> most_missed(1000, 200, databases=30, beta=0.01)
+    142
+    """
+
+    def log_choose(n: int) -> float:
+        return math.lgamma(n + 1) - math.lgamma(part + 1) - math.lgamma(n - part + 1)
+
+    margin = 1e-6 + 1e-15 * math.lgamma(queries + 1)  # for the rounding of floats
+
+    def surely(h: int) -> bool:
+        return queries - h - 1 < part or databases + log_choose(queries - h - 1) - log_choose(queries) <= math.log(beta) - margin
+
+    return exact.least_whole(surely)
+
+
+class Level(NamedTuple):
+    """One level: how many queries it has, its rounds of tests, where they begin, and how far off its answers and its database are."""
+
+    queries: int
+    rounds: Rounds | None  # none at the bottom, where all are measured
+    threshold: int
+    answers: float
+    database: float
+
+
+def part_sizes(value: Sequence[int]) -> tuple[int, ...]:
+    """How many queries each part has."""
+    return tuple(exact.whole(size, "each of the sizes") for size in value)
+
+
+@final
+@frozen(kw_only=True)
+class Nested:
+    """The public part of DNRRV: `size` queries over a domain, parts of them, and a budget that the levels share.
+
+    Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009; the price in exact terms).
+        The parts are drawn without looking at the data. Measuring k queries covers moves of k in ℓ₁, √k in ℓ₂. A level with at most h
+        exceptions costs h rounds (see `Rounds`), which are paid for whether they are used or not. All levels compose to ε pure, or to
+        at most ρ of zCDP, or (ε, δ) by the better of the two (see `Share`).
+
+    Accuracy.
+        With probability 1 − β all noise at the bottom is at most E, and ν for n̂; on each level all tests are right within t, all counts
+        within Z, and there are at most h exceptions. With λ the error of the database from below, the tests' threshold is λ + t, answers
+        are within a = max(Z, λ + 2t), and the database fitted to them within 2a + ν + n̂√(2 ln(2|Q|)/m). So each level doubles the error:
+        with |Q|^(1/d) as the ratio of neighbouring parts that is |Q|^o(1)·√n for the best d.
+
+    Proof.
+        A test whose gap is at most λ is below λ + t by t, so it is no hit; by `most_missed` at most h queries have larger gaps. A miss is
+        within λ + 2t, a hit is measured. For the fit see `few_rows`: the data's own distribution at n̂ is within a + ν of the answers.
+    """
+
+    size: int = field(converter=given.size)
+    domain: int = field(converter=given.domain)
+    top: int = field(default=1, converter=given.top)
+    rows: int = field(converter=given.rows)
+    sizes: tuple[int, ...] = field(default=(), converter=part_sizes)
+    beta: Fraction = field(default=Fraction(1, 20), converter=given.beta, repr=str)
+    epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
+    rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
+    records: int | None = field(default=None, converter=given.records)
+
+    def __attrs_post_init__(self) -> None:
+        if any(below >= above for above, below in pairwise((self.size, *self.sizes))):
+            raise Invalid("sizes must fall, and begin below the number of queries: each part is drawn from the one before")
+        _ = self.budget
+
+    # ── price ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _each(self) -> Fraction:
+        """β of each of the events of the accuracy statement: n̂ and the bottom's noise, and three on each level above."""
+        return self.beta / (2 + 3 * len(self.sizes))
+
+    @property
+    def hits(self) -> tuple[int, ...]:
+        """How many exceptions each level above the bottom has room for, the lowest level first."""
+        databases, each = log_small_databases(self.domain, self.rows), float(self._each)
+        levels = list(pairwise((self.size, *self.sizes)))[::-1]
+        return tuple(max(1, most_missed(above, below, databases, each)) for above, below in levels)
+
+    @property
+    def budget(self) -> Share:
+        """What may be spent in all, as ε or as ρ."""
+        return Share.of(self.epsilon, self.rho, self.delta, parts=(self.size, *self.sizes)[-1] + sum(self.hits))
+
+    @property
+    def _level_share(self) -> Share:
+        """Each level gets the same of what the number of records left."""
+        return (self.budget if self.records is not None else self.budget.part(20, 19)).part(1 + len(self.sizes))
+
+    @property
+    def counting(self) -> Laplace | Gaussian | None:
+        """How the number of records is measured, unless it is public."""
+        return self.budget.part(20).count(1) if self.records is None else None
+
+    @property
+    def measuring(self) -> Laplace | Gaussian:
+        """The noise for the smallest part, in units of 1/top."""
+        count, share = (self.size, *self.sizes)[-1], self._level_share
+        root = count if share.rho is None else exact.rational_up(lambda: exact.ball(count).sqrt())
+        return share.count(self.top * root)
+
+    @property
+    def rounds(self) -> tuple[Rounds, ...]:
+        """The tests of each level, the lowest first; nine tenths are for the tests, the rest for the counts of what they find."""
+        share, top = self._level_share, self.top
+        return tuple(Rounds(testing=share.part(10 * h, 9), telling=share.part(10 * h), rounds=h, top=top) for h in self.hits)
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What each step costs, in order."""
+        first = () if self.counting is None else (self.counting.loss,)
+        return (*first, self.measuring.loss, *(rounds.each for rounds in self.rounds for _ in range(rounds.rounds)))
+
+    # ── accuracy ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def levels(self, total: float) -> list[Level]:
+        """All levels from the bottom upwards if n̂ is `total`, in units of 1/top."""
+        each, top = self._each, self.top
+        off = 0.0 if self.counting is None else top * self.counting.error(1 - each)
+
+        def fitted(queries: int, answers: float) -> float:
+            return answers + off + max(answers, off) + total * top * math.sqrt(2 * math.log(2 * queries) / self.rows) + 0.5
+
+        sizes = (self.size, *self.sizes)[::-1]
+        noise = self.measuring.error(1 - each, sizes[0])
+        found = [Level(sizes[0], None, 0, noise, fitted(sizes[0], noise))]
+        for rounds, (below, size) in zip(self.rounds, pairwise(sizes), strict=True):
+            test = rounds.stream(0).error(1 - each / rounds.rounds, 2 * (size - below))
+            threshold = math.floor(found[-1].database + test) + 1
+            answers = max(rounds.telling_count.error(1 - each, rounds.rounds), threshold + test)
+            found.append(Level(size, rounds, threshold, answers, fitted(size, answers)))
+        return found
+
+    def top_level(self, confidence: Number, size: int) -> Level:
+        """The level of all queries, for `size` records; infinitely far off for more than 1 − β, as the thresholds are set for β."""
+        n = exact.whole(size, "size")
+        if exact.confidence_level(confidence) > 1 - self.beta:
+            return Level(self.size, None, 0, math.inf, math.inf)
+        return self.levels(n + (0.0 if self.counting is None else self.counting.error(1 - self._each)))[-1]
+
+    # ── the best parts ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def best(self, size: int, most_rows: int) -> Nested:
+        """The parts, at most two, and the rows up to so many, with the least error: sought roughly, then compared exactly."""
+        halves = [self.size >> i for i in range(1, 2 * self.size.bit_length() // 3) if self.size >> i]
+        rows = [2**i for i in range(4, max(5, most_rows.bit_length()), 2)]
+        tried: list[tuple[tuple[int, ...], int]] = [((), rows[-1])]
+        tried += [(sizes, m) for k in (1, 2) for sizes in combinations(halves, k) for m in rows]
+        made = sorted(tried, key=lambda shape: self._roughly(shape[0], shape[1], size))[:3]
+        return min((evolve(self, sizes=sizes, rows=m) for sizes, m in [*made, tried[0]]), key=lambda one: one._measure(size))
+
+    def _measure(self, size: int) -> float:
+        return self.top_level(1 - self.beta, size).answers
+
+    def _roughly(self, sizes: tuple[int, ...], rows: int, size: int) -> float:
+        """The error without the number of records, by the tails' leading terms."""
+        whole, each = (self.size, *sizes)[::-1], float(self.beta) / (2 + 3 * len(sizes))
+        databases = log_small_databases(self.domain, rows)
+        hits = [max(1, round(above * min(1.0, (databases - math.log(each)) / below))) for below, above in pairwise(whole)]
+        share = Share.of(self.epsilon, self.rho, self.delta, parts=whole[0] + sum(hits)).part(1 + len(sizes))
+        pure, rho = float(share.epsilon or 0), float(share.rho or 0)
+        k = whole[0]
+        off = k / pure * math.log(k / each) if pure else math.sqrt(k / rho * math.log(2 * k / each))
+        for h, (below, above) in zip(hits, pairwise(whole), strict=True):
+            test = 3.26 * math.log(2 * above * h / each) / (0.9 * pure / h if pure else math.sqrt(1.8 * rho / h))
+            off = 2 * off + size * math.sqrt(2 * math.log(2 * below) / rows) + 2 * test
+        return off * self.top

@@ -1,0 +1,109 @@
+"""Any marginal of a calibrated junction tree, also of columns that no clique holds together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.algorithms.marginals.beliefs import axes_without
+from discreet.algorithms.marginals.domain import Clique
+from discreet.algorithms.marginals.junction_tree import JunctionTree
+
+Floats = NDArray[np.float64]
+_TINY = 1e-290  # probabilities below this are nothing
+
+
+@final
+class Calibrated:
+    """The cliques' marginals, and a memory of what was asked on the way.
+
+    A marginal is gathered at the clique nearest to its columns: each column that is not there lies beyond one link, and what is needed of
+    it is its distribution given the link's separator, which is computed once and kept.
+    """
+
+    def __init__(self, tree: JunctionTree, beliefs: Sequence[Floats]) -> None:
+        self.tree, self.beliefs = tree, tuple(beliefs)
+        self._near: list[list[tuple[int, Clique]]] = [[] for _ in tree.cliques]
+        for link in tree.links:
+            self._near[link.parent].append((link.child, link.separator))
+            self._near[link.child].append((link.parent, link.separator))
+        self._far = [self._distances(i) for i in tree.domain.columns]
+        self._beyond: dict[tuple[int, int], frozenset[int]] = {}
+        self._parts: dict[tuple[int, Clique], Floats] = {}
+        self._given: dict[tuple[int, int, Clique], tuple[Floats, Clique]] = {}
+
+    def marginal(self, clique: Clique) -> Floats:
+        """The distribution of a clique's columns."""
+        homes = range(len(self.tree.cliques))
+        root = min(homes, key=lambda c: (sum(self._far[i][c] for i in clique), self.beliefs[c].size))
+        found, order = self._gathered(root, clique, None, ())
+        return np.asarray(found.transpose([order.index(i) for i in clique]), order="C")
+
+    def _distances(self, column: int) -> list[int]:
+        """How many links each clique is away from one that holds a column."""
+        far = [0 if column in clique else -1 for clique in self.tree.cliques]
+        ring = [i for i, d in enumerate(far) if d == 0]
+        while ring:
+            around = []
+            for i in ring:
+                for j, _ in self._near[i]:
+                    if far[j] < 0:
+                        far[j] = far[i] + 1
+                        around.append(j)
+            ring = around
+        return far
+
+    def _columns_beyond(self, here: int, there: int) -> frozenset[int]:
+        """The columns in the part of the tree that begins with `there`, seen from `here`."""
+        if (here, there) not in self._beyond:
+            below = [self._columns_beyond(there, j) for j, _ in self._near[there] if j != here]
+            self._beyond[here, there] = frozenset(self.tree.cliques[there]).union(*below)
+        return self._beyond[here, there]
+
+    def _part(self, home: int, part: Clique) -> Floats:
+        if (home, part) not in self._parts:
+            self._parts[home, part] = self.beliefs[home].sum(axis=axes_without(part, self.tree.cliques[home]))
+        return self._parts[home, part]
+
+    def _gathered(self, home: int, wanted: Clique, behind: int | None, given: Clique) -> tuple[Floats, Clique]:
+        """The distribution of `given` and what is wanted of this part of the tree, and the order of its axes."""
+        clique = self.tree.cliques[home]
+        missing = [i for i in wanted if i not in clique]
+        branches = []
+        for j, separator in self._near[home]:
+            there = tuple(i for i in missing if i in self._columns_beyond(home, j)) if j != behind and missing else ()
+            if there:
+                branches.append((j, separator, there))
+        kept = {*given, *(i for i in wanted if i in clique)}
+        order = tuple(sorted(kept.union(*(separator for _, separator, _ in branches))))
+        found: Floats = self._part(home, order)
+        for place, (j, separator, there) in enumerate(branches):
+            message, message_order = self._message(home, j, separator, there)
+            later = set().union(*(s for _, s, _ in branches[place + 1 :]))
+            result = tuple(i for i in order if i in kept or i in later) + tuple(i for i in order if i not in clique) + there
+            result = tuple(dict.fromkeys(result))
+            found = _product(found, order, message, message_order, result)
+            order = result
+        return found, order
+
+    def _message(self, here: int, there: int, separator: Clique, wanted: Clique) -> tuple[Floats, Clique]:
+        """The distribution of wanted columns beyond a link, given its separator."""
+        key = (here, there, wanted)
+        if key not in self._given:
+            joint, order = self._gathered(there, wanted, here, separator)
+            given = self._part(there, separator)
+            shape = [self.tree.domain.sizes[i] if i in separator else 1 for i in order]
+            axes = sorted(range(len(separator)), key=lambda place: order.index(separator[place]))
+            spread = given.transpose(axes).reshape(shape)
+            self._given[key] = np.divide(joint, spread, out=np.zeros_like(joint), where=spread > _TINY), order
+        return self._given[key]
+
+
+def _product(a: Floats, a_order: Clique, b: Floats, b_order: Clique, out: Clique) -> Floats:
+    """The product of two arrays over named axes, summed to `out`."""
+    names = {i: place for place, i in enumerate(dict.fromkeys((*a_order, *b_order)))}
+    arguments: list[Any] = [a, [names[i] for i in a_order], b, [names[i] for i in b_order], [names[i] for i in out]]
+    return np.asarray(np.einsum(*arguments, optimize=True))

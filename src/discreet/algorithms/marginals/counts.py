@@ -1,0 +1,86 @@
+"""Where counts come from: exact whole numbers for each cell of a marginal, private until a mechanism releases them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.algorithms.marginals.domain import Clique, Domain
+from discreet.errors import Invalid
+from discreet.private import Private
+
+Integers = NDArray[np.int64]
+Marginals = Mapping[Clique, Integers]  # row-major, in units of 1/one
+
+
+def distance(counts: Integers, estimate: Integers) -> int:
+    """Σ |counts − estimate|, exactly, whatever their size; moved to 2⁶² if it lies beyond, which moves nothing further apart."""
+    apart = np.abs(counts - estimate).astype(np.uint64)
+    low = np.uint64(2**32 - 1)
+    return min((int((apart >> np.uint64(32)).sum()) << 32) + int((apart & low).sum()), 2**62)
+
+
+def rounded(records: NDArray[np.float64], one: int) -> Integers:
+    """A public estimate in the units of counts."""
+    return np.rint(np.clip(records.ravel() * one, -(2.0**60), 2.0**60)).astype(np.int64)
+
+
+class Counts(Protocol):
+    """A private table as its marginals."""
+
+    @property
+    def domain(self) -> Domain:
+        """The columns and their codes."""
+
+    @property
+    def one(self) -> int:
+        """What a whole record counts."""
+
+    @property
+    def moved(self) -> int:
+        """How far any marginal moves between neighbours, in ℓ₁."""
+
+    @property
+    def length(self) -> Fraction:
+        """The same in ℓ₂."""
+
+    @property
+    def gained(self) -> int:
+        """The most that all cells of a marginal gain together, or that they lose: replacing a unit takes one away and adds another."""
+
+    def marginals(self, cliques: Sequence[Clique]) -> Private[Marginals]:
+        """Count the cells of each clique."""
+
+
+@final
+class CodedTable:
+    """A table of codes in memory, one row for each protected unit.
+
+    One more or less moves each marginal by 1; a replaced one by 2 in ℓ₁ and √2 in ℓ₂.
+    """
+
+    def __init__(self, domain: Domain, columns: Mapping[str, Any], replace_one: bool = False) -> None:
+        self.domain, self.one = domain, 1
+        self.moved, self.gained = 2 if replace_one else 1, 1
+        self.length = Fraction(14143, 10000) if replace_one else Fraction(1)
+        if missing := [name for name in domain.names if name not in columns]:
+            raise Invalid(f"these columns are missing: {', '.join(missing)}")
+        codes = [np.asarray(columns[name]) for name in domain.names]
+        if any(column.ndim != 1 or column.dtype.kind not in "iu" or len(column) != len(codes[0]) for column in codes):
+            raise Invalid("a coded table has columns of whole numbers, all of the same length")
+        clipped = [np.clip(column, 0, size - 1) for column, size in zip(codes, domain.sizes, strict=True)]
+        self._codes: Private[list[Integers]] = Private([column.astype(np.int64) for column in clipped])
+
+    def marginals(self, cliques: Sequence[Clique]) -> Private[Marginals]:
+        return self._codes.map(lambda codes: {clique: self._counted(codes, clique) for clique in cliques})
+
+    def _counted(self, codes: list[Integers], clique: Clique) -> Integers:
+        place = np.zeros(len(codes[0]), np.int64)
+        for i in clique:
+            place *= self.domain.sizes[i]
+            place += codes[i]
+        return np.bincount(place, minlength=self.domain.cells(clique)).astype(np.int64)

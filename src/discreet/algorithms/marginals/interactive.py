@@ -1,0 +1,317 @@
+"""Answer counts and averages as they come, consistently, and pay only for what is not known yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import ceil, inf, nan
+from statistics import NormalDist
+from typing import Literal, final
+
+import numpy as np
+from attrs import evolve, field, frozen
+
+from discreet import exact
+from discreet.algorithms.marginals.counts import Counts, Marginals
+from discreet.algorithms.marginals.domain import Clique
+from discreet.algorithms.marginals.hypothesis import Hypothesis
+from discreet.algorithms.marginals.knowledge import BITS, Knowledge, Purchase
+from discreet.algorithms.marginals.linear_query import LinearQuery
+from discreet.algorithms.marginals.residual import Residual
+from discreet.errors import BudgetExceeded, Invalid
+from discreet.exact import Number
+from discreet.loss.loss import NOTHING, Loss, compose
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.streams.sparse_vector import Run as Stream
+from discreet.mechanisms.streams.sparse_vector import SparseVector
+from discreet.private import Private
+
+Source = Literal["cached", "posterior", "hypothesis", "paid"]
+Guarding = Literal["auto", "always", "never"]
+Pay = Callable[[str, Loss], None]  # called before data is touched; it may raise BudgetExceeded
+
+_GRAIN = 16  # threshold tests are made in sixteenths of a count
+_SHARED, _WIDEST = 3, 8  # residuals may cost so many times what one number costs: if the questions to come share them, and if not
+_ROOM = 0.05  # with less of the accuracy left the model is not asked
+_MARGINALS = 64  # kept in memory
+_SPENT = "the account admits no more: this is the model's estimate, without a test against the data"
+
+
+def _accuracy(value: Number | None) -> Fraction | None:
+    return None if value is None else exact.positive(value, "accuracy")
+
+
+def _share(value: Number | None) -> Fraction | None:
+    return None if value is None else exact.positive(value, "share")
+
+
+def _beta(value: Number) -> Fraction:
+    return exact.confidence_level(value, "beta")
+
+
+def _questions(value: int) -> int:
+    return exact.whole(value, "questions")
+
+
+def _guarding(value: Guarding) -> Guarding:
+    if value not in ("auto", "always", "never"):
+        raise Invalid("guarding must be auto, always or never")
+    return value
+
+
+@final
+@frozen
+class Told:
+    """An answer in records and as a share of all of them, where it comes from, how far off it may be, and what it cost.
+
+    cached: the same question was answered before. posterior: what was released earlier is sure enough. hypothesis: the model's
+    estimate, near the data by a threshold test; or, with a note, without one, if the account refused. paid: measured for this question.
+    """
+
+    value: float
+    share: float
+    source: Source
+    error: float
+    cost: Loss = field(default=NOTHING)
+    note: str = field(default="")
+
+
+@final
+@frozen(kw_only=True)
+class Interactive:
+    """Answer linear queries, each within `accuracy` records, or within `share` of all records.
+
+    Each question goes to the first that can answer it: (1) what was answered before; (2) what is known: residuals with their exact
+    variances, and the model fitted to them; (3) the model's estimate, if a threshold test is open and finds it near the data; (4) a
+    measurement: of the residuals of the question's columns, as exactly as this question needs and shared by the questions to come, or of
+    the one number asked for, if that is cheaper. A round of threshold tests costs as much as hundreds of marginals, so one is opened
+    when twice as much was spent on measurements since the last; and four times as much is asked for after each that was not worth its
+    price. With `guarding="always"` a round is opened wherever every column was measured by itself, with "never" none.
+
+    Theorem (adaptive composition; Dwork et al. 2009; Hardt & Rothblum 2010; Rogers et al. 2016).
+        All answers together cost the sum of the losses that were paid, by any rule that admits losses chosen one after the other
+        (filter.py): every touch of the data is a mechanism that was paid for, and its parameters are made of what was released before.
+
+    Proof.
+        A round is one sparse vector with one hit. Its scores are ±(⌊16·Σ weight·count/top⌋ − e), where e is the estimate, public and
+        rounded before. One unit moves Σ weight·count/top by at most Δ, what the marginal's cells gain or lose, because weights are at most
+        top; so it moves the score, a whole number, by at most 16Δ, for every query. Misses are free, a hit ends the round. A residual moves
+        by its stated length (`Knowledge`), one number by `LinearQuery.sensitivity`; Gaussian noise prices both. The rest is
+        post-processing.
+
+    Accuracy.
+        With probability 1 − β the first `questions` answers are all within their stated errors, which are at most the accuracy unless the
+        account refused. Half of β goes to estimates: a Gaussian's tail at β/(2·questions) each. The other half to threshold tests:
+        round r has β/(2r(r + 1)) for 2·questions tests. A share is of the number of records, by its lower confidence bound.
+
+    >>> from discreet.algorithms.marginals.counts import CodedTable
+    >>> from discreet.algorithms.marginals.domain import Domain
+    >>> domain = Domain.of({"age": 3, "sex": 2})
+    >>> table = CodedTable(domain, {"age": [0, 1, 2] * 1000, "sex": [0, 0, 1] * 1000})
+    >>> run = Interactive(accuracy=100).open(table, lambda what, loss: None)
+    >>> old = LinearQuery.where(domain, {"age": 2, "sex": 1})
+    >>> run.ask(old).source, run.ask(old).source, run.ask(LinearQuery.where(domain, {"age": 1, "sex": 0})).source
+    ('paid', 'cached', 'posterior')
+    """
+
+    accuracy: Fraction | None = field(default=None, converter=_accuracy, repr=str)
+    share: Fraction | None = field(default=None, converter=_share, repr=str)
+    beta: Fraction = field(default=Fraction(1, 20), converter=_beta, repr=str)
+    questions: int = field(default=10_000, converter=_questions)
+
+    guarding: Guarding = field(default="auto", converter=_guarding)
+
+    def __attrs_post_init__(self) -> None:
+        if (self.accuracy is None) == (self.share is None) or (self.share is not None and self.share >= 1):
+            raise Invalid("give the accuracy in records, or share, a number between 0 and 1: one of the two")
+
+    @property
+    def z(self) -> float:
+        """How many standard deviations an estimate may be off."""
+        return NormalDist().inv_cdf(1 - float(self.beta) / (4 * self.questions))
+
+    def guard(self, accuracy: Fraction, counts: Counts, round_number: int) -> SparseVector | None:
+        """The threshold test of a round: half of the accuracy is its threshold, half its noise; None if whole numbers are too coarse."""
+        width = int(accuracy * counts.one * _GRAIN)
+        threshold, confidence = width // 2, 1 - self.beta / (2 * round_number * (round_number + 1))
+        if (slack := width - threshold - 2) < 4:
+            return None
+        moved = _GRAIN * counts.gained
+        once = SparseVector(epsilon=1, threshold=threshold, sensitivity=moved).error(confidence, 2 * self.questions)
+        epsilon = Fraction(ceil(once / slack * 10**6), 10**6)  # the error is that of ε = 1 divided by ε
+        return SparseVector(epsilon=epsilon, threshold=threshold, sensitivity=moved)
+
+    def open(self, counts: Counts, pay: Pay) -> Run:
+        """Begin; a share needs the number of records, which is measured now."""
+        return Run(self, counts, pay)
+
+
+@final
+class Run:
+    """One stream of questions."""
+
+    def __init__(self, rules: Interactive, counts: Counts, pay: Pay) -> None:
+        self.rules, self.losses = rules, list[tuple[str, Loss]]()
+        self.rounds = self.hits = 0
+        self.knowledge = Knowledge(counts, rules.questions)
+        self.hypothesis = Hypothesis(self.knowledge)
+        self._counts, self._account = counts, pay
+        self._told: dict[LinearQuery, Told] = {}
+        self._held: dict[Clique, Private[Marginals]] = {}
+        self._stream: Stream | None = None
+        self._measured = Fraction(0)  # ρ spent on measurements since the last round
+        self._saved = Fraction(0)  # ρ that the round's answers would have cost
+        self._patience = 2  # rounds are opened when so many times their price was spent on measurements
+        self._wanted = rules.accuracy if rules.accuracy is not None else self._share()
+
+    @property
+    def accuracy(self) -> float:
+        """How far off an answer may be, in records."""
+        return float(self._wanted)
+
+    def ask(self, query: LinearQuery) -> Told:
+        """Answer a question."""
+        query.check(self._counts.domain)
+        if (told := self._told.get(query)) is not None:
+            return Told(told.value, told.share, "cached", told.error)
+        if (told := self._posterior(query, "posterior")) is None:
+            before = len(self.losses)
+            try:
+                told = self._guarded(query) or self._paid(query)
+            except BudgetExceeded:
+                told = self._refused(query)
+            told = evolve(told, cost=compose(loss for _, loss in self.losses[before:]))
+        if not told.note:  # else the account may admit more later
+            self._told[query] = told
+        return told
+
+    # ── the four sources ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _posterior(self, query: LinearQuery, source: Source) -> Told | None:
+        """The model's estimate, moved as near to the direct one as it takes to be within the accuracy; None if that is not sure enough."""
+        direct = self.knowledge.direct(query)
+        width = direct.half_width(self.rules.z)
+        if (room := self.accuracy - width) < 0:
+            return None
+        value = direct.value
+        if room > _ROOM * self.accuracy:
+            value = min(max(self.hypothesis.estimate(query), value - room), value + room)
+        return self._tell(value, source, abs(value - direct.value) + width)
+
+    def _guarded(self, query: LinearQuery) -> Told | None:
+        """The model's estimate if an open threshold test finds nothing against it."""
+        if not self.hypothesis.is_trained(query.clique):
+            return None
+        if self._stream is None:
+            guard = self.rules.guard(self._wanted, self._counts, self.rounds + 1)
+            if guard is None or not self._is_worth_it(guard):
+                return None
+            try:
+                self._pay("a round of threshold tests", guard.loss)
+            except BudgetExceeded:
+                return None  # a measurement may cost less
+            self.rounds += 1
+            self._stream, self._measured, self._saved = guard.open(), Fraction(0), Fraction(0)
+        one = self._counts.one * _GRAIN
+        estimate = round(self.hypothesis.estimate(query) * one)
+        gap = self._marginal(query.clique).map(lambda held: query.of_marginal(held[query.clique]) * _GRAIN // query.top - estimate)
+        if not self._stream.ask(gap).above and not self._stream.ask(gap.map(lambda score: -score)).above:
+            self._saved += self._alone(query).loss.rho or 0
+            return self._tell(estimate / one, "hypothesis", self.accuracy)
+        if self._saved < (self._stream.mechanism.loss.rho or 0):
+            self._patience *= 4
+        self._stream, self.hits = None, self.hits + 1
+        return None
+
+    def _is_worth_it(self, guard: SparseVector) -> bool:
+        """Whether enough was spent on measurements since the last round."""
+        enough = self._measured >= self._patience * (guard.loss.rho or 0)
+        return self.rules.guarding == "always" or (self.rules.guarding == "auto" and enough)
+
+    def _paid(self, query: LinearQuery) -> Told:
+        """Measure what it takes."""
+        alone = self._alone(query)
+        plan = self._plan(query, alone)
+        if plan is None:
+            self._pay(query.shown(self._counts.domain), alone.loss)
+            number = self._marginal(query.clique).map(lambda held: query.of_marginal(held[query.clique]))
+            one = query.top * self._counts.one
+            value, error = float(alone.release(number)) / one, (self.rules.z * float(alone.scale) + 0.5) / one
+            self._measured += alone.loss.rho or 0
+            return self._tell(value, "paid", error)
+        self._buy(plan)
+        direct = self.knowledge.direct(query)
+        return self._posterior(query, "paid") or self._tell(direct.value, "paid", direct.half_width(self.rules.z))
+
+    def _refused(self, query: LinearQuery) -> Told:
+        """The model's estimate, and how far off it is if that is known at all."""
+        direct = self.knowledge.direct(query)
+        value, error = self.hypothesis.estimate(query), inf
+        if (width := direct.half_width(self.rules.z)) < inf:
+            value = min(max(value, direct.value - width), direct.value + width)
+            error = abs(value - direct.value) + width
+        return self._tell(value, "hypothesis", error, _SPENT)
+
+    # ── measuring ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _alone(self, query: LinearQuery) -> Gaussian:
+        """Gaussian noise on the one number that is asked for, half a unit of rounding less than the accuracy."""
+        width = self._wanted * query.top * self._counts.one
+        scale = max(width - Fraction(1, 2), width / 2) / Fraction(ceil(self.rules.z * 2**20), 2**20)
+        short = Fraction(max(1, int(scale * 2**10)), 2**10)
+        return Gaussian(scale=short, sensitivity=query.sensitivity(self._counts), whole=True)
+
+    def _plan(self, query: LinearQuery, alone: Gaussian) -> Purchase | None:
+        """The residuals to buy; None if the one number is much cheaper, even when the questions to come share the residuals."""
+        if not self.knowledge.fits(query.clique):
+            return None
+        plan = self.knowledge.plan(query, self.accuracy, self.rules.z)
+        price, single = plan.loss.rho, alone.loss.rho
+        assert price is not None
+        assert single is not None
+        return plan if plan.shared <= _SHARED * single and price <= _WIDEST * single else None
+
+    def _buy(self, plan: Purchase) -> None:
+        """Pay for residuals, then measure them."""
+        domain = self._counts.domain
+        self._pay(f"marginal of {domain.shown(plan.clique)}", plan.loss)
+        self._measured += plan.loss.rho or 0
+        held = self._marginal(plan.clique)
+        for part, mechanism in plan.steps:
+            axes = tuple(axis for axis, i in enumerate(plan.clique) if i not in part)
+            residual = Residual(domain, part, BITS)
+
+            def answer(marginals: Marginals, axes: tuple[int, ...] = axes, residual: Residual = residual) -> object:
+                return residual.of(np.asarray(marginals[plan.clique].reshape(domain.shape(plan.clique)).sum(axis=axes)))
+
+            self.knowledge.learn(part, np.asarray(mechanism.release(held.map(answer)), np.float64), mechanism)
+
+    def _share(self) -> Fraction:
+        """Measure the number of records, ever surer, until it is known within an eighth; the accuracy is a share of its lower bound."""
+        deviation = Fraction(4**10)
+        while True:
+            mechanism = self.knowledge.total_mechanism(deviation)
+            self._pay("number of records", mechanism.loss)
+            noisy = mechanism.release(self._marginal(()).map(lambda held: held[()]))
+            self.knowledge.learn((), np.asarray(noisy, np.float64), mechanism)
+            off = self.rules.z * self.knowledge.known[()].precision ** -0.5
+            if off <= self.knowledge.total / 8 or deviation <= 4:
+                assert self.rules.share is not None
+                lower = max(self.knowledge.total - off, 1.0)
+                return self.rules.share * Fraction(ceil(lower))
+            deviation /= 4
+
+    def _marginal(self, clique: Clique) -> Private[Marginals]:
+        if clique not in self._held:
+            if len(self._held) >= _MARGINALS:
+                del self._held[next(iter(self._held))]
+            self._held[clique] = self._counts.marginals([clique])
+        return self._held[clique]
+
+    def _pay(self, what: str, loss: Loss) -> None:
+        self._account(what, loss)
+        self.losses.append((what, loss))
+
+    def _tell(self, value: float, source: Source, error: float, note: str = "") -> Told:
+        share = value / self.knowledge.total if () in self.knowledge.known else nan  # not known before the number of records is
+        return Told(value, share, source, error, NOTHING, note)

@@ -1,0 +1,62 @@
+"""Noisy marginals, and the first guess they give of each column by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from discreet.algorithms.marginals.counts import Counts, Marginals
+from discreet.algorithms.marginals.domain import Clique, Domain
+from discreet.algorithms.marginals.spending import Spending
+from discreet.private import Private
+
+Floats = NDArray[np.float64]
+
+
+@final
+@frozen(eq=False)
+class Measured:
+    """A marginal as it was released, in records, and the noise's standard deviation in each cell."""
+
+    clique: Clique
+    values: Floats
+    deviation: float
+
+
+def total_of(measured: Iterable[Measured]) -> float:
+    """How many records there are: each marginal's sum, weighted by how sure it is; at least 1."""
+    sums = [(float(one.values.sum()), one.values.size * one.deviation**2) for one in measured]
+    weight = sum(1 / variance for _, variance in sums)
+    return max(1.0, sum(value / variance for value, variance in sums) / weight)
+
+
+def merged(measured: Sequence[Measured]) -> list[Measured]:
+    """One for each clique: those of the same are averaged, the surer ones count more."""
+    found: dict[Clique, Measured] = {}
+    for one in measured:
+        if (other := found.get(one.clique)) is not None:
+            a, b = 1 / one.deviation**2, 1 / other.deviation**2
+            one = Measured(one.clique, (a * one.values + b * other.values) / (a + b), (a + b) ** -0.5)
+        found[one.clique] = one
+    return list(found.values())
+
+
+def independent(domain: Domain, measured: Sequence[Measured], total: float) -> list[Floats]:
+    """Each column's distribution by what was measured of it alone; what is below the noise is shared evenly, and nothing is impossible."""
+    found = [np.full(size, 1 / size) for size in domain.sizes]
+    for one in merged([one for one in measured if len(one.clique) == 1]):
+        values = np.maximum(one.values, one.deviation / 4)
+        found[one.clique[0]] = values / values.sum()
+    return found
+
+
+def measure(exact: Private[Marginals], clique: Clique, spending: Spending, price: Fraction, counts: Counts) -> Measured:
+    """Release a marginal with Gaussian noise, for a price."""
+    mechanism = spending.gaussian(price, counts.length)
+    noisy = spending.release(f"marginal of {counts.domain.shown(clique)}", mechanism, exact.map(lambda held: held[clique]))
+    return Measured(clique, np.asarray(noisy, np.float64) / counts.one, float(mechanism.scale) / counts.one)

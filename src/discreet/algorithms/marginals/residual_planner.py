@@ -1,0 +1,114 @@
+"""ResidualPlanner: how exactly to measure each residual so that a workload's marginals are as accurate as a budget allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from math import pi, prod, sqrt
+from typing import final
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from discreet.algorithms.marginals.domain import Clique, Domain
+from discreet.algorithms.marginals.residual import BITS, Residual
+from discreet.algorithms.marginals.workload import Workload
+
+Floats = NDArray[np.float64]
+_ROUNDS = 30
+# How large residuals are guessed to be beyond what smaller ones explain, as a share of n², by how many columns they have.
+ENERGY = (1.0, 0.2, 0.01, 0.0002)
+
+
+@final
+@frozen(eq=False)
+class ResidualPlan:
+    """The variance with which each residual is measured, in records², for one unit of Σ share/variance.
+
+    Theorem (Xiao, He, Zhang & Kifer 2023).
+        Gaussian noise of variance sₐ on every residual A costs Σ pₐ/sₐ in μ² (half of it in ρ), pₐ = ∏ᵢ (1 − 1/nᵢ), for residuals are
+        orthogonal: a record's own marginal splits into them. A cell of the marginal S, made of its residuals, has variance
+        Σ_{A ⊆ S} sₐ·∏_{i∈A} (1 − 1/nᵢ)·∏_{j∈S∖A} nⱼ⁻². The sum of variances Σₐ vₐ·sₐ is least for sₐ ∝ √(pₐ/vₐ).
+
+    Accuracy.
+        The expected ℓ₁ error of S is √(2/π)·(cells of S)·√(variance of a cell); it is known before anything is measured.
+    """
+
+    domain: Domain
+    workload: Workload
+    bits: int
+    cliques: tuple[Clique, ...]
+    variances: Floats
+
+    def residual(self, clique: Clique) -> Residual:
+        """One of the residuals."""
+        return Residual(self.domain, clique, self.bits)
+
+    def scaled(self, amount: float) -> Floats:
+        """The variances if Σ share/variance may be so much."""
+        return self.variances / amount
+
+    def expected_errors(self, amount: float) -> dict[Clique, float]:
+        """The expected ℓ₁ error of each marginal of the workload, in records, if Σ share/variance may be so much."""
+        place = {clique: i for i, clique in enumerate(self.cliques)}
+        scaled = self.scaled(amount)
+        found = {}
+        for clique in self.workload.cliques:
+            variance = sum(scaled[place[part]] * _spread(self.domain, part, clique) for part in subsets(clique))
+            found[clique] = sqrt(2 / pi) * self.domain.cells(clique) * sqrt(variance)
+        return found
+
+
+def subsets(clique: Clique) -> list[Clique]:
+    """All subsets of a clique, the smallest first."""
+    return [part for k in range(len(clique) + 1) for part in combinations(clique, k)]
+
+
+def plan_residuals(domain: Domain, workload: Workload, guess: Mapping[int, float] | None = None) -> ResidualPlan:
+    """The plan with the least expected ℓ₁ error.
+
+    Weights of marginals are adjusted until the sum of variances is the sum of errors (each variance divided by its root). With a guess of
+    each order's variance per number, as a multiple of 1/amount, what is below the noise is measured less or not at all: with s′ = 1/(1/s +
+    1/guess) the variance that is left once both are known, Σ v·s′ is least for s′ ∝ √(p/v), but no larger than the guess.
+    """
+    cliques = tuple(sorted({part for clique in workload.cliques for part in subsets(clique)}, key=lambda c: (len(c), c)))
+    place = {clique: i for i, clique in enumerate(cliques)}
+    share = np.array([max(Residual(domain, clique, BITS).share, 1e-300) for clique in cliques])
+    parts = [(clique, [(place[part], _spread(domain, part, clique)) for part in subsets(clique)]) for clique in workload.cliques]
+    cells = np.array([domain.cells(clique) * workload.weights[clique] for clique in workload.cliques], np.float64)
+    held = np.array(
+        [np.inf if guess is None else max(guess.get(len(c), np.inf) / max(Residual(domain, c, BITS).size, 1), 1e-300) for c in cliques]
+    )
+    weight = cells.copy()
+    variances = np.ones(len(cliques))
+    for _ in range(_ROUNDS):
+        value = np.full(len(cliques), 1e-300)
+        for one, (_, spread) in zip(weight, parts, strict=True):
+            for i, factor in spread:
+                value[i] += one * factor
+        variances, left = _filled(share, value, held)
+        roots = np.array([sqrt(sum(left[i] * factor for i, factor in spread)) for _, spread in parts])
+        weight = cells / roots
+    return ResidualPlan(domain, workload, BITS, cliques, variances)
+
+
+def _filled(share: Floats, value: Floats, held: Floats) -> tuple[Floats, Floats]:
+    """Variances with Σ share/variance = 1 (∞: not measured), and what is left of each once the guess is known too."""
+    shape = np.sqrt(share / value)
+
+    def cost(level: float) -> float:
+        return float((share * np.maximum(1 / (level * shape) - 1 / held, 0)).sum())
+
+    low, high = 1e-200, 1e200
+    for _ in range(200):
+        level = sqrt(low) * sqrt(high)
+        low, high = (level, high) if cost(level) > 1 else (low, level)
+    precision = np.maximum(1 / (high * shape) - 1 / held, 0)
+    with np.errstate(divide="ignore"):
+        return 1 / precision, 1 / (precision + 1 / held)
+
+
+def _spread(domain: Domain, part: Clique, clique: Clique) -> float:
+    """How much of a residual's variance each cell of a marginal has."""
+    return prod((1 - 1 / domain.sizes[i]) if i in part else domain.sizes[i] ** -2.0 for i in clique)

@@ -1,1 +1,0 @@
-"""Looking at releases from outside: what an attacker can prove with public numbers."""

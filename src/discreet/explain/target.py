@@ -1,0 +1,52 @@
+"""The least ε for a wished error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from discreet import exact
+from discreet.errors import Invalid
+from discreet.explain.forecast import Forecast
+from discreet.query.question import Question
+from discreet.query.relation.expr import columns_of
+
+_FURTHEST = Fraction(10**300)
+
+
+def wished_errors(error: Any, question: Question) -> dict[str, float]:
+    """Read {"mean_cost": 5}: which outputs may err how far."""
+    measures = {name for name, _ in question.measures}
+    outputs = [name for name, expr in question.outputs if columns_of(expr) & measures]
+    if not isinstance(error, Mapping) or not error or set(error) - set(outputs):
+        raise Invalid(f"give the wished error of some statistics, as in {{{outputs[0]!r}: 5}}; there are {', '.join(outputs)}")
+    return {name: exact.float_down(min(exact.positive(width, f"the error of {name}"), _FURTHEST)) for name, width in error.items()}
+
+
+def least_epsilon(forecast_at: Callable[[Fraction], Forecast], wished: Mapping[str, float], surely: bool) -> Fraction:
+    """The least ε of three significant digits at which every output is as close as wished; `surely` wherever its statistics lie."""
+
+    def enough(epsilon: Fraction) -> bool:
+        forecast = forecast_at(epsilon)
+        return all(_width((forecast.worst if surely else forecast)[name], name) <= width for name, width in wished.items())
+
+    steps = [Fraction(digits) * Fraction(10) ** exponent for exponent in range(-8, 2) for digits in range(100, 1000)]
+    low, high = 0, len(steps) - 1
+    if not enough(steps[high]):
+        raise Invalid("no ε is enough for that: ask for a larger error, or check bounds and contributions")
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(steps[middle]) else (middle + 1, high)
+    return steps[low]
+
+
+def _width(forecast: Any, name: str) -> float:
+    if isinstance(forecast, dict):
+        raise Invalid(f"the error of {name} depends on a group's size: give size=…, the size of the groups you care about")
+    if forecast is None:
+        raise Invalid(
+            f"the error of {name} cannot be known before paying: declare its bounds, or say what to assume, as in "
+            "assume={'cost': (0, 500)}"
+        )
+    return float(forecast)

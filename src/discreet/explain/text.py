@@ -1,0 +1,188 @@
+"""A plan explained to a person: as text, as plain values, and as a page."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, final
+
+from attrs import frozen
+
+from discreet.explain.facts import facts
+from discreet.explain.html import page
+from discreet.explain.layout import laid_out
+from discreet.plan.steps import Steps
+
+WIDTH = 110
+ROUTES = {
+    "basic": "basic composition",
+    "advanced": "advanced composition",
+    "zcdp": "zero-concentrated privacy",
+    "renyi": "Rényi curve",
+    "gdp": "Gaussian privacy",
+    "pld": "privacy loss distribution",
+}
+Section = tuple[str, list[str]]  # a title and its lines
+
+
+@final
+@frozen(repr=False)
+class Explanation:
+    """Who is protected, what is done, what it costs and why that is so; printed as text, shown as a page in a notebook."""
+
+    facts: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return self.facts
+
+    def to_html(self) -> str:
+        """A page of its own."""
+        return f'<!doctype html><meta charset="utf-8"><title>A private plan</title>{self._repr_html_()}\n'
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"{title}\n" + "\n".join(_wrapped(lines)) for title, lines in sections(self.facts))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return page(list(sections(self.facts)))
+
+
+def explain(plan: Steps) -> Explanation:
+    """Explain a plan; nothing is read or spent."""
+    return Explanation(facts(plan))
+
+
+def _wrapped(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        inner = "".join(c if c.isprintable() else " " for c in line)
+        blank = len(inner) - len(inner.lstrip())
+        yield from textwrap.wrap(inner, WIDTH, initial_indent="  ", subsequent_indent="  " + " " * (blank + 4), break_on_hyphens=False) or [
+            ""
+        ]
+
+
+def sections(told: dict[str, Any]) -> Iterator[Section]:
+    """What is said, in its order; sections with nothing to say are left out."""
+    yield "Who is protected", _protected(told)
+    yield "How much of one unit counts", [f"{told['bounding']['how']} ({told['bounding']['why']})"]
+    if told["groups"]["kind"] != "none":
+        yield "Which groups are shown", _groups(told["groups"])
+    if told["finds"]:
+        yield "What is found first, privately", [_find(find) for find in told["finds"]]
+    if told["totals"]:
+        yield "Totals", [_together(told["together"]), *(line for total in told["totals"] for line in _total(total))]
+    if told["choices"]:
+        yield "Choices", [_choice(choice) for choice in told["choices"]]
+    yield "Expected error", _forecast(told["forecast"])
+    yield "Not known without spending", [*told["unknown"]] or ["nothing: no bounds or limits bend this answer"]
+    if told["notes"]:
+        yield "Notes", list(told["notes"])
+    yield "What it costs", list(_loss(told["loss"]))
+    yield "Why this is private", [f"{name}. {text}" for name, text in told["theorems"].items() if text]
+    yield f"What will run: {_work(told)}", _statements(told["statements"])
+
+
+def _protected(told: dict[str, Any]) -> list[str]:
+    who, price = told["protected"], told["price"]
+    cost = f"ε = {short(price['epsilon'])}" + (f", δ = {short(price['delta'])}" if Fraction(price["delta"]) else "")
+    lines = [f"{who['unit']}; neighbours are {who['neighbours']}", cost]
+    if price["odds"] is None:
+        return [*lines, "at this price a unit is hardly protected at all: its odds may grow beyond any number worth writing"]
+    lines.append(f"whatever somebody knows already, this answer makes their odds about one unit grow at most {price['odds']:.3g}-fold")
+    if Fraction(price["delta"]):
+        lines[-1] += f", but for a chance of {short(price['delta'])}"
+    return lines
+
+
+def _groups(told: dict[str, Any]) -> list[str]:
+    keys = ", ".join(told["keys"])
+    if told["kind"] == "public":
+        first = ", ".join(" · ".join("NULL" if part is None else part for part in group) for group in told["first"])
+        more = f", … ({told['count']:,} in all)" if told["count"] > len(told["first"]) else ""
+        lines = [f"by {keys}: a public list, so every one is shown, empty ones too: {first}{more}"]
+    else:
+        chances = ", ".join(f"{size:,} {'unit' if size == 1 else 'units'} {_chance(chance)}" for size, chance in told["chances"])
+        lines = [
+            f"by {keys}: found privately, so small groups stay hidden ({told['assumed']})",
+            f"shown with 50 % chance from {told['half']:,} units on, with 95 % from {told['most']:,}",
+            f"chances: {chances}",
+        ]
+    return lines + (["all other rows are counted in one more group, (other)"] if told["other"] else [])
+
+
+def _chance(chance: float) -> str:
+    return f"{chance:.1g}" if chance < 0.001 else f"{chance:.1%}".replace("%", " %") if chance < 0.9995 else "≈ 1"
+
+
+def _find(find: dict[str, str]) -> str:
+    paid = f"ε = {short(find['epsilon'])}" + (f", δ = {short(find['delta'])}" if "delta" in find else "")
+    return f"{find['what']}, by {find['mechanism']} with {paid}"
+
+
+def _together(told: dict[str, str]) -> str:
+    paid = f"ε = {short(told['epsilon'])}" + (f", δ = {short(told['delta'])}" if Fraction(told["delta"]) else "")
+    return f"noisy sums, together with {paid}; the statistics are computed from them"
+
+
+def _choice(told: dict[str, str]) -> str:
+    by = f", by {told['mechanism']}" if "mechanism" in told else ""
+    return f"{told['name']}: {told['what']}{by} with ε = {short(told['epsilon'])}"
+
+
+def _total(told: dict[str, Any]) -> Iterator[str]:
+    if "scale" not in told:
+        yield f"Σ {told['adds']}: {told['noise'].capitalize()} noise; its scale {told['why']}"
+        return
+    share = f" and ε = {short(told['epsilon'])}" if "epsilon" in told else ""
+    yield f"Σ {told['adds']}: {told['mechanism']} noise of scale {told['scale']:,.4g}{share}"
+    yield f"  one unit moves it by {told['sensitivity']:,.6g} at most: {told['why']}"
+
+
+def _forecast(told: dict[str, Any]) -> list[str]:
+    lines = [f"noise around the bounded question, {told['confidence']:.0%} of the time at most:".replace("%", " %")]
+    for name, width in told["half_widths"].items():
+        unit = " ranks or votes" if name in told["ranks"] else ""
+        match width:
+            case None:
+                text = "not known before its bounds are found; plan.error(assume=…) imagines them"
+            case dict():
+                text = ", ".join(f"± {half:,.3g}{unit} in a group of {int(size):,}" for size, half in width.items())
+            case _:
+                text = f"± {width:,.4g}{unit}"
+        lines.append(f"{name}: {text}")
+    lines += [f"if the limit found is {what} = {limit}, for example; the error grows with it" for what, limit in told["assumed"].items()]
+    return lines
+
+
+def _loss(told: dict[str, Any]) -> Iterator[str]:
+    yield told["term"]
+    for at in told["routes"]:
+        best = min((e for e in at["epsilons"].values() if e is not None), default=None)
+        shown = [f"{ROUTES[name]} ε = {e:.4g}{' ←' if e == best else ''}" for name, e in at["epsilons"].items() if e is not None]
+        yield f"at δ = {short(at['delta'])}: {', '.join(shown) or 'no theorem applies'}"
+    for group in told["people"]:
+        delta = f" and δ = {group['delta']:.2g}" if group["delta"] else ""
+        cost = "no promise" if group["epsilon"] is None else f"ε = {group['epsilon']:.4g}{delta}"
+        yield f"for {group['units']} units together: {cost}"
+
+
+def _work(told: dict[str, Any]) -> str:
+    """How often private rows are read, and how often rows or sums are brought together by unit or group."""
+    return ", ".join(f"{told[what]} {what if told[what] != 1 else what[:-1]}" for what in ("scans", "shuffles"))
+
+
+def _statements(told: list[dict[str, Any]]) -> list[str]:
+    return [line for of in told for line in (f"{of['for']} ({_work(of)}):", *(f"  {part}" for part in laid_out(of["sql"]).splitlines()))]
+
+
+def short(amount: str) -> str:
+    """An exact amount in a few digits.
+
+    >>> short("1/2"), short("0"), short("1/64000000")
+    ('0.5', '0', '1.6e-08')
+    """
+    value = Fraction(amount)
+    return f"{float(value):.2g}" if 0 < value < Fraction(1, 1000) else f"{float(value):.4g}"

@@ -1,0 +1,1 @@
+"""Mechanisms whose noise follows the data, and estimates of any function."""

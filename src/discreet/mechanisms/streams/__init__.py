@@ -1,0 +1,1 @@
+"""Mechanisms that answer again and again: sparse vector, running totals."""

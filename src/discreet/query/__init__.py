@@ -1,0 +1,1 @@
+"""What is asked: relations, statistics, questions; read from SQL or built in Python."""

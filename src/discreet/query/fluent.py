@@ -1,0 +1,331 @@
+"""Ask in Python: a chain of steps that builds the same question as SQL does.
+
+Strings are SQL expressions, read by the same reader and refused by the same rules.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, final
+
+from attrs import evolve, field, frozen
+
+from discreet import exact
+from discreet.errors import Invalid, Refused
+from discreet.query.question import Question
+from discreet.query.relation.node import Relation, Scan
+from discreet.tables.catalog import Catalog
+from discreet.tables.column import read_bounds
+from discreet.tables.kind import Kind
+from discreet.tables.table import Contributions
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+T = TypeVar("T")
+Named = tuple[str | None, str]
+NOT_COPIED = (
+    "a question belongs to its session and cannot be copied or pickled: send its text, and ask it with db.sql(...) of a session there"
+)
+_LONGEST = 300  # characters of a chain that are shown
+
+
+def _pieces() -> ModuleType:
+    """The SQL reader, loaded when the first expression is read."""
+    from discreet.query.sql import pieces
+
+    return pieces
+
+
+@final
+@frozen
+class Ask(Generic[T]):
+    """A question in the making. Every step gives a new one; `question` is what it amounts to, and `done` what its owner makes of that.
+
+    >>> from discreet.tables.column import Column
+    >>> from discreet.tables.kind import Kind
+    >>> from discreet.tables.table import Table
+    >>> from discreet.tables.unit import Person
+    >>> visits = Table("visits", (Column.of("id", Kind.INTEGER), Column.of("cost", Kind.REAL, bounds=(0, 500))), Person("id"))
+    >>> asked = table(Catalog((visits,)), "visits").where("cost > 10").count().mean("cost", name="mean_cost")
+    >>> [name for name, _ in asked.question.measures]
+    ['count', 'mean_cost']
+    >>> asked
+    visits.where('cost > 10').count().mean('cost', name='mean_cost')
+    """
+
+    relation: Relation
+    build: Callable[[Question], T]
+    dialect: str = "duckdb"
+    keys: tuple[Named, ...] = ()
+    statistics: tuple[Any, ...] = ()  # sql.pieces.Statistic
+    filters: tuple[str, ...] = ()
+    ordered: tuple[tuple[str, bool], ...] = ()
+    most: int | None = None
+    contributions: Contributions = Contributions()
+    other: bool = False
+    estimator: Callable[..., Any] | None = field(default=None, eq=False, repr=False)
+    said: tuple[str, ...] = field(default=(), eq=False)  # the chain as it was typed
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid(NOT_COPIED)
+
+    # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def where(self, condition: str) -> Ask[T]:
+        """Keep the rows for which a condition is true."""
+        return self._rows(_pieces().where(self.relation, _text(condition), self.dialect))._with(_step("where", condition))
+
+    def with_columns(self, **columns: str) -> Ask[T]:
+        """Compute further columns."""
+        return self._rows(_pieces().with_columns(self.relation, _named((), columns), self.dialect))._with(_step("with_columns", **columns))
+
+    def join(
+        self, other: Ask[Any], on: str | tuple[str, str] | list[str | tuple[str, str]], how: Literal["inner", "left"] = "inner"
+    ) -> Ask[T]:
+        """Join another table on equal columns; two private ones on the column that names the unit.
+
+        A column of the other table whose name is taken here is called name_2.
+        """
+        if not isinstance(other, Ask) or other.keys or other.statistics:
+            raise Invalid("join takes another table, before it is grouped or counted")
+        if how not in ("inner", "left"):
+            raise Invalid('how must be "inner" or "left"')
+        joined = self._rows(_pieces().join(self.relation, other.relation, _pairs(on), how))
+        return joined._with(_step("join", other, on=on, **({} if how == "inner" else {"how": how})))
+
+    def stack(self, other: Ask[Any]) -> Ask[T]:
+        """Put the rows of another table with the same columns below (UNION ALL)."""
+        if not isinstance(other, Ask) or other.keys or other.statistics:
+            raise Invalid("stack takes another table, before it is grouped or counted")
+        return self._rows(_pieces().stack(self.relation, other.relation))._with(_step("stack", other))
+
+    def per_unit(self, *keys: str | Iterable[str], **aggregates: str) -> Ask[T]:
+        """Aggregate each unit's own rows, by keys if there are any: COUNT, COUNT(DISTINCT x), SUM, AVG, MIN and MAX."""
+        relation = _pieces().per_unit(self.relation, _named(keys, {}), _named((), aggregates), self.dialect)
+        return self._rows(relation)._with(_step("per_unit", *keys, **aggregates))
+
+    def _rows(self, relation: Relation) -> Ask[T]:
+        if self.keys or self.statistics:
+            raise Refused(
+                "where, with_columns, join, stack and per_unit come before group_by and the statistics; to filter answers use having"
+            )
+        return evolve(self, relation=relation)
+
+    # ── groups and statistics ────────────────────────────────────────────────────────────────────────────────────────
+
+    def group_by(self, *keys: str | Iterable[str], **named: str) -> Ask[T]:
+        """Ask of each group; keys are columns, or expressions with a name."""
+        return self._with(_step("group_by", *keys, **named), keys=(*self.keys, *_named(keys, named)))
+
+    def count(self, expression: str | None = None, *, name: str | None = None) -> Ask[T]:
+        """How many rows there are, or how many in which an expression is not NULL."""
+        function, usual = ("count", "count") if expression is None else ("count_of", None)
+        return self._ask(function, expression, usual if name is None else name, typed=_step("count", expression, name=name))
+
+    def count_units(self, *, name: str | None = None) -> Ask[T]:
+        """How many protected units there are."""
+        return self._ask("count_units", None, name, typed=_step("count_units", name=name))
+
+    def count_distinct(self, expression: str, *, name: str | None = None) -> Ask[T]:
+        """How many different values there are."""
+        return self._ask("count_distinct", _text(expression), name)
+
+    def sum(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
+        """The sum; with bounds, of values clipped to them."""
+        return self._ask("sum", _text(expression), name, bounds)
+
+    def mean(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
+        """The mean."""
+        return self._ask("mean", _text(expression), name, bounds)
+
+    def var(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
+        """The variance of the sample."""
+        return self._ask("variance", _text(expression), name, bounds, typed=_step("var", expression, name=name, bounds=bounds))
+
+    def std(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
+        """The standard deviation of the sample."""
+        return self._ask("stddev", _text(expression), name, bounds, typed=_step("std", expression, name=name, bounds=bounds))
+
+    def median(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
+        """The median."""
+        return self._ask("median", _text(expression), name, bounds)
+
+    def quantile(self, expression: str, q: Any, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
+        """The value below which this share of the rows lies."""
+        share = exact.rational(q, "q")
+        if not 0 < share < 1 or share.denominator > 10**6:
+            raise Invalid("q must lie between 0 and 1, with at most six decimals, for example 0.9")
+        return self._ask("quantile", _text(expression), name, bounds, share, _step("quantile", expression, q, name=name, bounds=bounds))
+
+    def min(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
+        """The 0.01 quantile: the least value belongs to one person."""
+        return self._ask("min", _text(expression), name, bounds)
+
+    def max(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
+        """The 0.99 quantile: the largest value belongs to one person."""
+        return self._ask("max", _text(expression), name, bounds)
+
+    def mode(self, expression: str, *, name: str | None = None) -> Ask[T]:
+        """The most frequent value."""
+        return self._ask("mode", _text(expression), name)
+
+    def agg(self, *expressions: str | Iterable[str], **named: str) -> Ask[T]:
+        """Anything computed from aggregates, as in agg(ratio="SUM(a) / SUM(b)")."""
+        asked = self
+        for name, text in _named(expressions, named):
+            asked = asked._ask("agg", text, name, typed=_step("agg", text) if name is None else _step("agg", **{name: text}))
+        return asked
+
+    def _ask(
+        self, function: str, expression: str | None, name: str | None, bounds: Any = None, q: Fraction | None = None, typed: str = ""
+    ) -> Ask[T]:
+        if name is not None and (not isinstance(name, str) or not name):
+            raise Invalid("name must be text, as in name='mean_cost'")
+        text = None if expression is None else _text(expression)
+        asked = _pieces().Statistic(function, text, name, q, _pair(bounds, text))
+        return self._with(typed or _step(function, text, name=name, bounds=bounds), statistics=(*self.statistics, asked))
+
+    # ── afterwards ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def having(self, condition: str) -> Ask[T]:
+        """Show the groups whose answers meet a condition."""
+        return self._with(_step("having", condition), filters=(*self.filters, _text(condition)))
+
+    def order_by(self, *expressions: str | Iterable[str], descending: bool = False) -> Ask[T]:
+        """Sort by answers, keys or expressions of them; what is NULL comes last."""
+        if not isinstance(descending, bool):
+            raise Invalid("descending must be True or False")
+        ordered = (*self.ordered, *((text, descending) for _, text in _named(expressions, {})))
+        return self._with(_step("order_by", *expressions, **({"descending": True} if descending else {})), ordered=ordered)
+
+    def limit(self, most: int) -> Ask[T]:
+        """Show so many groups at most."""
+        return self._with(_step("limit", most), most=exact.whole(most, "limit"))
+
+    def with_contributions(self, *, rows: int | None = None, groups: int | None = None, per_group: int | None = None) -> Ask[T]:
+        """Say how much of one unit counts: `rows` in all, or `per_group` rows in each of `groups` groups."""
+        given = {name: value for name, value in (("rows", rows), ("groups", groups), ("per_group", per_group)) if value is not None}
+        return self._with(_step("with_contributions", **given), contributions=Contributions.of(given))
+
+    def with_other(self) -> Ask[T]:
+        """Add one group for all rows whose group is not shown."""
+        return self._with(_step("with_other"), other=True)
+
+    def _with(self, step: str, **changes: Any) -> Ask[T]:
+        return evolve(self, said=(*self.said, step), **changes)
+
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+        if self.other and not self.keys:
+            raise Invalid("without group_by there are no other groups: leave with_other out, or group")
+        asked = (self.keys, self.statistics, self.filters, self.ordered, self.most, self.contributions)
+        found: Question = _pieces().question(self.relation, *asked, self.dialect)
+        return evolve(found, other=self.other)
+
+    def done(self) -> T:
+        """What the owner of this chain makes of the question; on a session, a Query."""
+        return self.build(self.question)
+
+    # ── on a session ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def plan(self, *price: Any, **more: Any) -> Any:
+        """What would happen at this price, as `Query.plan`; reads and spends nothing."""
+        return self._query.plan(*price, **more)
+
+    def release(self, *price: Any, **more: Any) -> Any:
+        """Pay, and let the answers out, as `Query.release`."""
+        return self._query.release(*price, **more)
+
+    def dry_run(self, *price: Any, **more: Any) -> Any:
+        """Walk the whole road on made-up data, as `Query.dry_run`; free."""
+        return self._query.dry_run(*price, **more)
+
+    def price(self, *error: Any, **more: Any) -> Any:
+        """The least ε at which every output is as close as wished, as `Query.price`; free."""
+        return self._query.price(*error, **more)
+
+    def bias(self, *price: Any, **more: Any) -> Any:
+        """Pay to learn how many units bounding and clipping touched, as `Query.bias`."""
+        return self._query.bias(*price, **more)
+
+    def estimate(self, what: Callable[[Any], Any] | str, of: str | None = None, **options: Any) -> Any:
+        """Pay for an estimate of any function of people's rows, or of a robust statistic of one value for each, as `Session.estimate`."""
+        if self.estimator is None:
+            raise Invalid("this question hangs on no session: begin with db.table(...)")
+        return self.estimator(self, what, of, **options)
+
+    def __repr__(self) -> str:
+        text = ".".join(self.said) or "Ask"
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+    @property
+    def _query(self) -> Any:
+        found: Any = self.done()
+        if isinstance(found, Question):
+            raise Invalid("this question hangs on no session: begin with db.table(...)")
+        return found
+
+
+def table(
+    catalog: Catalog,
+    name: str,
+    build: Callable[[Question], T] | None = None,
+    dialect: str = "duckdb",
+    estimator: Callable[..., Any] | None = None,
+) -> Ask[T]:
+    """Begin with a declared table; `build` is applied to the question in the end."""
+    if not isinstance(name, str):
+        raise Invalid("a table is named by text, as in 'visits'")
+    found = catalog.table(name)
+    if found is None:
+        names = sorted(other.name for other in catalog.tables)
+        near = difflib.get_close_matches(name, names, 1)
+        raise Refused(f"there is no table {name[:80]}; {f'did you mean {near[0]}? ' if near else ''}there are {', '.join(names)}")
+    return Ask(Scan(found, catalog.steps_to_unit(found)), build or _as_it_is, dialect, estimator=estimator, said=(found.name,))
+
+
+def _as_it_is(question: Question) -> Any:
+    return question
+
+
+def _text(expression: Any) -> str:
+    if not isinstance(expression, str):
+        raise Invalid("expressions are written as text, such as 'cost > 10'")
+    return expression
+
+
+def _named(plain: Iterable[str | Iterable[str]], named: dict[str, str]) -> tuple[Named, ...]:
+    """Expressions, given one by one or in lists, and those with names."""
+    flat = [text for given in plain for text in (given if isinstance(given, list | tuple) else (given,))]
+    return (*((None, _text(text)) for text in flat), *((name, _text(text)) for name, text in named.items()))
+
+
+def _pairs(on: Any) -> list[tuple[str, str]]:
+    """The columns that a join equates, the one here first."""
+    found = [on] if isinstance(on, str | tuple) else on
+    pairs = [(one, one) if isinstance(one, str) else one for one in found] if isinstance(found, list) else []
+    if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(n, str) for n in pair) for pair in pairs):
+        raise Invalid("on must be a column, a pair of columns (here, there), or a list of these")
+    return [(a, b) for a, b in pairs]
+
+
+def _pair(bounds: Any, expression: str | None) -> tuple[Any, Any] | None:
+    """Bounds under the same rules as declared ones."""
+    if bounds is None:
+        return None
+    if isinstance(bounds, dict | set | frozenset):
+        raise Invalid("bounds must be a pair (lower, upper)")
+    read_bounds(Kind.REAL, bounds, (expression or "this")[:80])
+    low, high = bounds
+    return low, high
+
+
+def _step(word: str, /, *arguments: Any, **named: Any) -> str:
+    """One link of the chain as it was typed, without what was left out."""
+    parts = [repr(argument) for argument in arguments if argument is not None]
+    parts += [f"{name}={value!r}" for name, value in named.items() if value is not None]
+    return f"{word}({', '.join(parts)})"

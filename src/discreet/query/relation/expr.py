@@ -1,0 +1,116 @@
+"""Row-local expressions: columns, literals and calls of functions from a closed list."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TypeAlias, assert_never, final
+
+from attrs import field, frozen
+
+from discreet.errors import Refused
+from discreet.query.relation.field import Field, exactly
+from discreet.query.relation.functions import FUNCTIONS
+from discreet.tables.kind import Kind, Value
+
+Schema: TypeAlias = Mapping[str, Field]
+
+
+@final
+@frozen
+class Column:
+    """A column of the relation below, by its name there."""
+
+    name: str
+
+
+@final
+@frozen
+class Literal:
+    """A value that was written in the question; None is NULL. TRUE, 1 and 1.0 are different literals, though Python holds them equal."""
+
+    value: Value | None = field(eq=lambda value: (type(value).__name__, value))
+
+
+@final
+@frozen
+class Call:
+    """A function from the closed list, applied to expressions."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+
+
+Expr: TypeAlias = Column | Literal | Call
+
+
+def call(function: str, *arguments: Expr) -> Call:
+    """Apply a function.
+
+    >>> call("add", Column("a"), Literal(1))
+    Call(function='add', arguments=(Column(name='a'), Literal(value=1)))
+    """
+    return Call(function, arguments)
+
+
+def literal_field(value: Value | None) -> Field:
+    """What is believed of a literal: exactly itself, or the float as which it is written."""
+    match value:
+        case None:
+            return Field(None, nullable=True)
+        case bool():
+            return Field(Kind.BOOLEAN, keys=(value,))
+        case int():
+            return Field(Kind.INTEGER, exactly(value), keys=(value,))
+        case Fraction():
+            return Field(Kind.REAL, exactly(value).floats())
+        case str():
+            return Field(Kind.TEXT, keys=(value,))
+        case datetime.datetime():
+            return Field(Kind.TIMESTAMP, keys=(value,))
+        case datetime.date():
+            return Field(Kind.DATE, exactly(value.toordinal()), keys=(value,))
+    assert_never(value)
+
+
+def field_of(expr: Expr, schema: Schema) -> Field:
+    """What is believed of an expression over these columns, or Refused where it would not be total.
+
+    >>> from discreet.query.relation.field import Interval
+    >>> price, quantity = Field(Kind.REAL, Interval(Fraction(0), Fraction(9))), Field(Kind.INTEGER, Interval(Fraction(1), Fraction(3)))
+    >>> field_of(call("multiply", Column("p"), Column("q")), {"p": price, "q": quantity}).range
+    Interval(low=Fraction(0, 1), high=Fraction(27, 1), low_known=True, high_known=True)
+    """
+    match expr:
+        case Column(name):
+            if name not in schema:
+                raise Refused(f"there is no column {name} here; there are {', '.join(sorted(schema))}")
+            return schema[name]
+        case Literal(value):
+            return literal_field(value)
+        case Call(function, arguments):
+            fields = tuple(field_of(argument, schema) for argument in arguments)
+            if any(field.unit for field in fields):
+                raise Refused(
+                    "the column that names the protected unit may not be computed with: count its distinct values, join on it, or group "
+                    "by it in a subquery that is aggregated again"
+                )
+            if function not in FUNCTIONS:
+                raise Refused(f"there is no function {function}")
+            return FUNCTIONS[function].field(fields)
+        case _:
+            assert_never(expr)
+
+
+def columns_of(expr: Expr) -> set[str]:
+    """The columns an expression reads."""
+    match expr:
+        case Column(name):
+            return {name}
+        case Literal():
+            return set()
+        case Call(_, arguments):
+            return set().union(*map(columns_of, arguments))
+        case _:
+            assert_never(expr)

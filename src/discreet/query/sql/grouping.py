@@ -1,0 +1,300 @@
+"""SELECT with groups: which keys, which aggregates, and what is computed from them; the same for questions and within a unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar, final
+
+from attrs import Factory, define, evolve, frozen
+from sqlglot import exp
+
+from discreet.errors import Refused
+from discreet.query.relation.expr import Column, Literal
+from discreet.query.relation.field import Field
+from discreet.query.sql import aggregates, cases
+from discreet.query.sql.aggregates import Aggregate, has_aggregate
+from discreet.query.sql.naming import expression_name, plain_name, substituted, unique
+from discreet.query.sql.reader import Reader
+from discreet.query.sql.refuse import only, refused
+from discreet.query.sql.scope import Rows, matching, new_name
+from discreet.query.sql.typed import Apply, Typed, column, of_rows
+
+X = TypeVar("X")
+MOST_OUTPUTS = 300
+Make = Callable[[Aggregate, Reader], tuple[X, Field, str]]  # what is asked, what is believed of it, and a name for it
+
+
+def row_reader(rows: Rows, dialect: str) -> Reader:
+    """Read expressions over these rows."""
+    return expression_reader(rows.column, dialect)
+
+
+def expression_reader(columns: Callable[[exp.Column], Typed], dialect: str) -> Reader:
+    """Read expressions over single rows, in which there are no aggregates."""
+
+    def no_aggregates(node: exp.Expr) -> None:
+        if aggregates.parse(node) is not None:
+            raise refused(
+                node, "aggregates stand in SELECT, HAVING and ORDER BY", "aggregate in a subquery by the unit, or move it to HAVING"
+            )
+
+    return Reader(cases.CASES, cases.NAMED, of_rows, columns, no_aggregates, dialect)
+
+
+@final
+@frozen
+class Item:
+    """One piece of a SELECT list and the name it was given."""
+
+    node: exp.Expr
+    alias: str | None
+
+
+@final
+@frozen
+class Grouped(Generic[X]):
+    """Keys, what is asked of each group, and what is shown: expressions over the names of both."""
+
+    keys: tuple[tuple[str, Typed], ...]
+    asked: tuple[tuple[str, X], ...]
+    outputs: tuple[tuple[str, Typed], ...]
+    having: Typed | None
+    order: tuple[tuple[Typed, bool], ...]
+
+
+@final
+@define
+class _Reading(Generic[X]):
+    """What has been found so far in one SELECT."""
+
+    rows: Rows
+    make: Make[X]
+    apply: Apply
+    dialect: str
+    items: list[Item]
+    keys: list[Typed] = Factory(list)
+    asked: list[tuple[X, Field, str]] = Factory(list)
+    outputs: list[Typed] = Factory(list)
+
+    @property
+    def row(self) -> Reader:
+        return row_reader(self.rows, self.dialect)
+
+    def reader(self, missing: Callable[[exp.Column], Typed]) -> Reader:
+        """Read expressions over keys and aggregates."""
+        return Reader(cases.CASES, cases.NAMED, self.apply, missing, self._special, self.dialect)
+
+    def _special(self, node: exp.Expr) -> Typed | None:
+        if isinstance(node, exp.Literal):
+            return None
+        found = aggregates.parse(node)
+        if found is not None:
+            return self._ask(found)
+        return None if has_aggregate(node) else self._key(node)
+
+    def _key(self, node: exp.Expr) -> Typed | None:
+        if not self.keys:
+            return None
+        try:
+            written = self.row.read(node).expr
+        except Refused:
+            return None
+        at = next((i for i, key in enumerate(self.keys) if key.expr == written), None)
+        return None if at is None else column(_place("key", at), self.keys[at].field)
+
+    def _ask(self, aggregate: Aggregate) -> Typed:
+        made = self.make(aggregate, self.row)
+        at = next((i for i, other in enumerate(self.asked) if other[0] == made[0]), None)
+        if at is None:
+            at = len(self.asked)
+            self.asked.append(made)
+        return column(_place("asked", at), made[1])
+
+    def alias(self, node: exp.Column) -> Typed | None:
+        """The output of this name, if there is one."""
+        only(node, "this", "table")
+        if node.args.get("table") is not None or not isinstance(node.this, exp.Identifier):
+            return None
+        found = matching(node.this, [(item.alias, i) for i, item in enumerate(self.items) if item.alias is not None])
+        if len(found) > 1:
+            raise refused(node, "two outputs have this name", "name them apart with AS")
+        return self.outputs[found[0]] if found and found[0] < len(self.outputs) else None
+
+
+def _place(kind: str, at: int) -> str:
+    return f"\0{kind} {at}"  # no name that can be written; replaced when all names are known
+
+
+def items_of(select: exp.Select) -> list[Item]:
+    """The pieces of a SELECT list."""
+    found: list[Item] = []
+    if len(select.expressions) > MOST_OUTPUTS:
+        raise refused(select, f"more than {MOST_OUTPUTS} outputs", "ask for fewer at once")
+    for node in select.expressions:
+        if type(node) is exp.Alias:
+            only(node, "this", "alias")
+            item = Item(node.this, new_name(node.args["alias"]))
+            if any(other.alias == item.alias for other in found):
+                raise refused(node, "another output has this name", "name them apart with AS")
+            found.append(item)
+        elif type(node) is exp.Aliases:
+            raise refused(node, "several names for one column", "give one with AS")
+        else:
+            found.append(Item(node, None))
+    return found
+
+
+def is_grouped(select: exp.Select) -> bool:
+    """Whether a SELECT aggregates."""
+    return bool(select.args.get("group") or select.args.get("having") or any(has_aggregate(node) for node in select.expressions))
+
+
+def read_grouped(select: exp.Select, rows: Rows, make: Make[X], apply: Apply, dialect: str) -> Grouped[X]:
+    """Read SELECT, GROUP BY, HAVING and ORDER BY over these rows."""
+    reading: _Reading[X] = _Reading(rows, make, apply, dialect, items_of(select))
+    _read_keys(select.args.get("group"), reading)
+    inner = reading.reader(_missing)
+    for item in reading.items:
+        if isinstance(item.node, exp.Star) or (isinstance(item.node.this, exp.Star) and isinstance(item.node, exp.Column)):
+            raise refused(
+                item.node, "* shows single rows, which is never done", "name the keys and aggregates, as in SELECT dept, COUNT(*)"
+            )
+        reading.outputs.append(inner.read(item.node))
+    having, order = _read_having(select, reading), _read_order(select, reading)
+    return _named(reading, having, order)
+
+
+def _missing(node: exp.Column) -> Typed:
+    raise refused(
+        node, "this column is neither aggregated nor in GROUP BY", f"add it to GROUP BY, or aggregate it, as in AVG({node.name[:40]})"
+    )
+
+
+# ── keys ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _read_keys(group: exp.Group | None, reading: _Reading[X]) -> None:
+    if group is None:
+        return
+    only(group, "expressions", "all")
+    if group.args.get("all"):
+        only(group, "all")
+        found = [reading.row.read(item.node) for item in reading.items if not has_aggregate(item.node)]
+        found = [key for key in found if not isinstance(key.expr, Literal)]
+    else:
+        found = [_read_key(node, reading) for node in group.expressions]
+    for key in found:
+        if key.expr not in [other.expr for other in reading.keys]:
+            reading.keys.append(key)
+
+
+def _read_key(node: exp.Expr, reading: _Reading[X]) -> Typed:
+    while type(node) is exp.Paren:
+        node = node.this
+    if isinstance(node, exp.Literal) and not node.is_string:
+        node = _at(node, reading)
+    elif isinstance(node, exp.Column):
+        node = _key_or_alias(node, reading)
+    if has_aggregate(node):
+        raise refused(node, "groups are made of columns, not of aggregates", "aggregate within the unit in a subquery first")
+    key = reading.row.read(node)
+    if isinstance(key.expr, Literal):
+        raise refused(node, "a constant makes no groups", "leave it out of GROUP BY")
+    return key
+
+
+def _at(node: exp.Literal, reading: _Reading[X]) -> exp.Expr:
+    """The output at a position."""
+    if not node.name.isdigit() or not 1 <= int(node.name[:9]) <= len(reading.items):
+        raise refused(node, "there is no output at this position", f"use 1 to {len(reading.items)}, or a name")
+    return reading.items[int(node.name) - 1].node
+
+
+def _key_or_alias(node: exp.Column, reading: _Reading[X]) -> exp.Expr:
+    named = (
+        [] if node.args.get("table") else matching(node.this, [(item.alias, item.node) for item in reading.items if item.alias is not None])
+    )
+    if not named:
+        return node
+    if len(named) > 1:
+        raise refused(node, "two outputs have this name", "name them apart with AS")
+    if reading.rows.candidates(node) and reading.row.read(node).expr != (
+        None if has_aggregate(named[0]) else reading.row.read(named[0]).expr
+    ):
+        raise refused(
+            node, "both a column and an output have this name, and dialects differ on which is meant", "give the output another name"
+        )
+    return named[0]
+
+
+# ── afterwards ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _read_having(select: exp.Select, reading: _Reading[X]) -> Typed | None:
+    having = select.args.get("having")
+    if having is None:
+        return None
+    only(having, "this")
+
+    def named(node: exp.Column) -> Typed:
+        return reading.alias(node) or _missing(node)
+
+    return reading.reader(named).read(having.this)
+
+
+def _read_order(select: exp.Select, reading: _Reading[X]) -> tuple[tuple[Typed, bool], ...]:
+    order = select.args.get("order")
+    if order is None:
+        return ()
+    only(order, "expressions")
+    found = []
+    for ordered in order.expressions:
+        only(ordered, "this", "desc", "nulls_first")
+        node = ordered.this
+        if isinstance(node, exp.Literal) and not node.is_string:
+            _at(node, reading)
+            value = reading.outputs[int(node.name) - 1]
+        else:
+            value = (reading.alias(node) if isinstance(node, exp.Column) else None) or reading.reader(
+                lambda c: reading.alias(c) or _missing(c)
+            ).read(node)
+        if isinstance(value.expr, Literal):
+            continue
+        if ordered.args.get("nulls_first") and value.field.nullable:  # NULL comes last unless it is asked for first
+            found.append((reading.apply("is_null", [value]), True))
+        found.append((value, bool(ordered.args.get("desc"))))
+    return tuple(found)
+
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _named(reading: _Reading[X], having: Typed | None, order: tuple[tuple[Typed, bool], ...]) -> Grouped[X]:
+    """Name keys and aggregates after the outputs that show them, else after what they are."""
+    key_names = [plain_name(key, reading.rows, f"key_{i}") for i, key in enumerate(reading.keys, 1)]
+    defaults = {_place("key", i): name for i, name in enumerate(key_names)} | {
+        _place("asked", i): made[2] for i, made in enumerate(reading.asked)
+    }
+    taken = {item.alias for item in reading.items if item.alias is not None}
+    shown: list[str] = []
+    final: dict[str, str] = {}
+    for item, output in zip(reading.items, reading.outputs, strict=True):
+        at = output.expr.name if isinstance(output.expr, Column) else None
+        name = item.alias or unique(defaults[at] if at else expression_name(output.expr), taken)
+        shown.append(name)
+        if at is not None:
+            final.setdefault(at, name)
+    for at, name in defaults.items():
+        if at not in final:
+            final[at] = unique(name, taken)
+
+    def told(typed: Typed) -> Typed:
+        return evolve(typed, expr=substituted(typed.expr, final))
+
+    return Grouped(
+        tuple((final[_place("key", i)], key) for i, key in enumerate(reading.keys)),
+        tuple((final[_place("asked", i)], made[0]) for i, made in enumerate(reading.asked)),
+        tuple((name, told(output)) for name, output in zip(shown, reading.outputs, strict=True)),
+        None if having is None else told(having),
+        tuple((told(value), descending) for value, descending in order),
+    )

@@ -1,0 +1,202 @@
+"""The reader's parts for the fluent front end: expressions as text over a relation, and questions put together from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Literal, final
+
+from attrs import frozen
+from sqlglot import exp
+
+from discreet import exact
+from discreet.errors import Refused
+from discreet.query.question import Question
+from discreet.query.relation.expr import Column, Expr, Schema
+from discreet.query.relation.node import Relation, Select, Stack
+from discreet.query.sql.grouping import expression_reader, row_reader
+from discreet.query.sql.privacy import Options
+from discreet.query.sql.read import question as read_question
+from discreet.query.sql.reader import Reader
+from discreet.query.sql.refuse import closed, only
+from discreet.query.sql.scope import Body, Rows, Source, combined, found_in, new_name
+from discreet.query.sql.select import within_units
+from discreet.query.sql.sources import filtered, joined_on
+from discreet.query.sql.tokens import parse
+from discreet.query.sql.typed import column
+from discreet.query.sql.units import names_unit
+from discreet.tables.kind import Kind
+from discreet.tables.table import Contributions
+
+Texts = Sequence[tuple[str | None, str]]  # a name, if one was given, and an expression
+_FUNCTIONS: dict[str, type[exp.Expr]] = {
+    "sum": exp.Sum,
+    "mean": exp.Avg,
+    "variance": exp.Variance,
+    "stddev": exp.Stddev,
+    "median": exp.Median,
+    "min": exp.Min,
+    "max": exp.Max,
+    "mode": exp.Mode,
+}
+
+
+@final
+@frozen
+class Statistic:
+    """One statistic as the fluent front end has it: an expression with aggregates in it, or a function of an expression over rows."""
+
+    function: str
+    text: str | None = None
+    name: str | None = None
+    q: Fraction | None = None
+    bounds: tuple[Any, Any] | None = None
+
+
+def rows_of(relation: Relation) -> Rows:
+    """A relation whose columns are called what they are called."""
+    return Rows(Body(relation), (Source("", tuple((name, name) for name in relation.schema)),))
+
+
+def snippet(text: str, dialect: str) -> exp.Expr:
+    """One expression, with its name if it has one."""
+    tree = parse(f"SELECT {text}\n", dialect).tree
+    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1:
+        raise Refused("one expression is needed here, such as price * quantity")
+    only(tree, "expressions")
+    found: exp.Expr = tree.expressions[0]
+    return found
+
+
+def read_expression(text: str, schema: Schema, dialect: str = "duckdb") -> Expr:
+    """Read an expression over single rows with these columns."""
+    return closed(lambda: _over(schema, dialect).read(snippet(text, dialect)).expr)
+
+
+def read_condition(text: str, schema: Schema, dialect: str = "duckdb") -> Expr:
+    """Read a condition over single rows with these columns."""
+    found = closed(lambda: _over(schema, dialect).read(snippet(text, dialect)))
+    if found.field.kind not in (Kind.BOOLEAN, None):
+        raise Refused("a condition is needed here: write a comparison, as in cost > 10")
+    return found.expr
+
+
+def _over(schema: Schema, dialect: str) -> Reader:
+    sources = (Source("", tuple((name, name) for name in schema)),)
+    return expression_reader(lambda node: column(inner := found_in(node, sources), schema[inner]), dialect)
+
+
+def where(relation: Relation, text: str, dialect: str) -> Relation:
+    """Keep the rows for which a condition is true."""
+    return closed(lambda: filtered(rows_of(relation), [snippet(text, dialect)], dialect).relation)
+
+
+def with_columns(relation: Relation, texts: Texts, dialect: str) -> Relation:
+    """All columns, and new ones."""
+    reader = row_reader(rows_of(relation), dialect)
+    new = {new_name(name or ""): closed(lambda: reader.read(snippet(text, dialect)).expr) for name, text in texts}  # noqa: B023
+    old = tuple((name, Column(name)) for name in relation.schema if name not in new)
+    return Body(relation).grown(Select(relation, (*old, *new.items()))).relation
+
+
+def join(left: Relation, right: Relation, on: Sequence[tuple[str, str]], how: Literal["inner", "left"]) -> Relation:
+    """Join on equal columns."""
+    node = exp.Join(this=exp.Table(this=exp.to_identifier("the other table")))
+    return closed(lambda: joined_on(rows_of(left), rows_of(right), _pairs(left, right, on), node, how).relation)
+
+
+def _pairs(left: Relation, right: Relation, on: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(rows_of(left).find(_column(a)), rows_of(right).find(_column(b))) for a, b in on]
+
+
+def stack(upper: Relation, lower: Relation) -> Relation:
+    """Rows on top of each other."""
+    return combined(Stack((upper, lower)), Body(upper), Body(lower)).relation
+
+
+def _column(name: str) -> exp.Column:
+    return exp.Column(this=exp.to_identifier(name, quoted=True))
+
+
+def per_unit(relation: Relation, keys: Texts, aggregates: Texts, dialect: str) -> Relation:
+    """Aggregate within each unit; the column that names it stays, where there is one."""
+    return closed(lambda: _per_unit(relation, keys, aggregates, dialect))
+
+
+def _per_unit(relation: Relation, keys: Texts, aggregates: Texts, dialect: str) -> Relation:
+    units = [name for name in relation.schema if names_unit(relation, name)][:1]
+    groups = [*(_column(name) for name in units), *(_named(name, text, dialect) for name, text in keys)]
+    shown = [*groups, *(_named(name, text, dialect) for name, text in aggregates)]
+    tree = exp.Select(expressions=shown, group=exp.Group(expressions=[node.unalias().copy() for node in groups]))
+    return within_units(tree, rows_of(relation), dialect, unseen=not units).relation
+
+
+def question(
+    relation: Relation,
+    keys: Texts,
+    statistics: Sequence[Statistic],
+    having: Sequence[str],
+    order: Sequence[tuple[str, bool]],
+    limit: int | None,
+    contributions: Contributions,
+    dialect: str,
+) -> Question:
+    """What is asked of these rows, read as the SELECT that it amounts to."""
+    options = Options(contributions=contributions)
+    return closed(lambda: read_question(_select(keys, statistics, having, order, limit, dialect), rows_of(relation), options, dialect))
+
+
+def _select(
+    keys: Texts, statistics: Sequence[Statistic], having: Sequence[str], order: Sequence[tuple[str, bool]], limit: int | None, dialect: str
+) -> exp.Select:
+    groups = [_named(name, text, dialect) for name, text in keys]
+    shown = [*groups, *(_aggregate(statistic, dialect) for statistic in statistics)]
+    tree = exp.Select(expressions=shown)
+    if groups:
+        tree.set("group", exp.Group(expressions=[node.unalias().copy() for node in groups]))
+    if having:
+        conditions = [exp.Paren(this=snippet(text, dialect)) for text in having]
+        tree.set("having", exp.Having(this=exp.and_(*conditions, wrap=False) if len(conditions) > 1 else conditions[0]))
+    if order:
+        tree.set("order", exp.Order(expressions=[exp.Ordered(this=snippet(text, dialect), desc=down) for text, down in order]))
+    if limit is not None:
+        tree.set("limit", exp.Limit(expression=exp.Literal.number(exact.whole(limit, "limit"))))
+    return tree
+
+
+def _named(name: str | None, text: str, dialect: str) -> exp.Expr:
+    node = snippet(text, dialect)
+    return node if name is None else exp.Alias(this=node.unalias(), alias=exp.to_identifier(name, quoted=True))
+
+
+def _aggregate(statistic: Statistic, dialect: str) -> exp.Expr:
+    node = _function(statistic, dialect)
+    return node if statistic.name is None else exp.Alias(this=node.unalias(), alias=exp.to_identifier(statistic.name, quoted=True))
+
+
+def _function(statistic: Statistic, dialect: str) -> exp.Expr:
+    if statistic.function == "count_units":
+        return exp.Anonymous(this="COUNT_UNITS")
+    if statistic.text is None:
+        return exp.Count(this=exp.Star())
+    of = snippet(statistic.text, dialect)
+    if statistic.function == "agg":
+        return of
+    if statistic.bounds is not None:
+        of = exp.Anonymous(this="CLAMP", expressions=[of, *map(_number, statistic.bounds)])
+    match statistic.function:
+        case "count_of":
+            return exp.Count(this=of)
+        case "count_distinct":
+            return exp.Count(this=exp.Distinct(expressions=[of]))
+        case "quantile":
+            return exp.Quantile(this=of, quantile=_number(statistic.q))
+        case function:
+            return _FUNCTIONS[function](this=of)
+
+
+def _number(value: Any) -> exp.Expr:
+    """A number as a literal of the parsed tree; a float means its shortest decimal."""
+    read = exact.rational(value, "a bound")
+    digits = exp.Literal.number(str(abs(read)) if read.denominator > 1 or isinstance(value, int) else f"{abs(read)}.0")
+    return exp.Neg(this=digits) if read < 0 else digits

@@ -1,0 +1,143 @@
+"""Reading expressions: every kind of piece has a case of its own, and what has none is refused."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, final
+
+from attrs import frozen
+from sqlglot import exp
+
+from discreet.errors import Refused
+from discreet.query.sql.refuse import located, piece, place, refused
+from discreet.query.sql.typed import Apply, Typed
+
+Case: TypeAlias = Callable[[Any, "Reader"], Typed]
+
+
+@final
+@frozen
+class Reader:
+    """How expressions are read in one place of a question: which names there are, and what applying a function asks for.
+
+    `special` is asked first of every piece: it knows keys and aggregates where there are any.
+    """
+
+    cases: Mapping[type[exp.Expr], Case]
+    named: Mapping[str, Case]
+    apply: Apply
+    column: Callable[[exp.Column], Typed]
+    special: Callable[[exp.Expr], Typed | None]
+    dialect: str
+
+    def read(self, node: exp.Expr | None) -> Typed:
+        """Read one piece."""
+        if node is None:
+            raise Refused("a part of this expression is missing: write it out")
+        found = self.special(node)
+        if found is not None:
+            return found
+        if type(node) is exp.Column:
+            return self.column(node)
+        if type(node) is exp.Anonymous:
+            return self._named(node)
+        case = self.cases.get(type(node))
+        if case is None:
+            raise unknown(node, self.named)
+        return case(node, self)
+
+    def call(self, node: exp.Expr, function: str, *arguments: Typed) -> Typed:
+        """Apply one of our functions for a piece, which is named if a rule refuses."""
+        try:
+            return self.apply(function, arguments)
+        except Refused as error:
+            raise located(node, error) from None
+
+    def _named(self, node: exp.Anonymous) -> Typed:
+        case = self.named.get(str(node.this).upper()) if isinstance(node.this, str) else None
+        if case is None:
+            raise unknown(node, self.named)
+        return case(node, self)
+
+
+def unknown(node: exp.Expr, named: Mapping[str, Case]) -> Refused:
+    """The refusal of a piece that has no case, with the nearest known name."""
+    if isinstance(node, exp.Subquery | exp.Exists | exp.Query):
+        return refused(
+            node, "a subquery inside an expression would read rows of many at once", "join the table instead, on the unit if it is private"
+        )
+    if isinstance(node, exp.Window):
+        return refused(node, "window functions (OVER) look across the rows of many", "aggregate with GROUP BY, within the unit if need be")
+    if isinstance(node, exp.RegexpLike | exp.RegexpILike | exp.RegexpExtract | exp.RegexpReplace | exp.SimilarTo):
+        return refused(node, "regular expressions are refused, for their cost may depend on a row", "use LIKE 'A%' with a literal pattern")
+    if isinstance(node, exp.Interval):
+        return refused(node, "dates are not computed with", "compare them with literals, or use DATE_TRUNC and EXTRACT")
+    if isinstance(node, exp.Func):
+        if isinstance(node, _OUTSIDE) or node.name.upper() in _OUTSIDE_NAMES:
+            return refused(node, "clocks, randomness and the like are not part of the data", "write a literal instead")
+        name = str(node.this) if isinstance(node, exp.Anonymous) else node.sql_name()
+        near = difflib.get_close_matches(name.upper(), [*named, *_KNOWN], 1, 0.6)
+        hint = (
+            f"did you mean {near[0]}?"
+            if near
+            else "known are arithmetic, CASE, COALESCE, ROUND, WIDTH_BUCKET, LIKE, EXTRACT and their like"
+        )
+        return Refused(f"{name.upper()[:40]} in {piece(node)}{place(node)}: there is no such function here, and none is passed on; {hint}")
+    return refused(node, f"{node.key.upper()} has no meaning here", "write it with comparisons, arithmetic, CASE or COALESCE")
+
+
+_OUTSIDE = (exp.Rand, exp.Randn, exp.Uuid, exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.CurrentDatetime, exp.CurrentUser)
+_OUTSIDE_NAMES = {"NOW", "TODAY", "RANDOM", "RAND", "GETDATE", "CLOCK_TIMESTAMP", "SETSEED", "VERSION", "CURRENT_USER"}
+_KNOWN = (
+    *(
+        "ABS",
+        "AVG",
+        "CEIL",
+        "COALESCE",
+        "CONCAT",
+        "COUNT",
+        "COUNTIF",
+        "DATE_TRUNC",
+        "DAY",
+        "DAYOFWEEK",
+        "EXP",
+        "EXTRACT",
+        "FLOOR",
+        "GREATEST",
+    ),
+    *(
+        "HOUR",
+        "IF",
+        "LEAST",
+        "LEFT",
+        "LENGTH",
+        "LN",
+        "LOWER",
+        "MAX",
+        "MEDIAN",
+        "MIN",
+        "MINUTE",
+        "MODE",
+        "MONTH",
+        "NULLIF",
+        "PERCENTILE_CONT",
+    ),
+    *("POWER", "QUANTILE", "QUARTER", "ROUND", "SQRT", "STARTS_WITH", "STDDEV", "SUBSTRING", "SUM", "TRIM", "TRUNC", "UPPER", "VARIANCE"),
+    *("WIDTH_BUCKET", "YEAR", "CLAMP"),
+)
+
+
+def flat(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
+    """The parts of a chain such as a AND b AND c, without going deep."""
+    parts: list[exp.Expr] = []
+    open_: list[Any] = [node]
+    while open_:
+        part = open_.pop()
+        while type(part) is exp.Paren and type(part.this) in (exp.Paren, kind):
+            part = part.this
+        if type(part) is kind:
+            open_ += [part.args.get("expression"), part.this]
+        else:
+            parts.append(part)
+    return parts

@@ -1,0 +1,180 @@
+"""The rows that a question reads: unit, keys and values, kept to the public groups where these are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import final
+
+from attrs import frozen
+
+from discreet.engines.dialect import Dialect
+from discreet.engines.engine import Given
+from discreet.query.relation.expr import Expr, field_of
+from discreet.query.relation.node import Named, Relation
+from discreet.query.relation.write import UNIT, write_expr, write_relation
+from discreet.tables.kind import Kind, Value
+
+KeyValues = tuple[tuple[Value | None, ...], ...]  # the public groups, each a tuple with one value for each key
+LISTED = 1000  # so many values are written into a statement; more go with it as a table
+_SENT = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)  # kinds that can go as a table
+
+
+@final
+@frozen
+class Source:
+    """The rows of a question: its relation and keys, kept to the public groups where these are known.
+
+    With `other` no row is left out: the one key is then a group's place among the public ones, or the place after them all, so that rows of
+    other groups are together before anything is bounded or rounded.
+    """
+
+    relation: Relation
+    keys: Named
+    groups: KeyValues | None
+    dialect: Dialect
+    other: bool = False
+
+    @property
+    def key_names(self) -> list[str]:
+        return ["k0"] if self.other else [f"k{i}" for i in range(len(self.keys))]
+
+    @property
+    def key_kinds(self) -> list[Kind | None]:
+        """The kinds of the keys as rows have them."""
+        return [Kind.INTEGER] if self.other else self._kinds
+
+    @property
+    def cells(self) -> KeyValues | None:
+        """The groups as rows have them."""
+        return tuple((i,) for i in range(len(self.groups or ()) + 1)) if self.other else self.groups
+
+    @property
+    def most_groups(self) -> int | None:
+        """In how many groups a unit's rows can be at most, whatever they are; None where nothing is known of the groups."""
+        if not self.keys:
+            return 1
+        if self.other or self.groups is None:
+            return len(self.groups or ()) + 1 if self.other else None
+        return max(math.prod(len({group[place] for group in self.groups}) for place in range(len(self.keys))), 1)
+
+    @property
+    def given(self) -> tuple[Given, ...]:
+        """The public groups as tables that go with the statement, where they are too many to be written into it."""
+        if self.other:
+            return (self._numbered(),) if self._is_sent else ()
+        found = []
+        for place, kind in enumerate(self._kinds):
+            values = self._values(place)
+            if len(values) > LISTED and kind in _SENT and _without_gaps(values, kind) is None:
+                found.append(Given(f"__given{place}", (("v", kind, values),)))
+        return tuple(found)
+
+    def rows(self, exprs: Sequence[tuple[str, Expr]] = (), values: Sequence[tuple[str, str]] = (), condition: str | None = None) -> str:
+        """SELECT unit, keys, and the expressions under their names; or values and a condition over these names.
+
+        What is made of an expression repeats it, so it is computed below, once.
+        """
+        schema, dialect = self.relation.schema, self.dialect
+        keys = [write_expr(expr, schema, dialect) for _, expr in self.keys]
+        inside = f"({write_relation(self.relation, dialect)}) AS t"
+        if self.other:
+            keys, inside = self._places(keys, inside)
+        unit = [UNIT] if self.relation.has_id else []
+        shown = [*unit, *(f"{key} AS {name}" for name, key in zip(self.key_names, keys, strict=True))]
+        shown += [f"{write_expr(expr, schema, dialect)} AS {name}" for name, expr in exprs]
+        kept = self._within_groups()
+        where = f" WHERE {' AND '.join(kept)}" if kept else ""
+        below = f"SELECT {', '.join(shown) or '1 AS __nothing'} FROM {inside}{where}"
+        if not values and condition is None:
+            return below
+        above = ", ".join([*unit, *self.key_names, *(f"{text} AS {name}" for name, text in values)])
+        return f"SELECT {above} FROM ({below}) AS e" + (f" WHERE {condition}" if condition else "")
+
+    def transported(self, prefix: str = "") -> list[str]:
+        """The keys as they leave the engine: dates and times as text, for not every engine's calendar fits ours."""
+        if self.other:
+            return [f"{prefix}k0 AS k0"]
+        shown = []
+        for name, kind in zip(self.key_names, self._kinds, strict=True):
+            text = f"{prefix}{name}"
+            shown.append(f"{self.dialect.shown(text) if kind in (Kind.DATE, Kind.TIMESTAMP) else text} AS {name}")
+        return shown
+
+    # ── the public groups ────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _kinds(self) -> list[Kind | None]:
+        return [field_of(expr, self.relation.schema).kind for _, expr in self.keys]
+
+    @property
+    def _is_sent(self) -> bool:
+        return len(self.groups or ()) > LISTED and all(kind in _SENT for kind in self._kinds)
+
+    def _values(self, place: int) -> list[Value]:
+        """The values of one key in the public groups, where these leave out any rows."""
+        if self.groups is None or self.other or self.relation.one_row:
+            return []  # with one row for each unit nothing is used up: rows outside are left out when they are counted
+        return [value for value in dict.fromkeys(group[place] for group in self.groups) if value is not None]
+
+    def _within_groups(self) -> list[str]:
+        """Keep each key to its public values, so that rows outside do not use up a unit's contribution."""
+        if self.groups is None or self.other or self.relation.one_row:
+            return []
+        sent = {table.name: table for table in self.given}
+        kept = []
+        for place, (_, expr) in enumerate(self.keys):
+            text = write_expr(expr, self.relation.schema, self.dialect)
+            values = self._values(place)
+            if ends := _without_gaps(values, self._kinds[place]):
+                tests = [f"{text} BETWEEN {' AND '.join(map(self.dialect.literal, ends))}"]
+            elif table := sent.get(f"__given{place}"):
+                tests = [f"{text} IN (SELECT {self._typed('v', table.columns[0][1])} FROM {table.name})"]
+            else:
+                tests = [f"{text} IN ({', '.join(map(self.dialect.literal, values))})"] if values else []
+            tests += [f"{text} IS NULL"] if any(group[place] is None for group in self.groups) else []
+            kept.append(f"({' OR '.join(tests)})" if tests else "FALSE")  # no group was found
+        return kept
+
+    def _places(self, keys: list[str], inside: str) -> tuple[list[str], str]:
+        """The place of each row's group among the public ones."""
+        if not self.groups:
+            return ["0"], inside
+        names = [f"__k{i}" for i in range(len(keys))]
+        same = " AND ".join(self.dialect.same(key, f"g.{name}", kind) for key, name, kind in zip(keys, names, self._kinds, strict=True))
+        if self._is_sent:
+            table = self._numbered()
+            typed = [f"{self._typed(name, kind)} AS {name}" for name, kind, _ in table.columns]
+            numbered = f"(SELECT {', '.join(typed)} FROM {table.name}) AS g"
+        else:
+            numbered = numbered_groups(self.groups, names, self._kinds, "__place", range(len(self.groups)), self.dialect)
+        return [f"COALESCE(g.__place, {len(self.groups)})"], f"{inside} LEFT JOIN {numbered} ON {same}"
+
+    def _numbered(self) -> Given:
+        groups = self.groups or ()
+        keys = [(f"__k{i}", kind or Kind.TEXT, [group[i] for group in groups]) for i, kind in enumerate(self._kinds)]
+        return Given("__groups", (*keys, ("__place", Kind.INTEGER, range(len(groups)))))
+
+    def _typed(self, name: str, kind: Kind) -> str:
+        return f"CAST({name} AS {self.dialect.type_name(kind)})"
+
+
+def _without_gaps(values: Sequence[Value], kind: Kind | None) -> tuple[Value, Value] | None:
+    """The ends of whole numbers that leave none out between them, which are tested faster than a list."""
+    wholes = [value for value in values if isinstance(value, int)]
+    if kind is not Kind.INTEGER or not wholes or len(wholes) < len(values) or max(wholes) - min(wholes) != len(set(wholes)) - 1:
+        return None
+    return min(wholes), max(wholes)
+
+
+def numbered_groups(
+    groups: KeyValues, names: Sequence[str], kinds: Sequence[Kind | None], extra: str, numbers: Sequence[int], dialect: Dialect
+) -> str:
+    """The groups as a table g, each with a number of its own."""
+
+    def literal(key: Value | None, kind: Kind | None) -> str:
+        # a column of bare NULLs would be text
+        return dialect.literal(key) if key is not None or kind is None else f"CAST(NULL AS {dialect.type_name(kind)})"
+
+    rows = (", ".join([*map(literal, group, kinds), str(n)]) for group, n in zip(groups, numbers, strict=True))
+    return f"(VALUES {', '.join(f'({row})' for row in rows)}) AS g({', '.join([*names, extra])})"

@@ -1,0 +1,60 @@
+"""A statement for the engine, and what running it costs."""
+
+from __future__ import annotations
+
+from typing import assert_never, final
+
+from attrs import frozen
+
+from discreet.engines.engine import Given
+from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where
+from discreet.run.source import Source
+
+
+@final
+@frozen
+class Statement:
+    """One SELECT of ours, the tables of public values that go with it, how often it reads the rows of private tables, and how often rows,
+    or what was made of them, are brought together by unit or by group (on several machines, a shuffle)."""
+
+    text: str
+    given: tuple[Given, ...]
+    scans: int
+    shuffles: int
+
+    @classmethod
+    def of(cls, source: Source, text: str, shuffles: int, times: int = 1) -> Statement:
+        """A statement in which the source's rows are written out so many times."""
+        return cls(text, source.given, times * scans(source.relation), times * shuffled(source.relation) + shuffles)
+
+
+def scans(relation: Relation) -> int:
+    """How often private tables are read for a relation."""
+    match relation:
+        case Scan(table, links):
+            return int(table.private) + len(links)
+        case Where(below) | Select(below) | PerUnit(below):
+            return scans(below)
+        case Join(left, right):
+            return scans(left) + scans(right)
+        case Stack(inputs):
+            return sum(map(scans, inputs))
+        case _:
+            assert_never(relation)
+
+
+def shuffled(relation: Relation) -> int:
+    """How often rows are brought together for a relation: once for a join, a link or a subquery for each unit."""
+    match relation:
+        case Scan(_, links):
+            return len(links)
+        case Where(below) | Select(below):
+            return shuffled(below)
+        case PerUnit(below):
+            return shuffled(below) + 1
+        case Join(left, right):
+            return shuffled(left) + shuffled(right) + int(scans(left) > 0 and scans(right) > 0)
+        case Stack(inputs):
+            return sum(map(shuffled, inputs))
+        case _:
+            assert_never(relation)

@@ -1,0 +1,1 @@
+"""A connection to private tables: connect, ask, pay, receive."""

@@ -1,0 +1,148 @@
+"""connect: open data for private questions."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Collection, Mapping
+from glob import has_magic
+from pathlib import Path
+from typing import Any
+
+from discreet.address import is_address
+from discreet.engines.choose import belongs_to, open_engine, tables_of
+from discreet.errors import Invalid
+from discreet.exact import Number
+from discreet.loss.loss import Loss
+from discreet.session.session import Session
+from discreet.tables.policy import Policy
+from discreet.tables.unit import Unit
+
+MEMORY = ":memory:"
+_USUAL = ("add/remove", "1")
+
+
+def connect(
+    data: Any,
+    *,
+    unit: str | Unit | None = None,
+    epsilon: Number | None = None,
+    budget: Loss | None = None,
+    delta: Number = 0,
+    bounds: Mapping[str, Any] | None = None,
+    keys: Mapping[str, Any] | None = None,
+    contributions: Mapping[str, int] | None = None,
+    columns: Mapping[str, str] | None = None,
+    not_null: Collection[str] | None = (),
+    public: Collection[str] | None = (),
+    one_row_per_unit: bool = False,
+    size: int | Mapping[str, int] | None = None,
+    adjacency: str = "add/remove",
+    version: str = "1",
+    ledger: str | os.PathLike[str] | None = None,
+    witness: str | os.PathLike[str] | None = None,
+    engine: Any = None,
+    analyst: str | None = None,
+) -> Session:
+    """Open data for private questions.
+
+    `data`: a path to Parquet or CSV, a pandas, Polars or Arrow table, a DuckDB connection, a Spark session or DataFrame, the address of a
+    PostgreSQL database ("postgresql://…"), or a dict from table names to any of these, a table elsewhere being (place, "schema.table"); a
+    path's table is called after the file, a data frame's `data`. `engine="spark"` reads Parquet files with Spark. `unit`: the column that
+    names the person, or `each_row()`. `epsilon`, `delta` (or `budget`): how much may ever be learnt about one unit. What is not declared
+    (bounds, keys, contributions) is found privately within each question's own budget. `columns` gives the types of a CSV file's columns,
+    which are text otherwise, and of a data frame's, whatever their dtypes; an object column that names the unit needs one. `not_null` names
+    numeric columns without missing values, whose means need no count of their own; `size` is how many rows there are, where that is public
+    (adjacency="replace-one", one row for each unit): means over all of them need no count at all. A file's ledger lies beside it; a data
+    frame's is in memory, which is said loudly; "postgresql://…" is one that many hosts share. `analyst`: who asks and pays, where analysts
+    have budgets of their own. A path to a `discreet.toml`, or to a folder with one, is opened as it says.
+    """
+    public, not_null = public or (), not_null or ()
+    if isinstance(data, str | os.PathLike) and (os.fspath(data).endswith(".toml") or (Path(data) / "discreet.toml").is_file()):
+        said = (unit, epsilon, budget, bounds, keys, contributions, columns, size, ledger, witness)
+        if any(one is not None for one in said) or delta or public or not_null or one_row_per_unit or (adjacency, version) != _USUAL:
+            raise Invalid("a discreet.toml says everything itself: give it alone, or name the data and leave the file out")
+        from discreet.session.project import open_project
+
+        return open_project(data, engine, analyst)
+    if budget is not None:
+        if epsilon is not None:
+            raise Invalid("give epsilon and delta, or budget, not both")
+        epsilon, delta = _amounts(budget)
+    if epsilon is None:
+        raise Invalid("say how much may ever be learnt about one unit: epsilon=1, and perhaps delta=1e-6")
+    sources = _sources(data)
+    policy = Policy.of_arguments(
+        list(sources),
+        epsilon=epsilon,
+        delta=delta,
+        unit=unit,
+        bounds=bounds,
+        keys=keys,
+        contributions=contributions,
+        columns=columns,
+        not_null=not_null,
+        one_row_per_unit=one_row_per_unit,
+        size=size,
+        public=public,
+        adjacency=adjacency,
+        version=version,
+    )
+    opened = open_engine(sources, policy.declared, engine, policy.identities)
+    try:
+        place = ledger_place(sources, public, ledger)
+    except Invalid:
+        opened.close()
+        raise
+    return Session.open(opened, policy, sources, place, witness, analyst)
+
+
+def _amounts(budget: Loss) -> tuple[Number, Number]:
+    epsilon, mass = budget.basic
+    if epsilon is None:
+        raise Invalid("a session's budget is Pure(ε) or Approx(ε, δ)")
+    return epsilon, mass
+
+
+def _sources(data: Any) -> dict[str, Any]:
+    if isinstance(data, Mapping):
+        if not data or not all(isinstance(name, str) and name.isidentifier() for name in data):
+            raise Invalid("name the tables by identifiers, as in {'visits': 'visits.parquet'}")
+        return dict(data)
+    if isinstance(data, str | os.PathLike) and not is_address(data):
+        name = Path(data).name.split(".")[0]
+        if has_magic(name) and not Path(data).exists():
+            raise Invalid(f"a pattern has no name for its table: give one, as in {{'visits': {os.fspath(data)!r}}}")
+        return {name: data}
+    found = tables_of(data)
+    if found is None:
+        return {"data": data}
+    if not found:
+        raise Invalid("there is no table here that can be read: name the tables, as in {'visits': (place, 'clinic.visits')}")
+    return found
+
+
+def ledger_place(sources: Mapping[str, Any], public: Collection[str], ledger: str | os.PathLike[str] | None) -> str:
+    """Where the ledger lies: where it is said, else beside the one private file, else in memory."""
+    if ledger is not None:
+        return os.fspath(ledger)
+    private = [source for name, source in sources.items() if name not in public]
+    if any(belongs_to(source) == "postgres" for source in private):
+        raise Invalid(
+            'say where the ledger of a database lies: a file, as in ledger="clinic.ledger", or a database that many hosts share, as in '
+            'ledger="postgresql://…"'
+        )
+    paths = [source for source in private if isinstance(source, str | os.PathLike)]
+    if len(paths) == len(private) == 1 and has_magic(str(Path(paths[0]).parent)) and not Path(paths[0]).parent.exists():
+        raise Invalid('files of several folders have no one place for their ledger: say where it lies, as in ledger="clinic.ledger"')
+    if len(paths) == len(private) == 1:
+        return f"{Path(paths[0]).resolve()}.ledger"  # of the file itself, whatever link leads to it
+    if paths:
+        raise Invalid('several private tables have no one place for their ledger: say where it lies, as in ledger="clinic.ledger"')
+    warnings.warn(
+        "the budget of a data frame is kept in memory: it is forgotten with this process, and another process does not see it. "
+        'Pass ledger="name.ledger" to keep it, or ledger=":memory:" to say that this is meant',
+        UserWarning,
+        stacklevel=3,
+    )
+    return MEMORY

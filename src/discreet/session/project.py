@@ -1,0 +1,160 @@
+"""A project: a discreet.toml beside its data says who is protected, what is declared and how much may be learnt."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from discreet.address import is_address, without_credentials
+from discreet.engines.choose import open_engine, tables_of
+from discreet.errors import EngineError, Invalid, PolicyError
+from discreet.session.session import Session
+from discreet.tables.draft import draft
+from discreet.tables.policy import Policy, begin_policy, read_policy
+from discreet.tables.problems import Problems, join
+
+FILE = "discreet.toml"
+_DATA = (".parquet", ".csv", ".tsv")
+
+
+def find_project(path: str | os.PathLike[str]) -> Path | None:
+    """The project's file in full, if this is one or a folder with one."""
+    if is_address(path):
+        return None
+    place = Path(path).expanduser().absolute()
+    if place.is_dir():
+        place = place / FILE
+        return place if place.is_file() else None
+    return place if place.suffix == ".toml" else None
+
+
+def open_project(path: str | os.PathLike[str], engine: Any = None, analyst: str | None = None) -> Session:
+    """Open what a discreet.toml declares, or raise one PolicyError with all that is wrong; files are named from where it lies."""
+    place, text = _text(path)
+    problems = Problems()
+    policy = begin_policy(text, problems)
+    sources = sources_of(policy, place, problems)
+    try:
+        opened = open_engine(sources, policy.declared, engine if engine is not None else policy.engine, policy.identities)
+    except EngineError:
+        problems.stop()  # these can be mended first
+        raise
+    if problems.found:
+        with opened:
+            policy.fit({name: opened.schema(name) for name in sources}, problems)
+        problems.stop()
+    ledger, witness = ledger_of(policy, place)
+    return Session.open(opened, policy, sources, ledger, witness, analyst)
+
+
+def read_project(path: str | os.PathLike[str]) -> tuple[Path, Policy]:
+    """The project's file and its policy; nothing else is opened."""
+    place, text = _text(path)
+    return place, read_policy(text)
+
+
+def _text(path: str | os.PathLike[str]) -> tuple[Path, str]:
+    place = find_project(path)
+    if place is None:
+        raise PolicyError(f"there is no {FILE} in {os.fspath(path)}: write one with `discreet init`")
+    try:
+        return place, place.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise PolicyError(f"{place} cannot be read: check that it is there, and that it is text in UTF-8") from None
+
+
+def sources_of(policy: Policy, place: Path, problems: Problems) -> dict[str, Any]:
+    """Where each table's data is; what is not said, and what is not there, is noted and left out."""
+    found: dict[str, Any] = {}
+    for table in policy.tables:
+        path = join(table.path, "source")
+        if table.source is None:
+            problems.add(path, 'is missing; say which file holds this table, for example "visits.parquet"')
+            continue
+        if "://" in table.source:  # an address is not a place beside the project
+            address, _, elsewhere = table.source.rpartition("#")
+            found[table.name] = (address, elsewhere) if elsewhere and is_address(address) else table.source
+            continue
+        file = place.parent / Path(table.source).expanduser()
+        if not file.exists() and not glob.has_magic(file.name):
+            problems.add(path, f"there is no file {file}")
+        else:
+            found[table.name] = str(file)
+    return found
+
+
+def ledger_of(policy: Policy, place: Path) -> tuple[str, str | None]:
+    """Where the ledger lies, and its witness: where the policy says, else beside the project's file."""
+    if policy.ledger == ":memory:" or is_address(policy.ledger):
+        ledger = str(policy.ledger)
+    else:
+        ledger = str(place.with_suffix(".ledger") if policy.ledger is None else place.parent / Path(policy.ledger).expanduser())
+    return ledger, None if policy.witness is None else str(place.parent / Path(policy.witness).expanduser())
+
+
+def init(data: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str] | None = None) -> Path:
+    """Draft a discreet.toml for files or a folder of them, from their schemas alone; one that is there is never overwritten."""
+    if not data:
+        raise Invalid("name the files that hold the tables, or their folder")
+    files = list(data)
+    beside = Path() if is_address(data[0]) else Path(data[0]).expanduser().absolute().parent
+    if len(data) == 1 and not is_address(data[0]) and Path(data[0]).expanduser().is_dir():
+        folder = Path(data[0]).expanduser().absolute()
+        files = list(files_in(folder))
+        beside = beside if files == [folder] else folder
+    if len(data) == 1 and is_address(data[0]):
+        sources = tables_of(data[0]) or {}
+    else:
+        sources = {Path(one).name.split(".")[0]: os.fspath(one) for one in files}
+    if len(sources) < len(files):
+        raise Invalid("two of these files would make tables of the same name: rename one of them")
+    place = Path(path) if path is not None else beside / FILE
+    place = place / FILE if place.is_dir() else place
+    with open_engine(sources) as engine:
+        text = draft({name: engine.schema(name) for name in sources}, _from(sources, place.absolute().parent))
+    try:
+        with place.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise Invalid(f"{place} is there already: edit it, or name another file") from None
+    except OSError:
+        raise Invalid(f"{place} cannot be written: check the folder") from None
+    return place
+
+
+def files_in(folder: Path) -> tuple[Path, ...]:
+    """The tables of a folder: each data file in it, and each folder of Parquet files; or the folder itself, if it holds parts of one table.
+
+    Parts are Parquet files of one schema and nothing else; only schemas are looked at.
+    """
+    inside = sorted(one for one in folder.iterdir() if not one.name.startswith((".", "_")))
+    files = [one for one in inside if one.is_file() and one.name.lower().removesuffix(".gz").endswith(_DATA)]
+    folders = [one for one in inside if one.is_dir() and any(one.rglob("*.parquet"))]
+    if not files and not folders:
+        raise Invalid(f"there is no Parquet or CSV file in the folder {folder}: name the files that hold the tables")
+    if len(files) > 1 and not folders and all(one.suffix == ".parquet" for one in files):
+        with open_engine({f"part_{place}": str(one) for place, one in enumerate(files)}) as engine:
+            schemas = [engine.schema(f"part_{place}") for place in range(len(files))]
+        if all(schema == schemas[0] for schema in schemas):
+            return (folder,)
+    return (*files, *folders) if files else (folder,) if any(_is_partition(one) for one in folders) else tuple(folders)
+
+
+def _is_partition(folder: Path) -> bool:
+    return "=" in folder.name  # as Hive names the parts of one table
+
+
+def _from(sources: Mapping[str, Any], folder: Path) -> dict[str, str]:
+    """The files as named from the folder, where they lie in it; else in full."""
+    found = {}
+    for name, source in sources.items():
+        if isinstance(source, tuple):
+            address, table = source
+            found[name] = f"{without_credentials(address)}#{table}"
+            continue
+        full = Path(source).expanduser().absolute()
+        found[name] = full.relative_to(folder).as_posix() if full.is_relative_to(folder) else str(full)
+    return found

@@ -1,0 +1,118 @@
+"""Answers from the model of a synthetic table, each with its standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+from attrs import evolve, frozen
+from numpy.typing import NDArray
+
+from discreet.algorithms.marginals.certainty import certainty
+from discreet.algorithms.marginals.domain import Clique, Domain
+from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.model import Model
+from discreet.errors import Invalid
+from discreet.session.synthesize.codes import Binned, Coding
+
+Floats = NDArray[np.float64]
+
+
+@final
+@frozen
+class Estimate:
+    """An answer from the model, its standard error, and whether all of it was measured (else it rests on the model)."""
+
+    value: float
+    error: float
+    measured: bool
+
+    def __str__(self) -> str:
+        return f"{self.value:.6g} ± {self.error:.3g}" + ("" if self.measured else " (by the model)")
+
+
+@final
+@frozen(eq=False)
+class Answers:
+    """A model with the codes of its columns and what was measured for it."""
+
+    codings: Sequence[Coding]
+    model: Model
+    measured: Sequence[Measured]
+    residuals: bool  # whether residuals were measured, or marginals
+
+    @property
+    def domain(self) -> Domain:
+        """The columns and how many codes each has."""
+        return self.model.domain
+
+    def answer(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> Estimate:
+        """How many records meet a condition, or the mean of a number over them."""
+        if where is not None and not isinstance(where, Mapping):
+            raise Invalid('conditions are a dict, such as {"dept": "er", "age": (30, 39)}')
+        conditions = dict(where or {})
+        names = [*conditions, *([mean] if mean is not None else [])]
+        clique = self.domain.clique(names)
+        inside = np.ones(self.domain.shape(clique))
+        for name, wanted in conditions.items():
+            inside *= self._along(clique, name, self._indicator(name, wanted))
+        cells = self.model.marginal(clique)
+        count = float((cells * inside).sum())
+        if mean is None:
+            return self._estimate(count, clique, inside)
+        values = self._along(clique, mean, self._middles(mean))
+        known = inside * self._along(clique, mean, np.isfinite(self._middles(mean)).astype(np.float64))
+        weight = float((cells * known).sum())
+        if weight <= 0:
+            return Estimate(float("nan"), float("inf"), False)
+        value = float((cells * known * np.nan_to_num(values)).sum()) / weight
+        noise = self._estimate(value, clique, known * (np.nan_to_num(values) - value) / weight)
+        return evolve(noise, error=float(np.hypot(noise.error, self._blur(mean))))
+
+    def marginal(self, *columns: str) -> list[dict[str, Any]]:
+        """How many records each combination of some columns has, with standard errors."""
+        clique = self.domain.clique(columns)
+        cells = self.model.marginal(clique)
+        unit = np.zeros(cells.shape)
+        unit.flat[0] = 1.0
+        error = self._estimate(0.0, clique, unit).error
+        codings = [self.codings[i] for i in clique]
+        count, off = (word + "_" * (word in columns) for word in ("count", "error"))
+        return [
+            {**{c.name: c.label(code) for c, code in zip(codings, place, strict=True)}, count: float(value), off: error}
+            for place, value in np.ndenumerate(cells)
+        ]
+
+    def _coding(self, name: str) -> Coding:
+        return self.codings[self.domain.clique([name])[0]]
+
+    def _indicator(self, name: str, wanted: Any) -> Floats:
+        coding = self._coding(name)
+        found = np.zeros(coding.size)
+        found[coding.codes(wanted)] = 1.0
+        return found
+
+    def _middles(self, name: str) -> Floats:
+        coding = self._coding(name)
+        if isinstance(coding, Binned):
+            half = 0 if coding.whole_numbers else coding.width / 2
+            middles = [float(coding.low + code * coding.width + half) for code in range(coding.bins)]
+        else:
+            if not all(isinstance(value, int) for value in coding.values):
+                raise Invalid(f"{name} is no number: a mean needs one")
+            middles = [float(value) for value in coding.values]  # type: ignore[arg-type]
+        return np.array(middles + [np.nan] * (coding.size - len(middles)))
+
+    def _blur(self, name: str) -> float:
+        """How far off the middle of a bin its values are: the standard deviation of what is spread evenly over it."""
+        coding = self._coding(name)
+        return float(coding.width) / 12**0.5 if isinstance(coding, Binned) and not coding.whole_numbers else 0.0
+
+    def _along(self, clique: Clique, name: str, values: Floats) -> Floats:
+        place = self.domain.clique([name])[0]
+        return values.reshape([-1 if i == place else 1 for i in clique])
+
+    def _estimate(self, value: float, clique: Clique, weights: Floats) -> Estimate:
+        found = certainty(self.domain, self.measured, self.residuals, self.model.total, clique, weights)
+        return Estimate(value, found.error, found.measured)
