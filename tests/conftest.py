@@ -11,7 +11,6 @@ from servers import NoServer, Server, postgres_server
 from sharing import ByFile, in_order
 from spark_server import NoJava, spark_session
 
-
 for _size in ("COLUMNS", "LINES"):  # readline tells them to the processes that share tests; rich would believe them
     os.environ.pop(_size, None)
 
