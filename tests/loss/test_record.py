@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from loss.test_loss import losses
 
 from discreet.errors import Invalid
-from discreet.loss.leaves import Laplace, Pure, Revealed
+from discreet.loss.leaves import LaplaceLoss, Pure, Revealed
 from discreet.loss.loss import NOTHING, Loss, parallel
 from discreet.loss.record import from_json, to_json
 
@@ -38,7 +38,12 @@ def test_round_trip(loss: Loss) -> None:
 
 
 def test_round_trip_of_the_special_ones() -> None:
-    for loss in (NOTHING, Revealed(), parallel(Pure(1), Laplace(2), Pure(1), adjacency="replace-one"), (Pure(1) | Laplace(2)).group(3)):
+    for loss in (
+        NOTHING,
+        Revealed(),
+        parallel(Pure(1), LaplaceLoss(2), Pure(1), adjacency="replace-one"),
+        (Pure(1) | LaplaceLoss(2)).group(3),
+    ):
         assert from_json(json.loads(json.dumps(to_json(loss)))) == loss
 
 

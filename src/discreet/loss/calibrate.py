@@ -94,8 +94,8 @@ def least_scale(loss_of_scale: Callable[[Fraction], Loss], ceiling: Loss, bits: 
     Theorem (monotone search).
         The scale returned was itself tested: its loss is within the ceiling, whatever the shape of the loss.
 
-    >>> from discreet.loss.leaves import Laplace, Pure
-    >>> float(least_scale(lambda b: 10 * Laplace(1 / b), Pure(1)))
+    >>> from discreet.loss.leaves import LaplaceLoss, Pure
+    >>> float(least_scale(lambda b: 10 * LaplaceLoss(1 / b), Pure(1)))
     10.0
     """
 

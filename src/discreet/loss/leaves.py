@@ -16,16 +16,17 @@ from discreet.loss.certify import float_above, float_up_or_infinite, rational_ab
 from discreet.loss.law import Bounded, Floats, Lattice, Law, Laws, Normal, curve
 from discreet.loss.loss import ZERO, Loss
 from discreet.loss.notions import Approx, Gdp, Pure, Revealed, Zcdp
-from discreet.loss.response import RandomizedResponse, Response
+from discreet.loss.response import RandomizedResponseLoss, Response
 
 __all__ = [
-    "Approx", "BoundedRange", "DiscreteLaplace", "Gaussian", "Gdp", "Laplace", "Pure", "RandomizedResponse", "Response", "Revealed", "Zcdp",
+    "Approx", "BoundedRange", "DiscreteLaplaceLoss", "GaussianLoss", "GaussianThreshold", "Gdp", "LaplaceLoss", "Pure",
+    "RandomizedResponseLoss", "Response", "Revealed", "Zcdp",
 ]  # fmt: skip
 
 
 @final
 @frozen
-class Laplace(Loss):
+class LaplaceLoss(Loss):
     """Pay for continuous Laplace noise of scale b on a vector that moves by at most Δ in ℓ₁; ε = Δ/b.
 
     Theorem (Dwork, McSherry, Nissim & Smith 2006; Mironov 2017; Dong, Roth & Su 2022).
@@ -35,9 +36,9 @@ class Laplace(Loss):
         its zeros are minus the eigenvalues of −y″ on [0, ε] with 2y′(0) = y(0), y(ε) = 0, all real and negative; so its logarithm
         is concave in v and D_α/α, its slope from v = 1/4, is largest at α = 1, where it is the mean of L.
         μ: in the coordinate z the two families are flows of speed I(y) = min(y, 1 − y) and φ(Φ⁻¹(y)); their ratio is a Mills ratio,
-        largest in the middle, so the middle stretch of length ε decides. Vectors in ℓ₁: see DiscreteLaplace.
+        largest in the middle, so the middle stretch of length ε decides. Vectors in ℓ₁: see DiscreteLaplaceLoss.
 
-    >>> float(Laplace(1).rho)
+    >>> float(LaplaceLoss(1).rho)
     0.36787944117144...
     """
 
@@ -67,15 +68,15 @@ class Laplace(Loss):
         return curve(self._law, orders, Loss.renyi(self, orders))
 
     def group(self, k: int) -> Loss:
-        return Laplace(exact.whole(k, "k", least=0) * self.epsilon)
+        return LaplaceLoss(exact.whole(k, "k", least=0) * self.epsilon)
 
     def below(self, other: Loss) -> bool:
-        return isinstance(other, Laplace) and self.epsilon <= other.epsilon
+        return isinstance(other, LaplaceLoss) and self.epsilon <= other.epsilon
 
 
 @final
 @frozen
-class DiscreteLaplace(Loss):
+class DiscreteLaplaceLoss(Loss):
     """Pay for noise P[x] ∝ e^(−|x|/scale) on integers, on a vector that moves by integers of ℓ₁ norm at most `shift`.
 
     Theorem (Ghosh, Roughgarden & Sundararajan 2009; the rest by the proofs below).
@@ -98,7 +99,7 @@ class DiscreteLaplace(Loss):
         μ: between the knots F(k) of the distribution function the curve is linear and the Gaussian's convex, so knots decide:
         the sup over k of Φ⁻¹(F(k)) − Φ⁻¹(F(k − Δ)), a window of Δ increments that fall away from the middle.
 
-    >>> DiscreteLaplace(2, 1).epsilon, DiscreteLaplace(2, 1).rho == Pure("1/2").rho
+    >>> DiscreteLaplaceLoss(2, 1).epsilon, DiscreteLaplaceLoss(2, 1).rho == Pure("1/2").rho
     (Fraction(1, 2), True)
     """
 
@@ -140,21 +141,21 @@ class DiscreteLaplace(Loss):
         return curve(Lattice(self.scale, self.shift), orders, plain) if self.shift else plain
 
     def group(self, k: int) -> Loss:
-        return DiscreteLaplace(self.scale, exact.whole(k, "k", least=0) * self.shift)
+        return DiscreteLaplaceLoss(self.scale, exact.whole(k, "k", least=0) * self.shift)
 
     def below(self, other: Loss) -> bool:
-        return isinstance(other, DiscreteLaplace) and self.scale == other.scale and self.shift <= other.shift
+        return isinstance(other, DiscreteLaplaceLoss) and self.scale == other.scale and self.shift <= other.shift
 
 
 @final
 @frozen
-class Gaussian(Loss):
+class GaussianLoss(Loss):
     """Pay for Gaussian noise of variance σ² on a vector that moves by at most Δ in ℓ₂; the ratio is Δ²/σ².
 
     Theorem (Dong, Roth & Su 2022, theorem 2.7).
         Gaussian noise is exactly μ-GDP with μ = Δ/σ, in any dimension; also after rounding to a grid, a post-processing.
 
-    >>> (1000 * Gaussian("1/1000")).mu_squared
+    >>> (1000 * GaussianLoss("1/1000")).mu_squared
     Fraction(1, 1)
     """
 
@@ -177,10 +178,10 @@ class Gaussian(Loss):
         return ((Normal(self.ratio_squared), 1),) if self.ratio_squared else ()
 
     def group(self, k: int) -> Loss:
-        return Gaussian(exact.whole(k, "k", least=0) ** 2 * self.ratio_squared)
+        return GaussianLoss(exact.whole(k, "k", least=0) ** 2 * self.ratio_squared)
 
     def below(self, other: Loss) -> bool:
-        return isinstance(other, Gaussian) and self.ratio_squared <= other.ratio_squared
+        return isinstance(other, GaussianLoss) and self.ratio_squared <= other.ratio_squared
 
 
 @final
@@ -197,8 +198,8 @@ class GaussianThreshold(Loss):
     delta: Fraction = field(converter=parameter.any_delta, repr=str)
 
     @property
-    def _noise(self) -> Gaussian:
-        return Gaussian(self.ratio_squared)
+    def _noise(self) -> GaussianLoss:
+        return GaussianLoss(self.ratio_squared)
 
     @property
     def epsilon(self) -> Fraction | None:

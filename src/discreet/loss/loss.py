@@ -167,8 +167,8 @@ class Sum(Loss):
         For k units each step costs what it costs k units, as every unit goes through every step. Where a unit is in any p of many
         parts this is no theorem, and `p * loss` is no loss for groups: use `SomeParts`.
 
-    >>> from discreet.loss.leaves import Laplace, Pure
-    >>> Pure(1) + Laplace(1) == Laplace(1) + Pure(1)
+    >>> from discreet.loss.leaves import LaplaceLoss, Pure
+    >>> Pure(1) + LaplaceLoss(1) == LaplaceLoss(1) + Pure(1)
     True
     """
 

@@ -42,10 +42,10 @@ class Promised(Loss):
     Theorem (closure; Dwork et al. 2006).
         If the parts together are (ε, δ)-DP then basic composition may add (ε, δ) for them. That they are is checked on construction.
 
-    >>> from discreet.loss.leaves import Gaussian
-    >>> Promised(Gaussian("1/20"), 1, "1/10000").basic
+    >>> from discreet.loss.leaves import GaussianLoss
+    >>> Promised(GaussianLoss("1/20"), 1, "1/10000").basic
     (Fraction(1, 1), Fraction(1, 10000))
-    >>> Promised(Gaussian(1), 1, "1/10000")
+    >>> Promised(GaussianLoss(1), 1, "1/10000")
     Traceback (most recent call last):
     discreet.errors.Invalid: the parts are not (1, 1/10000)-DP
     """

@@ -97,13 +97,14 @@ class Response(Loss):
 
 @final
 @frozen
-class RandomizedResponse(Loss):
+class RandomizedResponseLoss(Loss):
     """Pay for telling the truth with odds e^ε against each other one of `choices` answers.
 
     Theorem (Warner 1965; Kairouz, Bonawitz & Ramage 2016).
         With w = e^ε + choices − 1 the loss is ε, −ε or 0 with probabilities e^ε/w, 1/w and (choices − 2)/w: see `Response`.
 
-    >>> RandomizedResponse(1).rho == convert.pure_to_zcdp(Fraction(1)), RandomizedResponse(1, choices=4).rho < RandomizedResponse(1).rho
+    >>> two, four = RandomizedResponseLoss(1), RandomizedResponseLoss(1, choices=4)
+    >>> two.rho == convert.pure_to_zcdp(Fraction(1)), four.rho < two.rho
     (True, True)
     """
 
@@ -125,7 +126,7 @@ class RandomizedResponse(Loss):
         return self._response.renyi(orders)
 
     def below(self, other: Loss) -> bool:
-        return isinstance(other, RandomizedResponse) and self.choices == other.choices and self.epsilon <= other.epsilon
+        return isinstance(other, RandomizedResponseLoss) and self.choices == other.choices and self.epsilon <= other.epsilon
 
 
 # ── the supremum over all orders ─────────────────────────────────────────────────────────────────────────────────────

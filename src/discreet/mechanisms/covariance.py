@@ -133,7 +133,7 @@ class Covariance(Mechanism[Moments]):
     @property
     def loss(self) -> Loss:
         # with Δ² itself, of which `sensitivity` is the root rounded up
-        noise: Loss = leaves.Gaussian(_squared(is_replacement(self.adjacency), self.centred) / self.gaussian.scale**2)
+        noise: Loss = leaves.GaussianLoss(_squared(is_replacement(self.adjacency), self.centred) / self.gaussian.scale**2)
         return noise if self.search is None else noise + Magnitude(epsilon=self.search).loss
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:

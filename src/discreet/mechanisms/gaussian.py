@@ -88,7 +88,7 @@ class Gaussian(Mechanism[Numbers]):
 
     @property
     def loss(self) -> Loss:
-        return leaves.Gaussian((self.sensitivity / self.scale) ** 2)
+        return leaves.GaussianLoss((self.sensitivity / self.scale) ** 2)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         level, count = exact.confidence_level(confidence), exact.whole(size, "size")

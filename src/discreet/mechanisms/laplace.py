@@ -76,8 +76,8 @@ class Laplace(Mechanism[Numbers]):
     def loss(self) -> Loss:
         # on whole numbers the lattice law is the dearer one, and it dominates the continuous law (see the leaf's lemma)
         if self.sensitivity.denominator == 1 and self.whole is not False:
-            return leaves.DiscreteLaplace(self.scale, self.sensitivity.numerator)
-        return leaves.Laplace(self.epsilon)
+            return leaves.DiscreteLaplaceLoss(self.scale, self.sensitivity.numerator)
+        return leaves.LaplaceLoss(self.epsilon)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         level, count = exact.confidence_level(confidence), exact.whole(size, "size")

@@ -103,7 +103,7 @@ class Toeplitz(Mechanism[list[float]]):
 
     @property
     def loss(self) -> Loss:
-        return leaves.Gaussian((length_moved(self.horizon, self.sensitivity, self.contributions, self.exchanged) / self.scale) ** 2)
+        return leaves.GaussianLoss((length_moved(self.horizon, self.sensitivity, self.contributions, self.exchanged) / self.scale) ** 2)
 
     @property
     def deviation(self) -> float:

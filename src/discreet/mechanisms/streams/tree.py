@@ -109,8 +109,10 @@ class Tree(Mechanism[Totals]):
     @property
     def loss(self) -> Loss:
         if self.whole:
-            return leaves.DiscreteLaplace(self.scale, self.sensitivity.numerator * l1_moved(self.horizon, self.contributions, self.arity))
-        return leaves.Gaussian((self.sensitivity * l2_moved(self.horizon, self.contributions, self.arity) / self.scale) ** 2)
+            return leaves.DiscreteLaplaceLoss(
+                self.scale, self.sensitivity.numerator * l1_moved(self.horizon, self.contributions, self.arity)
+            )
+        return leaves.GaussianLoss((self.sensitivity * l2_moved(self.horizon, self.contributions, self.arity) / self.scale) ** 2)
 
     def error(self, confidence: Number = 0.95, size: int = 1, *, window: int | None = None, after: int | None = None) -> float:
         level, count = exact.confidence_level(confidence), min(exact.whole(size, "size"), self.horizon)
