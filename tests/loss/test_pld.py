@@ -133,7 +133,7 @@ def test_a_thousand_gaussians_and_a_thousand_laplaces() -> None:
 @pytest.mark.parametrize("square", [Fraction(1, 10_000), Fraction(1, 10), Fraction(1), Fraction(30)])
 def test_one_normal_law_has_the_exact_answer(delta: str, square: Fraction) -> None:
     truth = gaussian_epsilon(square, delta)
-    found = pld.epsilon(((laws.Normal(square), 1),), Fraction(delta))
+    found = pld.epsilon(((laws.NormalLaw(square), 1),), Fraction(delta))
     assert truth <= found <= truth * 1.001 + 1e-6
 
 
@@ -158,7 +158,7 @@ def test_the_step_count_costs_nothing_on_a_fine_lattice() -> None:
     assert abs(fine / (100 * LaplaceLoss("1/10")).epsilon_at(1e-6) - 1) < 1e-5
 
 
-def hockey_stick(law: laws.Law, epsilon: float) -> float:
+def hockey_stick(law: laws.LossLaw, epsilon: float) -> float:
     dots = law.dots(2.0**-9, *law.extent(0.0, 60.0))
     losses = 2.0**-9 * (dots.low + np.arange(len(dots.mass)))
     above = losses > epsilon
@@ -170,7 +170,7 @@ def test_dots_lie_just_above_the_profile(epsilon: float) -> None:
     """Closed-form profiles: Laplace 1 − e^{(e−ε)/2}, bounded range (1 − e^{(e−ε)/2})²/(1 − e^−ε), Gaussian by quadrature."""
     for e in np.linspace(-0.9 * epsilon, 0.99 * epsilon, 23):
         truth = -math.expm1((e - epsilon) / 2)
-        assert truth * (1 - 1e-12) <= hockey_stick(laws.Bounded(epsilon, 0.5, 0.0, 0.25), e) <= truth + 2e-5
+        assert truth * (1 - 1e-12) <= hockey_stick(laws.BoundedLaw(epsilon, 0.5, 0.0, 0.25), e) <= truth + 2e-5
         range_law = (BoundedRange(str(epsilon)).laws or ())[0][0]
         truth = truth**2 / -math.expm1(-epsilon)
         assert truth * (1 - 1e-12) <= hockey_stick(range_law, e) <= truth + 2e-5
@@ -181,7 +181,7 @@ def test_dots_lie_just_above_the_profile(epsilon: float) -> None:
             return -math.expm1(e - loss) * math.exp(-z * z / 2) / (mu * math.sqrt(2 * math.pi))
 
         truth = integrate.quad(density, e, mu * mu / 2 + 12 * mu, epsabs=1e-13)[0]
-        normal = laws.Normal(Fraction(str(mu)) ** 2)
+        normal = laws.NormalLaw(Fraction(str(mu)) ** 2)
         assert truth - 1e-12 <= hockey_stick(normal, float(e)) <= truth + 2e-5
 
 
@@ -214,7 +214,7 @@ def test_normal_laws_through_real_convolution(k: int, delta: str) -> None:
     """Normal laws are merged before anything is transformed; unmerged ones must give the same, a little higher."""
     goal = -math.log(float(delta))
     tilt = math.sqrt(2 * goal)
-    composed = pld._compose(((laws.Normal(Fraction(1, k + 1)), k), (laws.Normal(Fraction(1, k + 1)), 1)), tilt, goal)
+    composed = pld._compose(((laws.NormalLaw(Fraction(1, k + 1)), k), (laws.NormalLaw(Fraction(1, k + 1)), 1)), tilt, goal)
     assert composed is not None
     truth = gaussian_epsilon(1, delta)
     assert truth <= composed.epsilon(-goal) <= truth * 1.001
@@ -236,7 +236,7 @@ def test_what_wraps_around_is_added(tilt: float) -> None:
 
 def test_an_optimistic_law_would_be_caught() -> None:
     """The check of the checks: a law that puts a hair less mass on top fails the comparison above."""
-    shy = laws.Bounded(1.0, 0.5 * 0.999, 0.0, 0.25)
+    shy = laws.BoundedLaw(1.0, 0.5 * 0.999, 0.0, 0.25)
     assert hockey_stick(shy, 0.5) < -math.expm1(-0.25) * (1 - 1e-12)
 
 

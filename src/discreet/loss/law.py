@@ -36,7 +36,7 @@ class Dots:
     shift: float
 
 
-class Law(ABC):
+class LossLaw(ABC):
     """The law of a privacy loss."""
 
     @abstractmethod
@@ -92,12 +92,12 @@ def _atom(out: Floats, low: int, step: float, at: float, mass: float) -> None:
         out[index + 1] += mass * right * (1 + 4 * U)
 
 
-Laws: TypeAlias = tuple[tuple[Law, int], ...]  # with multiplicities
+Laws: TypeAlias = tuple[tuple[LossLaw, int], ...]  # with multiplicities
 
 
 @final
 @frozen
-class Bounded(Law):
+class BoundedLaw(LossLaw):
     """Losses in [−ε, ε]: atoms `ends` at ε and ends·e^−ε at −ε, `centre` at 0, and the density w·e^{(ℓ−ε)/2} between.
 
     Randomised response has atoms alone, continuous Laplace noise ends = 1/2 and w = 1/4, the exponential mechanism no atoms.
@@ -139,7 +139,7 @@ class Bounded(Law):
 
 @final
 @frozen
-class Lattice(Law):
+class LatticeLaw(LossLaw):
     """Noise P[x] ∝ e^(−|x|/scale) on the integers against itself moved by `shift`: atoms at (shift − 2x)/scale."""
 
     scale: Fraction
@@ -182,7 +182,7 @@ class Lattice(Law):
 
 @final
 @frozen
-class Normal(Law):
+class NormalLaw(LossLaw):
     """Gaussian noise: L is normal with variance μ² and mean μ²/2."""
 
     mu_squared: Fraction
@@ -232,13 +232,13 @@ def _differences(tail: Floats, z: Floats) -> Floats:
     return np.where(same, sign[:-1] * (tail[:-1] - tail[1:]), 1 - tail[:-1] - tail[1:])
 
 
-def pure_law(epsilon: Fraction) -> Law:
+def pure_law(epsilon: Fraction) -> LossLaw:
     """The law of randomised response at ε, which dominates every ε-DP mechanism."""
     e = float_up_or_infinite(epsilon)
-    return Bounded(e, 1 / (1 + math.exp(-e)), 0.0, 0.0)
+    return BoundedLaw(e, 1 / (1 + math.exp(-e)), 0.0, 0.0)
 
 
-def curve(law: Law, orders: Floats, plain: Floats) -> Floats:
+def curve(law: LossLaw, orders: Floats, plain: Floats) -> Floats:
     """The Rényi curve of a law, never above the plain bound min(αρ, ε)."""
     if law.extent(0.0, 1.0)[1] > 1e5:
         return plain  # which is nearly ε there

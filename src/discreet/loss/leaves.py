@@ -13,7 +13,7 @@ from discreet import exact, parameter
 from discreet.exact import Ball, ball
 from discreet.loss import convert
 from discreet.loss.certify import float_above, float_up_or_infinite, rational_above, upper_quantile
-from discreet.loss.law import Bounded, Floats, Lattice, Law, Laws, Normal, curve
+from discreet.loss.law import BoundedLaw, Floats, LatticeLaw, LossLaw, Laws, NormalLaw, curve
 from discreet.loss.loss import ZERO, Loss
 from discreet.loss.notions import Approx, Gdp, Pure, Revealed, Zcdp
 from discreet.loss.response import RandomizedResponseLoss, Response
@@ -57,8 +57,8 @@ class LaplaceLoss(Loss):
         return rational_above(lambda: (2 * upper_quantile((-ball(self.epsilon) / 2).exp() / 2)) ** 2)
 
     @property
-    def _law(self) -> Law:
-        return Bounded(float_up_or_infinite(self.epsilon), 0.5, 0.0, 0.25)
+    def _law(self) -> LossLaw:
+        return BoundedLaw(float_up_or_infinite(self.epsilon), 0.5, 0.0, 0.25)
 
     @property
     def laws(self) -> Laws:
@@ -134,11 +134,11 @@ class DiscreteLaplaceLoss(Loss):
 
     @property
     def laws(self) -> Laws:
-        return ((Lattice(self.scale, self.shift), 1),) if self.shift else ()
+        return ((LatticeLaw(self.scale, self.shift), 1),) if self.shift else ()
 
     def renyi(self, orders: Floats) -> Floats:
         plain = Loss.renyi(self, orders)
-        return curve(Lattice(self.scale, self.shift), orders, plain) if self.shift else plain
+        return curve(LatticeLaw(self.scale, self.shift), orders, plain) if self.shift else plain
 
     def group(self, k: int) -> Loss:
         return DiscreteLaplaceLoss(self.scale, exact.whole(k, "k", least=0) * self.shift)
@@ -175,7 +175,7 @@ class GaussianLoss(Loss):
 
     @property
     def laws(self) -> Laws:
-        return ((Normal(self.ratio_squared), 1),) if self.ratio_squared else ()
+        return ((NormalLaw(self.ratio_squared), 1),) if self.ratio_squared else ()
 
     def group(self, k: int) -> Loss:
         return GaussianLoss(exact.whole(k, "k", least=0) ** 2 * self.ratio_squared)
@@ -269,7 +269,7 @@ class BoundedRange(Loss):
         if not self.epsilon:
             return ()
         density = float_above(lambda: -1 / (2 * (-ball(min(self.epsilon, convert.HUGE))).expm1()))
-        return ((Bounded(float_up_or_infinite(self.epsilon), 0.0, 0.0, density), 1),)
+        return ((BoundedLaw(float_up_or_infinite(self.epsilon), 0.0, 0.0, density), 1),)
 
     def renyi(self, orders: Floats) -> Floats:
         """The sup over t in closed form: at y = e^t the moment is y^s·(A − yB)/(e^ε − 1), greatest at y = sA/((s + 1)B)."""

@@ -18,7 +18,7 @@ from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import convert
 from discreet.loss.certify import float_up_or_infinite
-from discreet.loss.law import Floats, Law, Laws, Normal, pure_law
+from discreet.loss.law import Floats, LossLaw, Laws, NormalLaw, pure_law
 from discreet.loss.routes import epsilons, least_delta
 
 Adjacency: TypeAlias = Literal["add/remove", "replace-one"]
@@ -281,11 +281,11 @@ class Alternatives(Loss):
     @property
     def laws(self) -> Laws | None:
         left = list(self.parts)
-        found: list[tuple[Law, int]] = []
+        found: list[tuple[LossLaw, int]] = []
         for _ in range(min(self.touched, len(self.parts))):
             top = next((part for part in left if all(other.below(part) for other in left)), None)
             if top is None or top.laws is None:
-                return None if self.mu_squared is None else ((Normal(self.mu_squared), 1),)
+                return None if self.mu_squared is None else ((NormalLaw(self.mu_squared), 1),)
             left.remove(top)
             found += top.laws
         return tuple(found)
@@ -342,7 +342,7 @@ class Group(Loss):
     def laws(self) -> Laws | None:
         if self.epsilon is not None:
             return ((pure_law(self.epsilon), 1),)
-        return None if self.mu_squared is None else ((Normal(self.mu_squared), 1),)
+        return None if self.mu_squared is None else ((NormalLaw(self.mu_squared), 1),)
 
     def group(self, k: int) -> Loss:
         k = exact.whole(k, "k", least=0)

@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from discreet import exact, parameter
 from discreet.loss import convert
-from discreet.loss.law import Floats, Laws, Normal, curve, pure_law
+from discreet.loss.law import Floats, Laws, NormalLaw, curve, pure_law
 from discreet.loss.loss import NOTHING, ZERO, Loss
 
 
@@ -170,7 +170,7 @@ class Gdp(Loss):
 
     @property
     def laws(self) -> Laws:
-        return ((Normal(self.mu_squared), 1),) if self.mu else ()
+        return ((NormalLaw(self.mu_squared), 1),) if self.mu else ()
 
     def group(self, k: int) -> Loss:
         return Gdp(exact.whole(k, "k", least=0) * self.mu)

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from discreet.exact import float_down
 from discreet.loss.certify import log_inverse
-from discreet.loss.law import Dots, Floats, Law, Laws, Normal, U
+from discreet.loss.law import Dots, Floats, LossLaw, Laws, NormalLaw, U
 
 _LONGEST = 20  # the grid has at most 2^20 points; beyond, its step grows
 _SHORTEST = 12
@@ -44,15 +44,15 @@ _RANGE = 600.0  # exponents that floats can carry
 
 def merged(laws: Laws) -> Laws:
     """Add up equal laws, and all normal ones into one: the sum of independent normal losses is normal."""
-    counts: dict[Law, int] = {}
+    counts: dict[LossLaw, int] = {}
     square = Fraction(0)
     for law, k in laws:
-        if isinstance(law, Normal):
+        if isinstance(law, NormalLaw):
             square += k * law.mu_squared
         else:
             counts[law] = counts.get(law, 0) + k
     if square:
-        counts[Normal(square)] = 1
+        counts[NormalLaw(square)] = 1
     return tuple((law, k) for law, k in counts.items() if k)
 
 

@@ -15,7 +15,7 @@ from discreet.errors import Invalid
 from discreet.exact import Ball, ball
 from discreet.loss import convert
 from discreet.loss.certify import float_above, float_up_or_infinite, rational_above, short_above, upper_quantile
-from discreet.loss.law import Bounded, Floats, Law, Laws, curve, pure_law
+from discreet.loss.law import BoundedLaw, Floats, LossLaw, Laws, curve, pure_law
 from discreet.loss.loss import Loss
 
 _CLOSE = Fraction(1, 2**20)  # how far above the largest value found the certified bound lies, as a share of it
@@ -77,12 +77,12 @@ class Response(Loss):
         return min(rational_above(lambda: knot() ** 2), pure)
 
     @property
-    def _law(self) -> Law:
+    def _law(self) -> LossLaw:
         e = self.epsilon
         if e > convert.HUGE or self.steep == self.flat == 1:
             return pure_law(e)
         between = lambda: (ball(self.steep - 1) * ball(e).exp() + ball(self.flat - 1)) / self._weight  # noqa: E731
-        return Bounded(float_up_or_infinite(e), float_above(lambda: ball(e).exp() / self._weight), float_above(between), 0.0)
+        return BoundedLaw(float_up_or_infinite(e), float_above(lambda: ball(e).exp() / self._weight), float_above(between), 0.0)
 
     @property
     def laws(self) -> Laws:

@@ -33,7 +33,7 @@ from discreet.noise.bernoulli import settle_below
 from discreet.noise.bits import Bits, Words
 from discreet.noise.law import Law
 from discreet.noise.refine import BLOCK, FAR, FAST, Floats, Integers, workspace
-from discreet.noise.table import Table
+from discreet.noise.table import GuideTable
 
 _NEAR = -(2.0**-20)
 _WIDEST = 2**56
@@ -256,5 +256,5 @@ def _total(scale: Fraction) -> Ball:
 
 
 @lru_cache(maxsize=64)
-def _table(scale: Fraction) -> Table:
-    return Table.of(DiscreteGaussian(scale).cdf, centre=0)
+def _table(scale: Fraction) -> GuideTable:
+    return GuideTable.of(DiscreteGaussian(scale).cdf, centre=0)

@@ -26,7 +26,7 @@ _ASK = np.int32(-(2**31))  # guide entry of a cell that a threshold cuts
 
 @final
 @frozen(eq=False)
-class Table:
+class GuideTable:
     """Inversion of a distribution function F on the integers: the least k with U < F(k).
 
     The thresholds ⌊2⁶⁴F(k)⌋ are certified. A 16-bit word picks a cell of width 2⁻¹⁶; if no threshold cuts the cell the answer is
@@ -40,7 +40,7 @@ class Table:
     cdf: Callable[[int], Ball] = field(repr=False)
 
     @classmethod
-    def of(cls, cdf: Callable[[int], Ball], centre: int) -> Table:
+    def of(cls, cdf: Callable[[int], Ball], centre: int) -> GuideTable:
         """Tabulate F around a centre, outwards until the thresholds reach 0 and 2⁶⁴ − 1."""
         up, k = [], centre
         while (t := threshold(partial(cdf, k))) < 2**64 - 1:
@@ -127,7 +127,7 @@ class Finite(Law):
 
     low: int
     weights: tuple[Fraction, ...] = field(converter=_weights)
-    table: Table = field(init=False, repr=False, eq=False)
+    table: GuideTable = field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         total = sum(self.weights)
@@ -139,7 +139,7 @@ class Finite(Law):
         def cdf(k: int) -> Ball:
             return exact.ball(sums[min(max(k - self.low + 1, 0), last)])
 
-        object.__setattr__(self, "table", Table.of(cdf, self.low))
+        object.__setattr__(self, "table", GuideTable.of(cdf, self.low))
 
     def mass(self, k: int) -> Ball:
         inside = 0 <= k - self.low < len(self.weights)
