@@ -24,7 +24,7 @@ from discreet.noise.uniform import uniforms
 _SHARE = Fraction(1, 4)  # of ε, for the standard error
 
 
-class Interval(NamedTuple):
+class BootstrapInterval(NamedTuple):
     """Ends between which what is estimated lies, with the stated confidence as far as the model is right."""
 
     low: float
@@ -34,7 +34,7 @@ class Interval(NamedTuple):
 
 def parametric_bootstrap(
     released: float, simulate: Callable[[], Any], release: Callable[[Any], Any], *, rounds: int = 400, confidence: Number = 0.95
-) -> Interval:
+) -> BootstrapInterval:
     """Simulate data from what was released, release each again, and see how far off it falls: sampling and noise together.
 
     `simulate()` makes one data set from the released parameters, `release` does to it what was done to the real one (a mechanism's own
@@ -59,10 +59,10 @@ def parametric_bootstrap(
     if len(known) < 20:
         raise Invalid("fewer than 20 rounds gave an answer: release with more ε, or simulate more records")
     low, high = np.quantile(known, [float(1 - level) / 2, float(1 + level) / 2])
-    return Interval(float(2 * released - high), float(2 * released - low), float(known.std(ddof=1)))
+    return BootstrapInterval(float(2 * released - high), float(2 * released - low), float(known.std(ddof=1)))
 
 
-class Uncertain(NamedTuple):
+class BootstrapEstimate(NamedTuple):
     """An estimate, and how far it would vary from sample to sample."""
 
     value: float
@@ -71,7 +71,7 @@ class Uncertain(NamedTuple):
 
 @final
 @frozen(kw_only=True, init=False)
-class LittleBootstraps(Mechanism[Uncertain]):
+class LittleBootstraps(Mechanism[BootstrapEstimate]):
     """Estimate by sample and aggregate, and tell how far the estimate would vary from one sample of people to the next.
 
     In each block the estimator is run on the block's records, and again on `rounds` resamples of them; the blocks' estimates and their
@@ -145,11 +145,11 @@ class LittleBootstraps(Mechanism[Uncertain]):
     def check(self, answer: Any) -> None:
         self.value.check(answer)
 
-    def sample(self, answer: Any, bits: Bits) -> Uncertain:
+    def sample(self, answer: Any, bits: Bits) -> BootstrapEstimate:
         parts = split(answer, self.blocks, bits)
         told = self.value.combine([self.value.estimate(part) for part in parts], bits)
         spread = self.spread.combine([self._resampled(part, bits) for part in parts], bits)
-        return Uncertain(told, spread / math.sqrt(self.blocks))
+        return BootstrapEstimate(told, spread / math.sqrt(self.blocks))
 
     def _resampled(self, part: Any, bits: Bits) -> float:
         """The standard deviation of the estimates of resamples; estimates are clamped, and failures count as the lower end."""

@@ -18,7 +18,7 @@ from discreet.extras import missing
 from discreet.ledger.chain import Entry
 from discreet.ledger.payment import Till
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.robust.bootstrap import LittleBootstraps, Uncertain
+from discreet.mechanisms.robust.bootstrap import LittleBootstraps, BootstrapEstimate
 from discreet.mechanisms.robust.sample_and_aggregate import Aggregate, SampleAndAggregate, block_count
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.noise.bits import SystemBits
@@ -44,7 +44,7 @@ def run(plan: EstimatePlan, till: Till) -> Estimate:
 
     def released(paid: Entry) -> Estimate:
         told = plan.mechanism.release(plan.read())
-        value, spread = told if isinstance(told, Uncertain) else (told, None)
+        value, spread = told if isinstance(told, BootstrapEstimate) else (told, None)
         value = None if isinstance(value, float) and not math.isfinite(value) else value  # of stable answers: no number that can be kept
         return Estimate(value, spread, plan.what, plan.how, plan.receipt(paid))
 
