@@ -19,7 +19,7 @@ from discreet.errors import Invalid
 from discreet.loss.notions import Approx, Pure
 from discreet.mechanisms.robust import smooth_sensitivity
 from discreet.mechanisms.robust.order_statistics import Local, Robust
-from discreet.mechanisms.robust.smooth_sensitivity import Ladder, SmoothSensitivity
+from discreet.mechanisms.robust.smooth_sensitivity import WidthLadder, SmoothSensitivity
 from discreet.mechanisms.sensitivity import Adjacency
 from discreet.private import Private
 
@@ -70,10 +70,10 @@ def test_draws_have_that_law(delta: Any, data: Data) -> None:
 
 
 def test_the_local_sensitivity_itself_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unsmoothed(self: Ladder, jumps: Any) -> int:
+    def unsmoothed(self: WidthLadder, jumps: Any) -> int:
         return int(np.searchsorted(self.rungs, jumps[0] * self.one))
 
-    monkeypatch.setattr(Ladder, "rung", unsmoothed)
+    monkeypatch.setattr(WidthLadder, "rung", unsmoothed)
     assert excess(SmoothSensitivity(epsilon=1, statistic=Robust.median(**ENDS)), "add/remove") > 0.05
 
 

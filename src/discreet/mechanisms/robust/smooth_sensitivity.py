@@ -30,7 +30,7 @@ _LOCAL = "give the answer as a Local: its value, its reach and its jumps, in who
 
 @final
 @frozen(eq=False)
-class Ladder:
+class WidthLadder:
     """The widths that noise may have: rungs[0] = `one`, each at most 1 + 1/smoothness times the one before, up to `most` units.
 
     Theorem (ladder).
@@ -55,7 +55,7 @@ class Ladder:
 
 
 @lru_cache(maxsize=64)
-def _ladder(smoothness: int, most: int) -> Ladder:
+def _ladder(smoothness: int, most: int) -> WidthLadder:
     one = 1 << (max(0, 61 - most.bit_length()) & ~1)  # as fine as 62 bits allow
     if one <= smoothness:
         raise Invalid("epsilon is too small for a grid as fine as this: give more, or a coarser step")
@@ -64,7 +64,7 @@ def _ladder(smoothness: int, most: int) -> Ladder:
         rungs.append(rungs[-1] + rungs[-1] // smoothness)
         if len(rungs) > _MOST_RUNGS:
             raise Invalid("epsilon is too small for a grid as fine as this: give more, or a coarser step")
-    return Ladder(one, np.array(rungs, np.int64))
+    return WidthLadder(one, np.array(rungs, np.int64))
 
 
 @final
