@@ -18,7 +18,7 @@ from discreet import exact
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.mechanisms import answer as answers
-from discreet.mechanisms.quantile import Grid, Places
+from discreet.mechanisms.quantile import ValueGrid, Places
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
 from discreet.noise.refine import Integers
 
@@ -63,7 +63,7 @@ class Robust:
     (4, [4, 2, 2, 1], [4, 4, 7, 7], [2, 5, 6])
     """
 
-    grid: Grid
+    grid: ValueGrid
     levels: tuple[tuple[Fraction, int], ...] = field(repr=False)  # which quantile, and its weight
     parts: int  # so many units are one step of the grid
     least: int = field(repr=False)
@@ -117,7 +117,7 @@ class Robust:
         cls, name: str, levels: list[tuple[Fraction, int]], parts: int, lower: Number, upper: Number, step: Any, adjacency: Adjacency
     ) -> Robust:
         is_replacement(adjacency)
-        grid = Grid.of(lower, upper, step)
+        grid = ValueGrid.of(lower, upper, step)
         ends = sum(weight for _, weight in levels if weight > 0) * (grid.points - 1)
         return cls(grid=grid, levels=tuple(levels), parts=parts, least=0, most=ends, name=name, adjacency=adjacency)
 
