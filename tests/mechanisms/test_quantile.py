@@ -13,7 +13,7 @@ from mechanisms.shake import Shake
 from theorems import laws
 
 from discreet.errors import Invalid
-from discreet.mechanisms.quantile import ValueGrid, Quantile, Quantiles
+from discreet.mechanisms.quantile import Quantile, Quantiles, ValueGrid
 from discreet.private import Private
 
 

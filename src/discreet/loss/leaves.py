@@ -13,7 +13,7 @@ from discreet import exact, parameter
 from discreet.exact import Ball, ball
 from discreet.loss import convert
 from discreet.loss.certify import float_above, float_up_or_infinite, rational_above, upper_quantile
-from discreet.loss.law import BoundedLaw, Floats, LatticeLaw, LossLaw, Laws, NormalLaw, curve
+from discreet.loss.law import BoundedLaw, Floats, LatticeLaw, Laws, LossLaw, NormalLaw, curve
 from discreet.loss.loss import ZERO, Loss
 from discreet.loss.notions import Approx, Gdp, Pure, Revealed, Zcdp
 from discreet.loss.response import RandomizedResponseLoss, Response

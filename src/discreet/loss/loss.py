@@ -18,7 +18,7 @@ from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import convert
 from discreet.loss.certify import float_up_or_infinite
-from discreet.loss.law import Floats, LossLaw, Laws, NormalLaw, pure_law
+from discreet.loss.law import Floats, Laws, LossLaw, NormalLaw, pure_law
 from discreet.loss.routes import epsilons, least_delta
 
 Adjacency: TypeAlias = Literal["add/remove", "replace-one"]

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from discreet.exact import float_down
 from discreet.loss.certify import log_inverse
-from discreet.loss.law import Dots, Floats, LossLaw, Laws, NormalLaw, U
+from discreet.loss.law import Dots, Floats, Laws, LossLaw, NormalLaw, U
 
 _LONGEST = 20  # the grid has at most 2^20 points; beyond, its step grows
 _SHORTEST = 12

@@ -15,7 +15,7 @@ from discreet.errors import Invalid
 from discreet.exact import Ball, ball
 from discreet.loss import convert
 from discreet.loss.certify import float_above, float_up_or_infinite, rational_above, short_above, upper_quantile
-from discreet.loss.law import BoundedLaw, Floats, LossLaw, Laws, curve, pure_law
+from discreet.loss.law import BoundedLaw, Floats, Laws, LossLaw, curve, pure_law
 from discreet.loss.loss import Loss
 
 _CLOSE = Fraction(1, 2**20)  # how far above the largest value found the certified bound lies, as a share of it

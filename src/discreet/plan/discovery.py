@@ -22,7 +22,7 @@ from discreet.loss.notions import Approx
 from discreet.loss.promise import Promised
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
-from discreet.mechanisms.streams.sparse_vector import Outcome, SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, ThresholdAnswer
 from discreet.query.relation.expr import Expr
 from discreet.query.relation.field import Interval
 from discreet.run.source import Source
@@ -61,7 +61,7 @@ def beyond(columns: Columns, places: int, outwards: int) -> list[int]:
     return [int(count) for count in upto - upto[-1]]
 
 
-def stopped(outcomes: Sequence[Outcome], places: int) -> int:
+def stopped(outcomes: Sequence[ThresholdAnswer], places: int) -> int:
     """The place at which the search stopped, counted from the inside; the last if it never did."""
     return len(outcomes) - 1 if outcomes and outcomes[-1].above else places - 1
 
@@ -99,7 +99,7 @@ class FindLimit:
         """Minus how many units have more than each limit."""
         return beyond(columns, len(LIMITS), outwards=1)
 
-    def read(self, outcomes: Sequence[Outcome]) -> int:
+    def read(self, outcomes: Sequence[ThresholdAnswer]) -> int:
         """The limit at which the search stopped."""
         return LIMITS[stopped(outcomes, len(LIMITS))]
 
@@ -138,7 +138,7 @@ class FindBound:
         """Minus how many units have a value beyond each grid point, from the other end on."""
         return beyond(columns, _PLACES, outwards=1 if self.end == "high" else -1)
 
-    def read(self, outcomes: Sequence[Outcome]) -> Fraction:
+    def read(self, outcomes: Sequence[ThresholdAnswer]) -> Fraction:
         """The bound at which the search stopped, rounded away from the middle to two digits."""
         place = stopped(outcomes, _PLACES)
         step = place - _TOP if self.end == "high" else _TOP - place

@@ -19,7 +19,7 @@ from discreet.errors import Invalid
 from discreet.loss.notions import Approx, Pure
 from discreet.mechanisms.robust import smooth_sensitivity
 from discreet.mechanisms.robust.order_statistics import Local, Robust
-from discreet.mechanisms.robust.smooth_sensitivity import WidthLadder, SmoothSensitivity
+from discreet.mechanisms.robust.smooth_sensitivity import SmoothSensitivity, WidthLadder
 from discreet.mechanisms.sensitivity import Adjacency
 from discreet.private import Private
 

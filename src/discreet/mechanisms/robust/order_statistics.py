@@ -18,7 +18,7 @@ from discreet import exact
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.mechanisms import answer as answers
-from discreet.mechanisms.quantile import ValueGrid, Places
+from discreet.mechanisms.quantile import Places, ValueGrid
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
 from discreet.noise.refine import Integers
 

@@ -24,7 +24,7 @@ LONGEST = 2**40  # steps
 _CUT = "this run was interrupted within a step, which may have been noised and cannot be taken back: open a new one, at its own price"
 
 
-class Run(UnderWay, ABC):
+class StreamRun(UnderWay, ABC):
     """A stream that is under way: give it each step's number, get the running total with noise.
 
     All of its loss is spent when it is opened. Only steps that were given are ever noised, each once; after the horizon it halts. In a

@@ -19,7 +19,7 @@ from discreet.loss import calibrate, leaves
 from discreet.loss.loss import Loss
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.streams import continual
-from discreet.mechanisms.streams.continual import Run, Totals, read_steps
+from discreet.mechanisms.streams.continual import StreamRun, Totals, read_steps
 from discreet.mechanisms.streams.toeplitz_factor import UNIT, Factor
 from discreet.noise import lattice
 from discreet.noise.bits import Bits, SystemBits
@@ -155,7 +155,7 @@ def _root_of_two() -> Fraction:
 
 
 @final
-class ToeplitzRun(Run):
+class ToeplitzRun(StreamRun):
     """One stream: a private buffer for each rate, and as many public ones that undo C."""
 
     def __init__(self, mechanism: Toeplitz, windows: Iterable[int], bits: Bits) -> None:

@@ -16,7 +16,7 @@ from discreet.loss import calibrate, leaves
 from discreet.loss.loss import Loss
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.streams import continual, tree_nodes
-from discreet.mechanisms.streams.continual import Run, Totals, read_steps
+from discreet.mechanisms.streams.continual import StreamRun, Totals, read_steps
 from discreet.mechanisms.streams.tree_nodes import digits, l1_moved, l2_moved
 from discreet.noise import lattice
 from discreet.noise.bits import Bits, SystemBits
@@ -144,7 +144,7 @@ class Tree(Mechanism[Totals]):
 
 
 @final
-class TreeRun(Run):
+class TreeRun(StreamRun):
     """One stream: the exact sum so far; and for each level the sum and the released total where its last node ended, below none of it."""
 
     def __init__(self, mechanism: Tree, windows: Iterable[int], bits: Bits) -> None:

@@ -18,7 +18,7 @@ from discreet.extras import missing
 from discreet.ledger.chain import Entry
 from discreet.ledger.payment import Till
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.robust.bootstrap import LittleBootstraps, BootstrapEstimate
+from discreet.mechanisms.robust.bootstrap import BootstrapEstimate, LittleBootstraps
 from discreet.mechanisms.robust.sample_and_aggregate import Aggregate, SampleAndAggregate, block_count
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.noise.bits import SystemBits
