@@ -18,7 +18,7 @@ from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.streams.stateful import UnderWay
+from discreet.mechanisms.streams.stateful import StatefulRun
 from discreet.noise import lattice
 from discreet.noise.bits import Bits, SystemBits
 from discreet.private import Private, reveal
@@ -123,7 +123,7 @@ class SparseVector(Mechanism[list[ThresholdAnswer]]):
 
 
 @final
-class SparseVectorRun(UnderWay):
+class SparseVectorRun(StatefulRun):
     """One stream of threshold questions."""
 
     def __init__(self, mechanism: SparseVector, bits: Bits) -> None:
@@ -142,8 +142,8 @@ class SparseVectorRun(UnderWay):
         """Say whether an answer is above the threshold."""
         if not isinstance(answer, Private):
             answers.check_numbers(answer)
-        self.stay()
-        with self._turn:
+        self.check_process()
+        with self._lock:
             return self._ask(answer)
 
     def _ask(self, answer: Private[Any] | Any) -> ThresholdAnswer:
