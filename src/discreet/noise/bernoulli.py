@@ -27,7 +27,7 @@ def threshold(chance: Callable[[], Ball], bits: int = 64) -> int:
         working *= 2
 
 
-def settle_below(chance: Callable[[], Ball], word: int, count: int, bits: Bits) -> bool:
+def resolve_below(chance: Callable[[], Ball], word: int, count: int, bits: Bits) -> bool:
     """Whether U < p for the uniform whose first `count` bits are `word`, drawing more while the ball of p touches the cell."""
     while True:
         with exact.precision(count + 64):
@@ -43,7 +43,7 @@ def below(words: Words, thresholds: Words, chance: Callable[[int], Ball], bits: 
     """Whether U < p for each word, given ⌊2⁶⁴p⌋; ties, of probability 2⁻⁶⁴, ask for the ball of p at that position."""
     result = words < thresholds
     for i in np.flatnonzero(words == thresholds).tolist():
-        result[i] = settle_below(lambda i=i: chance(i), int(words[i]), 64, bits)  # type: ignore[misc]
+        result[i] = resolve_below(lambda i=i: chance(i), int(words[i]), 64, bits)  # type: ignore[misc]
     return result
 
 

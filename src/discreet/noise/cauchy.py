@@ -49,4 +49,4 @@ class RoundedCauchy(Law):
             value = exact.ball(Fraction(1, 2)) - exact.ball(self.scale) * (exact.pi() * u).cot()
             return exact.floor(value) if value.is_finite() else None
 
-        return refine.settle(decide, [(bits.word(), 64)], bits)
+        return refine.resolve(decide, [(bits.word(), 64)], bits)

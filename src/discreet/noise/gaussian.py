@@ -29,7 +29,7 @@ from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Ball
 from discreet.noise import refine
-from discreet.noise.bernoulli import settle_below
+from discreet.noise.bernoulli import resolve_below
 from discreet.noise.bits import Bits, Words
 from discreet.noise.law import Law
 from discreet.noise.refine import BLOCK, FAR, FAST, Floats, Integers, workspace
@@ -101,7 +101,7 @@ class RoundedGaussian(Law):
             whole = math.floor(value)
             if doubt < value - whole < 1 - doubt:
                 return whole
-        return self._settle(uniform, angle, 0, exactly(), bits)
+        return self._resolve(uniform, angle, 0, exactly(), bits)
 
     def _pair(
         self,
@@ -148,9 +148,9 @@ class RoundedGaussian(Law):
             if k == 0:
                 continue
             for i in {*refine.floors(value, doubt, scratch[:k], part).tolist(), *(e for e in edges if e < k)}:
-                part[i] = self._settle(int(uniform[i]), int(angle[i]), side, offset(at + i), bits)
+                part[i] = self._resolve(int(uniform[i]), int(angle[i]), side, offset(at + i), bits)
 
-    def _settle(self, uniform: int, angle: int, side: int, offset: Fraction, bits: Bits) -> int:
+    def _resolve(self, uniform: int, angle: int, side: int, offset: Fraction, bits: Bits) -> int:
         sign = -1 if angle >> side & 1 else 1
 
         def decide(u: Ball, r: Ball) -> int | None:
@@ -158,7 +158,7 @@ class RoundedGaussian(Law):
             normal = (-2 * u.log()).sqrt() * (turn.sin() if side else turn.cos())
             return exact.floor(exact.ball(offset + _HALF) + sign * exact.ball(self.scale) * normal)
 
-        return refine.settle(decide, [(uniform >> 1, 63), (angle >> 3, 61)], bits)
+        return refine.resolve(decide, [(uniform >> 1, 63), (angle >> 3, 61)], bits)
 
 
 def _sine(words: Words, out: Floats, square: Floats, scratch: Floats) -> None:
@@ -222,7 +222,7 @@ class DiscreteGaussian(Law):
         def chance() -> Ball:  # ratio of the laws at k, scaled to be 1 at 0
             return _weight(self.scale, k) / (rounded.mass(k) / rounded.mass(0))
 
-        return settle_below(chance, coin, 64, bits)
+        return resolve_below(chance, coin, 64, bits)
 
 
 def _weight(scale: Fraction, k: int) -> Ball:

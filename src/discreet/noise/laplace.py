@@ -61,10 +61,10 @@ class Geometric(Law):
 
     def sample(self, size: int, bits: Bits) -> Integers:
         width, doubt = _fast(_narrow(self.scale))
-        return _invert(size, width, 0.0, doubt, self._settle, bits, signed=False)
+        return _invert(size, width, 0.0, doubt, self._resolve, bits, signed=False)
 
-    def _settle(self, word: int, bits: Bits) -> int:
-        return refine.settle(lambda u: exact.floor(-exact.ball(self.scale) * u.log()), [(word >> 1, 63)], bits)
+    def _resolve(self, word: int, bits: Bits) -> int:
+        return refine.resolve(lambda u: exact.floor(-exact.ball(self.scale) * u.log()), [(word >> 1, 63)], bits)
 
 
 @final
@@ -94,7 +94,7 @@ class DiscreteLaplace(Law):
 
     def sample(self, size: int, bits: Bits) -> Integers:
         width, shift, doubt = _constants(_narrow(self.scale))
-        return _invert(size, width, shift, doubt, self._settle, bits, signed=True)
+        return _invert(size, width, shift, doubt, self._resolve, bits, signed=True)
 
     def draw(self, bits: Bits) -> int:
         """Draw one sample, of any size, without the cost of arrays."""
@@ -105,15 +105,15 @@ class DiscreteLaplace(Law):
             whole = math.floor(value)
             if doubt < value - whole < 1 - doubt:
                 return -whole if word & 1 else whole
-        whole = self._settle(word, bits)
+        whole = self._resolve(word, bits)
         return -whole if word & 1 else whole
 
-    def _settle(self, word: int, bits: Bits) -> int:
+    def _resolve(self, word: int, bits: Bits) -> int:
         def decide(u: Ball) -> int | None:
             scale = exact.ball(self.scale)
             return exact.floor(scale * ((2 / (1 + (-1 / scale).exp())).log() - u.log()))
 
-        return refine.settle(decide, [(word >> 1, 63)], bits)
+        return refine.resolve(decide, [(word >> 1, 63)], bits)
 
 
 @lru_cache(maxsize=4096)
@@ -127,7 +127,7 @@ def _constants(scale: Fraction) -> tuple[float, float, float]:
 
 
 def _invert(
-    size: int, width: float, shift: float, doubt: float, settle: Callable[[int, Bits], int], bits: Bits, *, signed: bool
+    size: int, width: float, shift: float, doubt: float, resolve: Callable[[int, Bits], int], bits: Bits, *, signed: bool
 ) -> Integers:
     """⌊shift − width·ln U⌋ for `size` fresh words, with a fair sign if signed."""
     out: Integers = np.empty(size, np.int64)
@@ -141,7 +141,7 @@ def _invert(
         np.multiply(logs, -width, out=logs)
         np.add(logs, shift, out=logs)
         for i in {*refine.floors(logs, doubt, scratch, part).tolist(), *far}:
-            part[i] = settle(int(words[i]), bits)
+            part[i] = resolve(int(words[i]), bits)
         if signed:
             np.bitwise_and(words, _ONE, out=words)
             sign = words.view(np.int64)
@@ -195,7 +195,7 @@ class RoundedLaplace(Law):
             np.add(values, offsets[start : start + n], out=values)
             np.add(values, 0.5, out=values)
             for i in {*refine.floors(values, doubt, scratch, part).tolist(), *far}:
-                part[i] = self._settle(int(words[i]), offset(start + i), bits)
+                part[i] = self._resolve(int(words[i]), offset(start + i), bits)
         return out
 
     def draw(self, offset: float, exactly: Callable[[], Fraction], bits: Bits) -> int:
@@ -208,12 +208,12 @@ class RoundedLaplace(Law):
             whole = math.floor(value)
             if doubt < value - whole < 1 - doubt:
                 return whole
-        return self._settle(word, exactly(), bits)
+        return self._resolve(word, exactly(), bits)
 
-    def _settle(self, word: int, offset: Fraction, bits: Bits) -> int:
+    def _resolve(self, word: int, offset: Fraction, bits: Bits) -> int:
         side = -1 if word & 1 else 1
 
         def decide(u: Ball) -> int | None:
             return exact.floor(exact.ball(offset + Fraction(1, 2)) - side * exact.ball(self.scale) * u.log())
 
-        return refine.settle(decide, [(word >> 1, 63)], bits)
+        return refine.resolve(decide, [(word >> 1, 63)], bits)

@@ -85,7 +85,7 @@ def floors(values: Floats, doubt: float, scratch: Floats, out: Integers) -> Inte
     return np.flatnonzero(~(scratch < 0.5 - doubt))
 
 
-def settle(decide: Callable[..., int | None], cells: Sequence[tuple[int, int]], bits: Bits) -> int:
+def resolve(decide: Callable[..., int | None], cells: Sequence[tuple[int, int]], bits: Bits) -> int:
     """Decide exactly: give `decide` the balls of the uniforms, and 64 more bits of each until it knows.
 
     A cell is (first bits as a number, how many). A cell that touches 0 is extended before it is shown, for logs need U > 0.

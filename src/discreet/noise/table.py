@@ -73,10 +73,10 @@ class GuideTable:
             ties = found != np.searchsorted(self.thresholds, words, side="left")
             out[asked] = found + self.low
             for i in np.flatnonzero(ties | (words == 0) | (words == _LAST)).tolist():
-                out[asked[i]] = self._settle(int(words[i]), bits)
+                out[asked[i]] = self._resolve(int(words[i]), bits)
         return out
 
-    def _settle(self, word: int, bits: Bits) -> int:
+    def _resolve(self, word: int, bits: Bits) -> int:
         """The least k with U < F(k), by bisection with balls; a ball that touches the cell asks for more bits."""
         count = 64
         while True:

@@ -166,7 +166,7 @@ class SparseVectorRun(StatefulRun):
                 return exact.floor(size / exact.ball(grid)) if grid else 0
             return None
 
-        steps = self._settle(decide, noise)
+        steps = self._resolve(decide, noise)
         if steps < 0:
             return ThresholdAnswer(False)
         self.left -= 1
@@ -176,7 +176,7 @@ class SparseVectorRun(StatefulRun):
             return ThresholdAnswer(True, float(fresh.sample(value, self._bits)))
         return ThresholdAnswer(True, float(steps * grid) if grid else None)
 
-    def _settle(self, decide: Callable[[Ball, Ball], int | None], noise: tuple[int, int]) -> int:
+    def _resolve(self, decide: Callable[[Ball, Ball], int | None], noise: tuple[int, int]) -> int:
         """Decide with balls; the bits drawn for the threshold's uniform are kept, for it is the same in every question."""
         while True:
             (u, n), (w, m) = noise, self._threshold_noise
