@@ -42,7 +42,7 @@ def test_floors_marks_all_doubt() -> None:
     assert out[[0, 4, 7]].tolist() == [0, 3, -3]
 
 
-def test_settle_asks_until_it_knows() -> None:
+def test_resolve_asks_until_it_knows() -> None:
     asked = []
 
     def decide(u: object) -> int | None:
@@ -57,6 +57,6 @@ def test_settle_asks_until_it_knows() -> None:
 def test_refinements_are_a_few_in_a_million(law: Law, monkeypatch: pytest.MonkeyPatch) -> None:
     """4 million fixed samples: how often the float path leaves the decision to balls."""
     calls, resolve = [], refine.resolve
-    monkeypatch.setattr(refine, "settle", lambda *given: calls.append(1) or resolve(*given))
+    monkeypatch.setattr(refine, "resolve", lambda *given: calls.append(1) or resolve(*given))
     law.sample(4_000_000, Seeded(5))
     assert 0 < len(calls) < 40

@@ -15,7 +15,7 @@ from discreet.exact import Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
-from discreet.mechanisms.groups import Groups, check_groups, chosen, read_groups
+from discreet.mechanisms.groups import Groups, check_groups, selected_labels, read_groups
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.partition_selection import PartitionSelection
@@ -206,4 +206,4 @@ class StableMode(Mechanism[Any]):
         distance = (lead + 1) // 2 if is_replacement(self.adjacency) else lead
         if not self.test.sample(distance, bits):
             return None
-        return chosen(labels, sizes == ordered[-1])[0]
+        return selected_labels(labels, sizes == ordered[-1])[0]
