@@ -75,7 +75,7 @@ def classic_gaussian_scale(epsilon: Number, delta: Number, sensitivity: Number =
     9.689...
     """
     e, mass = exact.positive(epsilon, "epsilon"), exact.positive(delta, "delta")
-    c, moved = exact.rational(constant, "constant"), exact.positive(sensitivity, "sensitivity")
+    c, change = exact.rational(constant, "constant"), exact.positive(sensitivity, "sensitivity")
     if not 0 < e < 1:
         raise Invalid(
             "the textbook's formula is proven for 0 < epsilon < 1 only: use discreet.Gaussian(epsilon=…, delta=…), "
@@ -85,7 +85,7 @@ def classic_gaussian_scale(epsilon: Number, delta: Number, sensitivity: Number =
         raise Invalid("delta must be below 1")
     if c < Fraction(5, 4):
         raise Invalid("the constant must be at least 1.25")
-    return short_above(rational_above(lambda: (2 * (ball(c) / ball(mass)).log()).sqrt() * ball(moved) / ball(e)), _BITS)
+    return short_above(rational_above(lambda: (2 * (ball(c) / ball(mass)).log()).sqrt() * ball(change) / ball(e)), _BITS)
 
 
 def least_scale(loss_of_scale: Callable[[Fraction], Loss], ceiling: Loss, bits: int = 24) -> Fraction:

@@ -192,8 +192,8 @@ class NormalLaw(LossLaw):
 
     def extent(self, s: float, depth: float) -> tuple[float, float]:
         square = float_up_or_infinite(self.mu_squared)
-        middle, reach = square * (s + 0.5), math.sqrt(2 * depth * square)
-        return middle - reach, middle + reach
+        middle, half_width = square * (s + 0.5), math.sqrt(2 * depth * square)
+        return middle - half_width, middle + half_width
 
     def moments(self, s: float, depth: float) -> tuple[float, float]:
         return float(self.mu_squared) * (s + 0.5), float(self.mu_squared)

@@ -111,8 +111,8 @@ def _best_tilt(laws: Laws, cost: object) -> float:
         s = np.exp(np.linspace(low, high, 48))
         value = np.asarray(cost(s, _log_moment(laws, s)))
         best = float(s[int(np.nanargmin(value))])
-        reach = (high - low) / 24
-        low, high = math.log(best) - reach, math.log(best) + reach
+        half_width = (high - low) / 24
+        low, high = math.log(best) - half_width, math.log(best) + half_width
     return best
 
 
@@ -199,11 +199,11 @@ def _compose(laws: Laws, tilt: float, goal: float) -> _Composed | None:
     if not math.isfinite(mean) or top - bottom <= 0:
         return None
     deviation = max(math.sqrt(max(variance, 0.0)), _deviation(laws) / 2)
-    reach = math.sqrt(2 * _DEPTH) * deviation
+    half_width = math.sqrt(2 * _DEPTH) * deviation
     steps = sum(k for _, k in laws)
     wanted = math.sqrt(4 * _BLUR / steps) * deviation
     # each step may be lifted by one cell, so the dots of a bounded law end a little above its top
-    high, low = min(top + (steps + 2) * wanted, mean + reach), max(bottom, mean - reach)
+    high, low = min(top + (steps + 2) * wanted, mean + half_width), max(bottom, mean - half_width)
     log_n = min(_LONGEST, max(_SHORTEST, math.ceil(math.log2((high - low) / wanted + 4))))
     n = 2**log_n
     step = _short((high - low) / (n - 4))

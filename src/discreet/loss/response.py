@@ -164,8 +164,8 @@ def _near(epsilon: Fraction, w: Ball) -> float:
         values = np.logaddexp(0.0, log_x) / (s * (1 + s))
         top = int(values.argmax())
         best = max(best, float(values[top]))
-        reach = (high - low) / 128
-        low, high = math.log(s[top]) - reach, math.log(s[top]) + reach
+        half_width = (high - low) / 128
+        low, high = math.log(s[top]) - half_width, math.log(s[top]) + half_width
     return best
 
 

@@ -88,8 +88,8 @@ def _search(cost: Callable[[Floats], Floats]) -> float | None:
         if not np.isfinite(values).any():
             return None
         best = float(s[int(np.nanargmin(values))])
-        reach = (high - low) / 32
-        low, high = math.log(best) - reach, math.log(best) + reach
+        half_width = (high - low) / 32
+        low, high = math.log(best) - half_width, math.log(best) + half_width
     return best
 
 

@@ -64,8 +64,8 @@ class Laplace(Mechanism[Numbers]):
         >>> Laplace.of_scale(2, sensitivity=3).epsilon
         Fraction(3, 2)
         """
-        moved = parameter.sensitivity(sensitivity)
-        return cls(epsilon=moved / parameter.scale(scale), sensitivity=moved, whole=whole)
+        change = parameter.sensitivity(sensitivity)
+        return cls(epsilon=change / parameter.scale(scale), sensitivity=change, whole=whole)
 
     @property
     def scale(self) -> Fraction:
@@ -93,7 +93,7 @@ class Laplace(Mechanism[Numbers]):
         return self if self.whole is not None else evolve(self, whole=False)
 
     def check(self, answer: Any) -> None:
-        additive.check(answer, self._is_whole(answer))
+        additive.check_answer(answer, self._is_whole(answer))
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
         if not self._is_whole(answer):

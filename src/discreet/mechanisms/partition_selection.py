@@ -22,7 +22,7 @@ from discreet.exact import Ball, Number
 from discreet.loss import calibrate, leaves
 from discreet.loss.loss import Loss
 from discreet.loss.parts import SomeParts
-from discreet.mechanisms.groups import Groups, SelectedGroups, check_groups, selected_labels, sorted_labels, sizes_by_label, read_groups
+from discreet.mechanisms.groups import Groups, SelectedGroups, check_groups, read_groups, selected_labels, sizes_by_label, sorted_labels
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.truncated_geometric import TruncatedGeometric
 from discreet.noise.bernoulli import below, threshold

@@ -14,9 +14,9 @@ from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss
-from discreet.mechanisms.answer import exactly
+from discreet.mechanisms import answer as answers
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.robust.sample_and_aggregate import SampleAndAggregate, block_count, plain, split
+from discreet.mechanisms.robust.sample_and_aggregate import SampleAndAggregate, as_number, block_count, into_blocks
 from discreet.mechanisms.sensitivity import interval
 from discreet.noise.bits import Bits
 from discreet.noise.uniform import uniforms
@@ -146,7 +146,7 @@ class LittleBootstraps(Mechanism[BootstrapEstimate]):
         self.value.check(answer)
 
     def sample(self, answer: Any, bits: Bits) -> BootstrapEstimate:
-        parts = split(answer, self.blocks, bits)
+        parts = into_blocks(answer, self.blocks, bits)
         told = self.value.combine([self.value.estimate(part) for part in parts], bits)
         spread = self.spread.combine([self._resampled(part, bits) for part in parts], bits)
         return BootstrapEstimate(told, spread / math.sqrt(self.blocks))
@@ -186,7 +186,7 @@ def _taken(part: Any, which: Any) -> Any:
 
 
 def _within(estimate: Any, low: float, high: float) -> float:
-    found = exactly(plain(estimate))  # what is no number counts as the lower end, whatever it is
+    found = answers.exactly(as_number(estimate))  # what is no number counts as the lower end, whatever it is
     if found is None:
         return low
     value = float(min(max(found, Fraction(low)), Fraction(high)))

@@ -49,7 +49,7 @@ class Blocks:
     parts: tuple[Any, ...]
 
 
-def split(records: Any, blocks: int, bits: Bits) -> list[Any]:
+def into_blocks(records: Any, blocks: int, bits: Bits) -> list[Any]:
     """Throw records into blocks, each by coins of its own."""
     if isinstance(records, Blocks):
         return [*records.parts, *[[]] * blocks][:blocks]
@@ -171,7 +171,7 @@ class SampleAndAggregate(Mechanism[Any]):
             raise Invalid("give the records as a list or an array, one for each unit")
 
     def sample(self, answer: Any, bits: Bits) -> Any:
-        return self.combine([self.estimate(part) for part in split(answer, self.blocks, bits)], bits)
+        return self.combine([self.estimate(part) for part in into_blocks(answer, self.blocks, bits)], bits)
 
     def estimate(self, records: Any) -> Any:
         """One block's answer; None where the estimator fails."""
@@ -188,7 +188,7 @@ class SampleAndAggregate(Mechanism[Any]):
         if self.aggregate == "stable":
             return self.aggregator.sample(_votes(estimates), bits)
         low, high = self._ends
-        clean = [min(max(low if one is None else one, low), high) for one in map(answers.exactly, map(plain, estimates))]
+        clean = [min(max(low if one is None else one, low), high) for one in map(answers.exactly, map(as_number, estimates))]
         if self.aggregate == "median":
             return self.aggregator.sample(np.array([float(one) for one in clean]), bits)
         step = (high - low) / _STEPS
@@ -225,7 +225,7 @@ def _part_of(records: Any, chosen: Any) -> Any:
     return records[chosen] if isinstance(records, np.ndarray) else [record for record, one in zip(records, chosen, strict=True) if one]
 
 
-def plain(estimate: Any) -> Any:
+def as_number(estimate: Any) -> Any:
     """A number, also one in an array of its own."""
     if isinstance(estimate, np.ndarray) and estimate.size == 1:
         return estimate.reshape(-1)[0].item() if estimate.dtype.kind in "biuf" else None

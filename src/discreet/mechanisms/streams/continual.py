@@ -132,7 +132,7 @@ def contributions(value: int) -> int:
     return exact.whole(value, "contributions")
 
 
-def sensitivity(value: exact.Number) -> Fraction:
+def step_sensitivity(value: exact.Number) -> Fraction:
     """By how much one unit moves a step.
 
     Lemma. Private numbers are rounded down to whole ones. If |x − y| ≤ Δ and Δ is whole, |⌊x⌋ − ⌊y⌋| ≤ Δ, for ⌊y⌋ ≤ ⌊x + Δ⌋ = ⌊x⌋ + Δ and
@@ -150,7 +150,7 @@ def step_of(after: int, horizon: int) -> int:
     return read
 
 
-def reach(spreads: Sequence[tuple[float, int]], confidence: exact.Number) -> float:
+def simultaneous_bound(spreads: Sequence[tuple[float, int]], confidence: exact.Number) -> float:
     """A t within which normal errors stay, all at once, with this confidence; (standard deviation, how many) for each kind.
 
     By the union bound: Σ count·P[|sd·Z| > t] ≤ 1 − confidence.

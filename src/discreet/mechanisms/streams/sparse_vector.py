@@ -97,11 +97,11 @@ class SparseVector(Mechanism[list[ThresholdAnswer]]):
         threshold, question = map(float, self.scales)
         centre = question - threshold
 
-        def reach(share: float) -> float:
+        def allowed(share: float) -> float:
             hit = question * (math.log(count / share) - math.log(beta)) - centre
             return max(hit, -threshold * (math.log(1 - share) + math.log(beta)) + centre)
 
-        return min(reach(i / 200) for i in range(1, 200))
+        return min(allowed(i / 200) for i in range(1, 200))
 
     def open(self) -> SparseVectorRun:
         """Begin a stream of questions; the whole loss is spent now."""
