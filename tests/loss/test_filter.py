@@ -47,7 +47,7 @@ def test_all_of_a_fresh_budget_is_granted_to_one_question() -> None:
 
 
 def test_without_delta_only_basic_composition_is_open() -> None:
-    assert [gate.language for gate in Filter(1).spend(Pure("1/2")).gates] == ["basic"]
+    assert [gate.notion for gate in Filter(1).spend(Pure("1/2")).gates] == ["basic"]
     assert not Filter(1).admits(GaussianLoss("1e-9"))
     assert not Filter(1).admits(Approx(0, "1e-30"))
 
@@ -56,7 +56,7 @@ def test_many_small_questions_outlive_basic_composition() -> None:
     budget, count = Filter(1, "1e-6"), 0
     while budget.admits(GaussianLoss("1e-4")):
         budget, count = budget.spend(GaussianLoss("1e-4")), count + 1
-    assert not any(gate.alive for gate in budget.gates if gate.language == "basic")
+    assert not any(gate.alive for gate in budget.gates if gate.notion == "basic")
     assert count > 0.85 * float(gaussian_budget(Fraction(1), Fraction(1, 10**6))) * 10**4
     spent = count * GaussianLoss("1e-4")
     assert spent.within(Approx(1, "1e-6"))
@@ -72,8 +72,8 @@ def test_what_is_admitted_is_within_and_death_is_final(asked: list[Loss]) -> Non
         before = budget
         if budget.admits(loss):
             budget, total = budget.spend(loss), total + loss
-            dead = [g.language for g in before.gates if not g.alive]
-            assert all(not g.alive for g in budget.gates if g.language in dead)
+            dead = [g.notion for g in before.gates if not g.alive]
+            assert all(not g.alive for g in budget.gates if g.notion in dead)
         else:
             with pytest.raises(BudgetExceeded):
                 budget.spend(loss)
@@ -97,7 +97,7 @@ def total_delta(gates: tuple[Gate, ...], epsilon: Fraction) -> Fraction:
     """What the gates together promise, recomputed from their limits."""
     total = Fraction(0)
     for gate in gates:
-        probe = {"basic": Pure(0), "zcdp": Zcdp(gate.limit), "gdp": GaussianLoss(gate.limit)}[gate.language]
+        probe = {"basic": Pure(0), "zcdp": Zcdp(gate.limit), "gdp": GaussianLoss(gate.limit)}[gate.notion]
         total += gate.mass_limit + Fraction(probe.delta_at(epsilon))
     return total
 
@@ -167,7 +167,7 @@ def test_a_filter_that_refunds_is_caught() -> None:
 def test_a_dead_gate_stays_dead() -> None:
     budget = Filter(1, NANO).spend(Pure("1/9")).spend(GaussianLoss("1/999"))  # which basic composition cannot price
     for _ in range(3):
-        basic = next(gate for gate in budget.gates if gate.language == "basic")
+        basic = next(gate for gate in budget.gates if gate.notion == "basic")
         assert not basic.alive
         assert not basic.admits(Pure(0), budget.spent)
         assert basic.room(budget.spent) == 0

@@ -17,7 +17,7 @@ from discreet.loss.convert import gaussian_budget, zcdp_budget
 from discreet.loss.loss import ZERO, Loss
 from discreet.loss.notions import Gdp, Pure, Zcdp
 
-Language: TypeAlias = Literal["basic", "zcdp", "gdp"]
+Notion: TypeAlias = Literal["basic", "zcdp", "gdp"]
 
 _BASIC, _ZCDP, _GDP = Fraction(3, 8), Fraction(1, 8), Fraction(3, 16)  # 3/8 + 2·1/8 + 2·3/16 = 1
 
@@ -37,14 +37,14 @@ class Gate:
         P(O) ≤ P_abort(O, no abort) + Σδᵢ ≤ e^ε·P′_abort(O, no abort) + δ + d ≤ e^ε·P′(O) + δ + d.
     """
 
-    language: Language
+    notion: Notion
     limit: Fraction
     mass_limit: Fraction
     alive: bool = True
 
     def price(self, loss: Loss) -> tuple[Fraction | None, Fraction]:
         """The price of a loss in this language, rounded up, None for ∞; and the mass that comes with it."""
-        match self.language:
+        match self.notion:
             case "basic":
                 return loss.basic
             case "zcdp":
@@ -52,7 +52,7 @@ class Gate:
             case "gdp":
                 return loss.mu_squared, loss.delta
             case _:
-                assert_never(self.language)
+                assert_never(self.notion)
 
     def admits(self, loss: Loss, spent: Charge = NOTHING) -> bool:
         """Whether a loss fits in beside what was spent."""
@@ -171,10 +171,10 @@ class Filter:
     def _told(self, gate: Gate) -> tuple[Fraction, Fraction]:
         price, mass = gate.price(self.spent)
         assert price is not None, "a gate that is alive has a price"
-        if gate.language == "basic" or not price:
+        if gate.notion == "basic" or not price:
             return price, mass
         share = gate.mass_limit if len(self.gates) > 1 else self.delta - gate.mass_limit  # of δ, for the conversion
-        spent = Zcdp(price) if gate.language == "zcdp" else Gdp(exact.rational_up(lambda: exact.ball(price).sqrt()))
+        spent = Zcdp(price) if gate.notion == "zcdp" else Gdp(exact.rational_up(lambda: exact.ball(price).sqrt()))
         return min(Fraction(spent.epsilon_at(share)), self.epsilon), share + mass
 
     @property
@@ -203,7 +203,7 @@ class Filter:
 
     def to_json(self) -> dict[str, Any]:
         """Write the state as plain values, numbers as text."""
-        gates = [[gate.language, exact.short(gate.limit), exact.short(gate.mass_limit), gate.alive] for gate in self.gates]
+        gates = [[gate.notion, exact.short(gate.limit), exact.short(gate.mass_limit), gate.alive] for gate in self.gates]
         return {"epsilon": exact.short(self.epsilon), "delta": exact.short(self.delta), "gates": gates, "spent": self.spent.to_json()}
 
     @classmethod
@@ -211,8 +211,8 @@ class Filter:
         """Read back what to_json wrote."""
         try:
             gates = tuple(
-                Gate(_language(language), exact.non_negative(limit), exact.non_negative(mass_limit), _yes_or_no(alive))
-                for language, limit, mass_limit, alive in state["gates"]
+                Gate(_notion(notion), exact.non_negative(limit), exact.non_negative(mass_limit), _yes_or_no(alive))
+                for notion, limit, mass_limit, alive in state["gates"]
             )
             found = cls(state["epsilon"], state["delta"], gates, Charge.from_json(state["spent"]))
         except (KeyError, TypeError, ValueError):
@@ -242,7 +242,7 @@ def _is_covered(state: Filter) -> bool:
     return any(
         len(gates) == len(state.gates)
         and all(
-            found.language == gate.language and found.limit <= gate.limit and found.mass_limit <= gate.mass_limit
+            found.notion == gate.notion and found.limit <= gate.limit and found.mass_limit <= gate.mass_limit
             for found, gate in zip(state.gates, gates, strict=True)
         )
         for gates in honest
@@ -263,7 +263,7 @@ def _close(exact_answer: Fraction, found: Fraction) -> bool:
     return exact_answer <= found <= exact_answer * (1 + Fraction(1, 2**30))
 
 
-def _language(name: str) -> Language:
+def _notion(name: str) -> Notion:
     match name:
         case "basic" | "zcdp" | "gdp":
             return name

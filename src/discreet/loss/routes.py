@@ -18,7 +18,7 @@ Curve: TypeAlias = Callable[[Floats], Floats]
 NAMES = ("basic", "advanced", "zcdp", "renyi", "gdp", "pld")
 
 
-class Languages(Protocol):
+class Guarantees(Protocol):
     """What a loss says of itself in each language; see Loss."""
 
     @property
@@ -36,7 +36,7 @@ class Languages(Protocol):
     def renyi(self, orders: Floats) -> Floats: ...
 
 
-def epsilons(loss: Languages, steps: Iterable[tuple[Fraction | None, int]], delta: Fraction) -> dict[str, float]:
+def epsilons(loss: Guarantees, steps: Iterable[tuple[Fraction | None, int]], delta: Fraction) -> dict[str, float]:
     """The ε at δ by each road; ∞ where one does not lead there. Each is sound, so the least is too."""
     if delta >= 1:
         return dict.fromkeys(NAMES, 0.0)
@@ -55,7 +55,7 @@ def epsilons(loss: Languages, steps: Iterable[tuple[Fraction | None, int]], delt
     }
 
 
-def least_delta(loss: Languages, epsilon: Fraction) -> float:
+def least_delta(loss: Guarantees, epsilon: Fraction) -> float:
     """The least δ at ε over all roads."""
     if loss.delta >= 1:
         return 1.0
