@@ -97,7 +97,7 @@ class LittleBootstraps(Mechanism[BootstrapEstimate]):
     lower: Fraction = field(repr=str)
     upper: Fraction = field(repr=str)
     rounds: int
-    moved: int
+    blocks_per_unit: int
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class LittleBootstraps(Mechanism[BootstrapEstimate]):
         lower: Number,
         upper: Number,
         rounds: int = 50,
-        moved: int = 1,
+        blocks_per_unit: int = 1,
     ) -> None:
         low, high = interval(lower, upper)
         self.__attrs_init__(
@@ -118,7 +118,7 @@ class LittleBootstraps(Mechanism[BootstrapEstimate]):
             lower=low,
             upper=high,
             rounds=exact.whole(rounds, "rounds", least=2),
-            moved=exact.whole(moved, "moved"),
+            blocks_per_unit=exact.whole(blocks_per_unit, "blocks_per_unit"),
         )
         self.value.error()  # or its parameters are refused here
 
@@ -133,7 +133,9 @@ class LittleBootstraps(Mechanism[BootstrapEstimate]):
         return self._median(self.epsilon * _SHARE, _no_estimate, Fraction(0), (self.upper - self.lower) * largest_deviation(self.rounds))
 
     def _median(self, epsilon: Fraction, estimator: Callable[[Any], Any], lower: Fraction, upper: Fraction) -> SampleAndAggregate:
-        return SampleAndAggregate(epsilon=epsilon, estimator=estimator, blocks=self.blocks, lower=lower, upper=upper, moved=self.moved)
+        return SampleAndAggregate(
+            epsilon=epsilon, estimator=estimator, blocks=self.blocks, lower=lower, upper=upper, blocks_per_unit=self.blocks_per_unit
+        )
 
     @property
     def loss(self) -> Loss:

@@ -95,7 +95,7 @@ class SampleAndAggregate(Mechanism[Any]):
     aggregate: Aggregate
     lower: Fraction | None = field(repr=str)
     upper: Fraction | None = field(repr=str)
-    moved: int
+    blocks_per_unit: int
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class SampleAndAggregate(Mechanism[Any]):
         aggregate: Aggregate = "median",
         lower: Number | None = None,
         upper: Number | None = None,
-        moved: int = 1,
+        blocks_per_unit: int = 1,
     ) -> None:
         if not callable(estimator):
             raise Invalid("estimator must be a function of the records of a block")
@@ -126,14 +126,14 @@ class SampleAndAggregate(Mechanism[Any]):
             aggregate=aggregate,
             lower=ends[0],
             upper=ends[1],
-            moved=exact.whole(moved, "moved"),
+            blocks_per_unit=exact.whole(blocks_per_unit, "blocks_per_unit"),
         )
         self.aggregator.error(Fraction(1, 2))  # or its parameters are refused here
 
     @property
     def aggregator(self) -> Mechanism[Any]:
         """The mechanism that the blocks' answers go through, of which one is replaced."""
-        each = self.epsilon / self.moved
+        each = self.epsilon / self.blocks_per_unit
         match self.aggregate:
             case "median":
                 low, high = self._ends
@@ -142,7 +142,7 @@ class SampleAndAggregate(Mechanism[Any]):
                 low, high = self._ends
                 return Laplace(epsilon=each, sensitivity=(high - low) / self.blocks, whole=False)
             case _:
-                return StableMode(epsilon=each, delta=_part(self.delta, each, self.moved), adjacency="replace-one")
+                return StableMode(epsilon=each, delta=_part(self.delta, each, self.blocks_per_unit), adjacency="replace-one")
 
     @property
     def _ends(self) -> tuple[Fraction, Fraction]:
@@ -154,7 +154,7 @@ class SampleAndAggregate(Mechanism[Any]):
     def loss(self) -> Loss:
         if self.aggregate == "stable":
             return leaves.Approx(self.epsilon, self.delta)
-        return self.aggregator.loss.group(self.moved)
+        return self.aggregator.loss.group(self.blocks_per_unit)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         return self.aggregator.error(confidence)
@@ -208,11 +208,13 @@ def _silence() -> Iterator[None]:
         logging.disable(logged)
 
 
-def _part(delta: Fraction, epsilon: Fraction, moved: int) -> Fraction:
+def _part(delta: Fraction, epsilon: Fraction, blocks_per_unit: int) -> Fraction:
     """The δ of one block of which a unit changes `moved`: group privacy backwards, δ/(1 + e^ε + … + e^((moved − 1)ε)), rounded down."""
-    if moved == 1:
+    if blocks_per_unit == 1:
         return delta
-    return exact.rational_down(lambda: exact.ball(delta) / sum((exact.ball(epsilon * i).exp() for i in range(moved)), exact.ball(0)), 96)
+    return exact.rational_down(
+        lambda: exact.ball(delta) / sum((exact.ball(epsilon * i).exp() for i in range(blocks_per_unit)), exact.ball(0)), 96
+    )
 
 
 def _listed(records: Any) -> list[Any]:
