@@ -153,7 +153,7 @@ def test_budgets_are_ceilings() -> None:
     assert not Revealed().within(Approx(100, 0.999))
     assert NOTHING.within(Pure(0))
     assert (1000 * GaussianLoss("1/2500") + 1000 * LaplaceLoss("1/100")).within(Approx("3.307", 1e-6))
-    with pytest.raises(Invalid, match="ceiling"):
+    with pytest.raises(Invalid, match="cannot serve as a budget"):
         Pure(1).within(LaplaceLoss(1))
 
 

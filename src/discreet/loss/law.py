@@ -1,4 +1,4 @@
-"""Laws of the privacy loss L = ln(dP/dQ) under P for dominating pairs (P, Q), and their pessimistic dots on a grid.
+"""Privacy loss distributions: the law of L = ln(dP/dQ) under P for dominating pairs (P, Q), and its pessimistic discretisation.
 
 Only the law of L under P matters: δ(ε) = E_P[(1 − e^{ε−L})₊]. Moving P-mass to a larger L never lowers it, so every rounding
 here moves mass up. All laws are symmetric: exchanging P and Q gives the same law, so one direction is enough.
@@ -27,7 +27,7 @@ U = 2.0**-53
 class Dots:
     """A law on grid points: mass[i] at (low + i)·step, `above` beyond the grid.
 
-    Each true loss lies at most `shift` above the loss that was put on the grid: what float positions may cost.
+    Each true loss is at most `shift` above its grid point, by the rounding of float positions.
     """
 
     low: int
@@ -45,7 +45,7 @@ class LossLaw(ABC):
 
     @abstractmethod
     def dots(self, step: float, low: float, high: float) -> Dots:
-        """Put the law on the grid of multiples of `step`; what lies below `low` is lifted to it.
+        """Discretise the law to multiples of `step`; mass below `low` is moved up to it.
 
         Theorem (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022, connect the dots).
             Let a cell (x, y] hold mass m under P and n under Q. Of all ways to put its P-mass on the two ends that keep both
@@ -55,10 +55,10 @@ class LossLaw(ABC):
 
     @abstractmethod
     def extent(self, s: float, depth: float) -> tuple[float, float]:
-        """Where the law tilted by e^{sL} lives, up to relative mass about e^(−depth) on either side."""
+        """An interval that holds the law tilted by e^{sL}, up to relative mass about e^(−depth) on either side."""
 
     def moments(self, s: float, depth: float) -> tuple[float, float]:
-        """Mean and variance under the tilt e^{sL}; only steers the choice of grid, so any rounding is sound."""
+        """Mean and variance under the tilt e^{sL}; they only choose the grid, so any rounding is sound."""
         low, high = self.extent(s, depth)
         step = max((high - low) / 256, 1e-300)
         dots = self.dots(step, low, high)
@@ -70,7 +70,7 @@ class LossLaw(ABC):
 
 
 def _connect(step: float, first: int, m: Floats, n_scaled: Floats, slack: Floats | float) -> Floats:
-    """Split each cell's mass to its ends; n_scaled is n·e^x, and slack bounds the float error of m − n·e^x."""
+    """Split each cell's mass between its ends; n_scaled is n·e^x, and slack bounds the float error of m − n·e^x."""
     right = np.clip((m - n_scaled + slack) / -math.expm1(-step), 0.0, m)
     out = np.zeros(len(m) + 1)
     out[:-1] = m - right
@@ -140,7 +140,7 @@ class BoundedLaw(LossLaw):
 @final
 @frozen
 class LatticeLaw(LossLaw):
-    """Noise P[x] ∝ e^(−|x|/scale) on the integers against itself moved by `shift`: atoms at (shift − 2x)/scale."""
+    """Noise P[x] ∝ e^(−|x|/scale) on the integers against itself shifted by `shift`: atoms at (shift − 2x)/scale."""
 
     scale: Fraction
     shift: int
@@ -172,7 +172,7 @@ class LatticeLaw(LossLaw):
         n = inner * np.exp(-a * (d - end + 1) + edges[:-1]) * np.expm1(-a * count) / math.expm1(-a)
         slack = 32 * U * (1 + 2 * e + step) * m
         mass = _connect(step, first, m, n, slack) * (1 + 32 * U * (1 + e))
-        if bound[0] < d:  # what lies below the grid is lifted to it
+        if bound[0] < d:  # mass below the grid is moved up to it
             mass[0] += math.exp(-a * bound[0]) * -math.expm1(-a * (d - bound[0])) / (1 + q) * (1 + 32 * U * (1 + e))
         for at, atom in ((e, 1 / (1 + q)), (-e, math.exp(-e) / (1 + q))):
             _atom(mass, first, step, at, atom * (1 + 16 * U * (1 + e)))
@@ -239,7 +239,7 @@ def pure_law(epsilon: Fraction) -> LossLaw:
 
 
 def curve(law: LossLaw, orders: Floats, plain: Floats) -> Floats:
-    """The Rényi curve of a law, never above the plain bound min(αρ, ε)."""
+    """The Rényi divergences of a law, never above the plain bound min(αρ, ε)."""
     if law.extent(0.0, 1.0)[1] > 1e5:
         return plain  # which is nearly ε there
     s = orders - 1

@@ -1,4 +1,4 @@
-"""What single mechanisms cost: the atoms, with the bare promises of notions.py, from which every loss is built."""
+"""Losses of single mechanisms. With the losses of notions.py, they are the leaves of every loss term."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 @final
 @frozen
 class LaplaceLoss(Loss):
-    """Pay for continuous Laplace noise of scale b on a vector that moves by at most Δ in ℓ₁; ε = Δ/b.
+    """The loss of continuous Laplace noise of scale b on a vector of ℓ₁ sensitivity Δ; ε = Δ/b.
 
     Theorem (Dwork, McSherry, Nissim & Smith 2006; Mironov 2017; Dong, Roth & Su 2022).
         It is ε-DP, (ε + e^−ε − 1)-zCDP, and μ-GDP for μ = 2Φ⁻¹(1 − e^(−ε/2)/2).
@@ -77,7 +77,7 @@ class LaplaceLoss(Loss):
 @final
 @frozen
 class DiscreteLaplaceLoss(Loss):
-    """Pay for noise P[x] ∝ e^(−|x|/scale) on integers, on a vector that moves by integers of ℓ₁ norm at most `shift`.
+    """The loss of noise P[x] ∝ e^(−|x|/scale) on a vector of integers with ℓ₁ sensitivity `shift`.
 
     Theorem (Ghosh, Roughgarden & Sundararajan 2009; the rest by the proofs below).
         With a = 1/scale, Δ = shift, q = e^−a and ε = aΔ it is ε-DP, (ε − (1 − e^−ε)·a/sinh a)-zCDP, and μ-GDP for
@@ -87,9 +87,9 @@ class DiscreteLaplaceLoss(Loss):
         variable is m times a coarser geometric one plus an independent remainder: so DL(m·scale), and continuous Laplace noise,
         are m·DL(scale) plus independent noise, and DL(scale, Δ) dominates DL(m·scale, mΔ) and Laplace(Δ/scale).
 
-    Lemma (ℓ₁ vectors). Move one coordinate at a time, by Δᵢ: each step has the trade-off curve f_Δᵢ, with value F(k − Δᵢ) at the knots
-        1 − F(k), linear between. By group privacy in f-DP (Dong, Roth & Su 2022) the whole move has a curve above
-        f_Δ₁(1 − f_Δ₂(·)); f_Δ₂ carries knots to knots, so this is f_{Δ₁+Δ₂}, the curve of one coordinate moved by the ℓ₁ norm.
+    Lemma (ℓ₁ vectors). Change one coordinate at a time, by Δᵢ: each step has the trade-off curve f_Δᵢ, with value F(k − Δᵢ) at the knots
+        1 − F(k), linear between. By group privacy in f-DP (Dong, Roth & Su 2022) the whole change has a curve above
+        f_Δ₁(1 − f_Δ₂(·)); f_Δ₂ maps knots to knots, so this is f_{Δ₁+Δ₂}, the curve of one coordinate changed by the ℓ₁ norm.
         The same holds for continuous Laplace noise, F(F⁻¹(1 − x) − Δ) being a flow in Δ.
 
     Proof. ρ: with u = α − 1/2 and z = e^{2ua}, E_P[e^{(α−1)L}] is, up to a factor,
@@ -150,7 +150,7 @@ class DiscreteLaplaceLoss(Loss):
 @final
 @frozen
 class GaussianLoss(Loss):
-    """Pay for Gaussian noise of variance σ² on a vector that moves by at most Δ in ℓ₂; the ratio is Δ²/σ².
+    """The loss of Gaussian noise of variance σ² on a vector of ℓ₂ sensitivity Δ; `ratio_squared` is Δ²/σ².
 
     Theorem (Dong, Roth & Su 2022, theorem 2.7).
         Gaussian noise is exactly μ-GDP with μ = Δ/σ, in any dimension; also after rounding to a grid, a post-processing.
@@ -187,11 +187,11 @@ class GaussianLoss(Loss):
 @final
 @frozen
 class GaussianThreshold(Loss):
-    """Pay for Gaussian noise behind a threshold: with probability δ at most something is revealed, otherwise it is Gaussian noise.
+    """The loss of Gaussian noise with a threshold: with probability at most δ the input is revealed, otherwise it is Gaussian noise.
 
     Theorem (Kairouz, Oh & Viswanath 2015; Dong, Roth & Su 2022).
-        For one unit it costs what a Gaussian mechanism and a revelation of probability δ cost. The two are *one* mechanism: what k units
-        together bring over the threshold is not k revelations. So groups go through (ε, 2δ) for the ε at which Gaussian noise has δ.
+        For one unit the loss is that of a Gaussian mechanism and a revelation of probability δ. The two are *one* mechanism: what k units
+        together lift over the threshold is not k revelations. So groups use (ε, 2δ) for the ε at which Gaussian noise has δ.
     """
 
     ratio_squared: Fraction = field(converter=parameter.ratio_squared, repr=str)
@@ -229,7 +229,7 @@ class GaussianThreshold(Loss):
 @final
 @frozen
 class BoundedRange(Loss):
-    """Pay for an ε-bounded-range mechanism, such as the exponential mechanism: losses within an interval of length ε.
+    """The loss of an ε-bounded-range mechanism, such as the exponential mechanism: its privacy losses lie in an interval of length ε.
 
     Theorem (Durfee & Rogers 2019; Dong, Durfee & Rogers 2020; Cesar & Rogers 2021, made tight).
         It is ε-DP; ρ-zCDP for ρ = ln((e^ε − 1)/ε) − 1 + ε/(e^ε − 1) ≤ ε²/8; μ-GDP for μ = 2Φ⁻¹(1/(1 + e^(−ε/2)));
@@ -283,7 +283,7 @@ class BoundedRange(Loss):
 
     @property
     def closed(self) -> bool:
-        return False  # k units in k parts, each formed after the answers before it, need not have losses in one interval of length kε
+        return False  # k units in k adaptively chosen parts need not have losses in one interval of length kε
 
     def group(self, k: int) -> Loss:
         return BoundedRange(exact.whole(k, "k", least=0) * self.epsilon)

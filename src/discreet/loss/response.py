@@ -1,4 +1,4 @@
-"""What it costs to tell a choice at random: the privacy loss is ε, 0 or −ε."""
+"""The loss of randomised response, whose privacy loss is ε, 0 or −ε."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from discreet.loss.certify import float_above, float_up_or_infinite, rational_ab
 from discreet.loss.law import BoundedLaw, Floats, Laws, LossLaw, curve, pure_law
 from discreet.loss.loss import Loss
 
-_CLOSE = Fraction(1, 2**20)  # how far above the largest value found the certified bound lies, as a share of it
-_MOST, _TRIES, _BITS = 2**12, 4, 128  # intervals of orders that are looked at, bounds that are tried, bits of balls
+_CLOSE = Fraction(1, 2**20)  # the certified bound exceeds the largest value of the search by this fraction
+_MOST, _TRIES, _BITS = 2**12, 4, 128  # intervals of orders examined, bounds tried, bits of balls
 
 
 def _at_least_one(value: object) -> Fraction:
     found = exact.rational(value, "a weight")  # type: ignore[arg-type]
     if found < 1:
-        raise Invalid("a weight must be at least 1: each loss has a probability, and they add up to 1")
+        raise Invalid("steep and flat must be at least 1, so that the probabilities add up to 1")
     return found
 
 
 @final
 @frozen
 class Response(Loss):
-    """Pay for a report whose loss is ε, −ε or else 0, with probabilities e^ε/w and 1/w for w = steep·e^ε + flat, for any two choices.
+    """The loss of a report whose privacy loss is ε, −ε or 0, with probabilities e^ε/w, 1/w and the rest, w = steep·e^ε + flat.
 
     Theorem (by the proofs below).
         It is ε-DP, μ-GDP for μ = Φ⁻¹(1 − 1/w) + Φ⁻¹(e^ε/w), and ρ-zCDP for the supremum over α > 1 of
@@ -98,7 +98,7 @@ class Response(Loss):
 @final
 @frozen
 class RandomizedResponseLoss(Loss):
-    """Pay for telling the truth with odds e^ε against each other one of `choices` answers.
+    """The loss of reporting the true one of `choices` answers with odds e^ε against each other one.
 
     Theorem (Warner 1965; Kairouz, Bonawitz & Ramage 2016).
         With w = e^ε + choices − 1 the loss is ε, −ε or 0 with probabilities e^ε/w, 1/w and (choices − 2)/w: see `Response`.
@@ -154,7 +154,7 @@ def _largest_slope(epsilon: Fraction, steep: Fraction, flat: Fraction) -> Fracti
 
 
 def _near(epsilon: Fraction, w: Ball) -> float:
-    """About the supremum, in floats: the largest value on a grid that is refined around it."""
+    """Approximately the supremum, in floats: the largest value on a grid that is refined around it."""
     e, log_w = float(epsilon), float(w.log().mid())
     low, high = -30.0, 30.0 - math.log(e)
     best = 0.0

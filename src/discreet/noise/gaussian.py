@@ -71,7 +71,7 @@ class RoundedGaussian(Law):
     def around(self, offsets: Floats | None, offset: Callable[[int], Fraction], bits: Bits, size: int | None = None) -> Integers:
         """Draw round(f + Z) for each f in [0, 1]; `offsets` are floats within 2⁻⁵² of the exact `offset(i)`, None for zeros."""
         if self.scale > _WIDEST:
-            raise Invalid("the noise is wider than 64-bit numbers can hold: use a coarser unit for the answers")
+            raise Invalid("the noise does not fit 64-bit numbers: use a coarser unit for the answers")
         n = len(offsets) if offsets is not None else size or 0
         width = float(self.scale)
         doubt = refine.margin(width) if width <= FAST else math.inf
@@ -83,7 +83,7 @@ class RoundedGaussian(Law):
         return out
 
     def draw(self, offset: float, exactly: Callable[[], Fraction], bits: Bits) -> int:
-        """Draw one round(f + Z), f in [0, 1], without the cost of arrays: the first sample of a pair, by the same steps."""
+        """Draw one round(f + Z), f in [0, 1], without the overhead of arrays: the first sample of a pair, by the same steps."""
         width = float(self.scale)
         doubt = refine.margin(width) if width <= FAST else math.inf
         uniform, angle = bits.word(), bits.word()
@@ -135,7 +135,7 @@ class RoundedGaussian(Law):
         np.add(cosines, 1.0, out=cosines)  # cos 2φ
         for part, wave, side in ((first, cosines, 0), (second, sines, 1)):
             k = len(part)
-            with np.errstate(invalid="ignore"):  # a word of zeros: ∞·0, settled below like every far word
+            with np.errstate(invalid="ignore"):  # a word of zeros gives ∞·0; it is resolved below like every word below FAR
                 value = np.multiply(radii[:k], wave[:k], out=values[:k])
             sign = workspace.integers[:k].view(np.uint64)
             np.left_shift(angle[:k], np.uint64(63 - side), out=sign)
@@ -208,7 +208,7 @@ class DiscreteGaussian(Law):
             return _table(self.scale).sample(size, bits)
         out = RoundedGaussian(self.scale).sample(size, bits)
         coins = bits.words(size)
-        # the bound of a(k) at the largest |k|, less a margin far above its rounding error, settles all but a few
+        # the bound of a(k) at the largest |k|, less a margin far above its rounding error, decides all but a few
         largest = float(max(out.max(), -out.min()))
         sure = math.exp(-(largest**2) * float(self.scale) ** -4 / 24) * (1 - 2.0**-40) - 2.0**-40
         for i in np.flatnonzero(coins >= np.uint64(int(sure * 2**64))).tolist():

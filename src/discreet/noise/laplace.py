@@ -22,19 +22,19 @@ from discreet.noise.bits import Bits
 from discreet.noise.law import Law
 from discreet.noise.refine import BLOCK, FAR, FAST, Floats, Integers, workspace
 
-_WIDEST = 2**52  # the widest scale whose samples stay far inside 64 bits
+_WIDEST = 2**52  # the largest scale whose samples stay well within 64 bits
 _ONE = np.uint64(1)
 _SIGN = np.uint64(63)
 
 
 def _narrow(scale: Fraction) -> Fraction:
     if scale > _WIDEST:
-        raise Invalid("the noise is wider than 64-bit numbers can hold: use a coarser unit for the answers, or a larger epsilon")
+        raise Invalid("the noise does not fit 64-bit numbers: use a coarser unit for the answers, or a larger epsilon")
     return scale
 
 
 def _fast(scale: Fraction) -> tuple[float, float]:
-    """The float scale and the doubt of its float path; an infinite doubt sends every sample to the exact path."""
+    """The float scale and the error bound of its float path; an infinite bound sends every sample to the exact path."""
     width = float(scale)
     return width, (refine.margin(width) if width <= FAST else math.inf)
 
@@ -97,7 +97,7 @@ class DiscreteLaplace(Law):
         return _invert(size, width, shift, doubt, self._resolve, bits, signed=True)
 
     def draw(self, bits: Bits) -> int:
-        """Draw one sample, of any size, without the cost of arrays."""
+        """Draw one sample, an unbounded integer, without the overhead of arrays."""
         width, shift, doubt = _constants(self.scale)
         word = bits.word()
         if word >= 1 << 44:  # a ≥ 2⁴³, as the margin assumes
@@ -118,7 +118,7 @@ class DiscreteLaplace(Law):
 
 @lru_cache(maxsize=4096)
 def _constants(scale: Fraction) -> tuple[float, float, float]:
-    """scale, scale·c and the doubt, as floats; scale·c is rounded from a ball, so it is off by at most one unit."""
+    """scale, scale·c and the error bound, as floats; scale·c is rounded from a ball, so it is off by at most one unit."""
     refine.trust_log()
     width, doubt = _fast(scale)
     with exact.precision(128):
@@ -199,7 +199,7 @@ class RoundedLaplace(Law):
         return out
 
     def draw(self, offset: float, exactly: Callable[[], Fraction], bits: Bits) -> int:
-        """Draw one round(f + Z), f in [0, 1], without the cost of arrays."""
+        """Draw one round(f + Z), f in [0, 1], without the overhead of arrays."""
         width, _, doubt = _constants(self.scale)
         word = bits.word()
         if word >= 1 << 44:

@@ -31,7 +31,7 @@ class GuideTable:
 
     The thresholds ⌊2⁶⁴F(k)⌋ are certified. A 16-bit word picks a cell of width 2⁻¹⁶; if no threshold cuts the cell the answer is
     known, otherwise 48 more bits are compared with the thresholds, and only a tie, the first or the last of all words (each of
-    probability 2⁻⁶⁴) is settled with balls: the table ends where ⌊2⁶⁴F⌋ is 0 and 2⁶⁴ − 1, so no other word lies beyond it.
+    probability 2⁻⁶⁴) is resolved with balls: the table ends where ⌊2⁶⁴F⌋ is 0 and 2⁶⁴ − 1, so no other word lies beyond it.
     """
 
     low: int
@@ -77,7 +77,7 @@ class GuideTable:
         return out
 
     def _resolve(self, word: int, bits: Bits) -> int:
-        """The least k with U < F(k), by bisection with balls; a ball that touches the cell asks for more bits."""
+        """The least k with U < F(k), by bisection with balls; more bits are drawn while a ball overlaps the cell."""
         count = 64
         while True:
             with exact.precision(count + 64):
@@ -88,7 +88,7 @@ class GuideTable:
 
     def _search(self, u: Ball) -> int | None:
         low, high, step = self.low - 1, self.low + len(self.thresholds), 1
-        for above in (True, False):  # widen until F(low) ≤ U < F(high)
+        for above in (True, False):  # widen the bracket until F(low) ≤ U < F(high)
             while True:
                 side = self.cdf(high if above else low)
                 if not (side > u or side < u):
