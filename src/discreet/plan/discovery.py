@@ -19,7 +19,7 @@ from discreet.loss.notions import Approx
 from discreet.loss.promise import Promised
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
-from discreet.mechanisms.streams.sparse_vector import Outcome, SparseVector
+from discreet.mechanisms.streams.sparse_vector import ThresholdAnswer, SparseVector
 from discreet.query.relation.expr import Expr
 from discreet.query.relation.field import Interval
 from discreet.tables.kind import Value
@@ -47,7 +47,7 @@ def search(epsilon: Fraction, places: int, adjacency: Adjacency) -> SparseVector
     return SparseVector(epsilon=epsilon, threshold=-math.ceil(plain.error(_SURE, size=places)), monotone=monotone)
 
 
-def stopped(outcomes: Sequence[Outcome], places: int) -> int:
+def stopped(outcomes: Sequence[ThresholdAnswer], places: int) -> int:
     """The candidate at which the search stopped, counted from the inside; the last if it never did."""
     return len(outcomes) - 1 if outcomes and outcomes[-1].above else places - 1
 
@@ -70,7 +70,7 @@ class LimitDiscovery:
     def loss(self) -> Loss:
         return self.mechanism.loss
 
-    def read(self, outcomes: Sequence[Outcome]) -> int:
+    def read(self, outcomes: Sequence[ThresholdAnswer]) -> int:
         """The limit at which the search stopped."""
         return LIMITS[stopped(outcomes, len(LIMITS))]
 
@@ -99,7 +99,7 @@ class BoundDiscovery:
     def loss(self) -> Loss:
         return self.mechanism.loss
 
-    def read(self, outcomes: Sequence[Outcome]) -> Fraction:
+    def read(self, outcomes: Sequence[ThresholdAnswer]) -> Fraction:
         """The bound at which the search stopped, rounded away from the middle to two digits."""
         place = stopped(outcomes, PLACES)
         step = place - TOP if self.end == "high" else TOP - place

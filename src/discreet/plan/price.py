@@ -17,7 +17,7 @@ def price(plan: Steps) -> Loss:
         if budget.noise == "gaussian":
             # every total's (Δ/σ)² is at most its share of 1/σ₁², so together they are the one Gaussian that σ₁ was calibrated for
             sigma = calibrate.gaussian_scale(budget.epsilon, budget.delta, Fraction(1))
-            parts.append(Promised(leaves.Gaussian(1 / sigma**2), budget.epsilon, budget.delta))
+            parts.append(Promised(leaves.GaussianLoss(1 / sigma**2), budget.epsilon, budget.delta))
         elif plan.resolved:
             parts += [total.mechanism.loss for total in plan.totals]
         else:

@@ -19,7 +19,7 @@ from discreet.algorithms.classical.small import SmallDatabase
 from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.streams.sparse_vector import Run as Stream
+from discreet.mechanisms.streams.sparse_vector import SparseVectorRun
 from discreet.noise.bits import Bits
 from discreet.noise.uniform import uniform
 from discreet.private import Private
@@ -159,7 +159,7 @@ class DNRRV(Mechanism[Sanitised]):
 
 def _correct(told: Integers, true: Integers, asked: Integers, rounds: Rounds, threshold: int, bits: Bits) -> int:
     """Test each answer against the truth from both sides, and measure those that are far off; how many there were."""
-    hits, stream = 0, Stream(rounds.stream(threshold), bits)
+    hits, stream = 0, SparseVectorRun(rounds.stream(threshold), bits)
     for q in asked.tolist():
         gap = int(true[q] - told[q])
         if not (stream.ask(Private(gap)).above or stream.ask(Private(-gap)).above):
@@ -168,7 +168,7 @@ def _correct(told: Integers, true: Integers, asked: Integers, rounds: Rounds, th
         hits += 1
         if hits == rounds.rounds:
             break
-        stream = Stream(rounds.stream(threshold), bits)
+        stream = SparseVectorRun(rounds.stream(threshold), bits)
     return hits
 
 

@@ -22,8 +22,7 @@ from discreet.errors import BudgetExceeded, Invalid
 from discreet.exact import Number
 from discreet.loss.loss import NOTHING, Loss, compose
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.streams.sparse_vector import Run as Stream
-from discreet.mechanisms.streams.sparse_vector import SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, SparseVectorRun
 from discreet.private import Private
 
 Source = Literal["cached", "posterior", "hypothesis", "paid"]
@@ -158,7 +157,7 @@ class Run:
         self._counts, self._account = counts, pay
         self._told: dict[LinearQuery, Told] = {}
         self._held: dict[Clique, Private[Marginals]] = {}
-        self._stream: Stream | None = None
+        self._stream: SparseVectorRun | None = None
         self._measured = Fraction(0)  # ρ spent on measurements since the last round
         self._saved = Fraction(0)  # ρ that the round's answers would have cost
         self._patience = 2  # rounds are opened when so many times their price was spent on measurements

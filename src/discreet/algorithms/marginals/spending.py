@@ -45,7 +45,7 @@ class Budget:
     @property
     def loss(self) -> Loss:
         """What is claimed for the whole run."""
-        return leaves.Zcdp(self.amount) if self.notion == "zcdp" else leaves.Gaussian(self.amount)
+        return leaves.Zcdp(self.amount) if self.notion == "zcdp" else leaves.GaussianLoss(self.amount)
 
     def price(self, loss: Loss) -> Fraction:
         """What one step costs."""

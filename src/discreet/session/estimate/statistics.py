@@ -16,7 +16,7 @@ from discreet.exact import Number
 from discreet.mechanisms.mean import Mean
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantile import Places
-from discreet.mechanisms.robust.bootstrap import Uncertain
+from discreet.mechanisms.robust.bootstrap import BootstrapEstimate
 from discreet.mechanisms.robust.inverse_sensitivity import InverseSensitivity
 from discreet.mechanisms.robust.order_statistics import Robust
 from discreet.mechanisms.robust.propose_test_release import ProposeTestRelease, StableMode
@@ -126,7 +126,7 @@ def _mean_plan(
     return EstimatePlan(
         f"mean of {of}",
         "of numbers whose range nobody declared: where they lie is found first, then they are clamped, added and divided",
-        Mean(epsilon=price[0]).then(lambda found: Uncertain(found.value, found.standard_error)),
+        Mean(epsilon=price[0]).then(lambda found: BootstrapEstimate(found.value, found.standard_error)),
         lambda: engine.run(statement.text, statement.given).map(lambda found: _present(typed(found["k0"], field.kind))),
         price[0],
         Fraction(0),

@@ -20,7 +20,7 @@ from discreet.ledger.payment import Till
 from discreet.loss.loss import Loss
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.sensitivity import is_replacement
-from discreet.mechanisms.streams.sparse_vector import Run, SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, SparseVectorRun
 from discreet.noise.bits import SystemBits
 from discreet.plan.discovery import BoundDiscovery, Discovered
 from discreet.plan.resolve import numeric_ranges, resolve
@@ -181,7 +181,7 @@ class Watch:
         self.mechanism, self.threshold, self.rounds = mechanism, threshold, rounds
         self.asked, self.opened, self._attempts = 0, 0, 0
         self._plan, self._engine, self._till = plan, engine, till
-        self._run: Run | None = None
+        self._run: SparseVectorRun | None = None
         self._mark = f"watch {SystemBits().word():016x}"
         self._process, self._lock = os.getpid(), threading.Lock()
 
@@ -246,7 +246,7 @@ class Watch:
 
     # ── paying ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _open(self) -> Run:
+    def _open(self) -> SparseVectorRun:
         """Pay for a round, then draw its threshold's noise."""
         if self.opened == self.rounds:
             raise BudgetExceeded(f"this stream has used its {self.rounds} rounds, one for each hit: open another. Nothing was read.")
