@@ -44,11 +44,12 @@ def _pieces() -> ModuleType:
 class Ask(Generic[T]):
     """A question in the making. Every step gives a new one; `question` is what it amounts to, and `done` what its owner makes of that.
 
-    >>> from discreet.tables.column import Column
+    >>> from discreet.tables.column import ColumnMetadata
     >>> from discreet.tables.kind import Kind
     >>> from discreet.tables.table import Table
     >>> from discreet.tables.unit import Person
-    >>> visits = Table("visits", (Column.of("id", Kind.INTEGER), Column.of("cost", Kind.REAL, bounds=(0, 500))), Person("id"))
+    >>> columns = ColumnMetadata.of("id", Kind.INTEGER), ColumnMetadata.of("cost", Kind.REAL, bounds=(0, 500))
+    >>> visits = Table("visits", columns, Person("id"))
     >>> asked = table(Catalog((visits,)), "visits").where("cost > 10").count().mean("cost", name="mean_cost")
     >>> [name for name, _ in asked.question.measures]
     ['count', 'mean_cost']

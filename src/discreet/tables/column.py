@@ -17,13 +17,13 @@ MOST_KEYS = 10_000_000
 
 @final
 @frozen
-class Column:
+class ColumnMetadata:
     """What is declared about a column. Nothing here was learnt from the data's values.
 
     Values beyond the bounds count as the nearest bound; rows whose value is not among the public keys are left out where the keys decide
     the groups. A column that is not said to be without NULL may hold it.
 
-    >>> Column.of("age", Kind.INTEGER, bounds=(0, 120)).bounds
+    >>> ColumnMetadata.of("age", Kind.INTEGER, bounds=(0, 120)).bounds
     (Fraction(0, 1), Fraction(120, 1))
     """
 
@@ -35,7 +35,9 @@ class Column:
     unique: bool = False  # no two rows of the table have the same value (public tables: may be joined on without multiplying rows)
 
     @classmethod
-    def of(cls, name: str, kind: Kind, *, bounds: Any = None, keys: Any = None, nullable: bool = True, unique: bool = False) -> Column:
+    def of(
+        cls, name: str, kind: Kind, *, bounds: Any = None, keys: Any = None, nullable: bool = True, unique: bool = False
+    ) -> ColumnMetadata:
         """Read bounds and keys as people write them."""
         return cls(name, kind, read_bounds(kind, bounds, name), read_keys(kind, keys, name), nullable, unique)
 

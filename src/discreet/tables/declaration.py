@@ -9,7 +9,7 @@ from attrs import frozen
 
 from discreet import exact
 from discreet.errors import Invalid
-from discreet.tables.column import Column, read_bounds, read_keys
+from discreet.tables.column import ColumnMetadata, read_bounds, read_keys
 from discreet.tables.kind import Kind
 from discreet.tables.problems import Problems, join, nearest
 from discreet.tables.table import Contributions, Table
@@ -51,14 +51,14 @@ class ColumnDeclaration:
             found.column(kind, path, problems)
         return found
 
-    def column(self, kind: Kind, path: str, problems: Problems) -> Column:
+    def column(self, kind: Kind, path: str, problems: Problems) -> ColumnMetadata:
         """The column, once its kind is known."""
         bounds = keys = None
         with problems.at(join(path, "bounds")):
             bounds = read_bounds(kind, self.bounds, self.name)
         with problems.at(join(path, "keys")):
             keys = read_keys(kind, self.keys, self.name)
-        return Column(self.name, kind, bounds, keys, self.nullable, self.unique)
+        return ColumnMetadata(self.name, kind, bounds, keys, self.nullable, self.unique)
 
 
 @final

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from discreet import exact
 from discreet.errors import Invalid
-from discreet.tables.column import Column
+from discreet.tables.column import ColumnMetadata
 from discreet.tables.unit import EachRow, Link, Person, Unit
 
 MOST_CONTRIBUTED = 1024  # more would need wider weights; see plan/bound.py
@@ -54,7 +54,7 @@ class Table:
     """What is declared about a table; without a unit it is public."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnMetadata, ...]
     unit: Unit | None = None
     contributions: Contributions = Contributions()
     one_row: bool = False  # declared: no unit has more than one row
@@ -65,7 +65,7 @@ class Table:
         """Whether someone is protected in it."""
         return self.unit is not None
 
-    def column(self, name: str) -> Column | None:
+    def column(self, name: str) -> ColumnMetadata | None:
         """The column of this name, if there is one; names are told apart by case only if they must."""
         return next((column for column in self.columns if column.name == name), None)
 

@@ -6,7 +6,7 @@ from discreet.query.question import Measure, Question
 from discreet.query.relation.expr import Call, Column, Expr, Literal
 from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where
 from discreet.tables.catalog import Catalog
-from discreet.tables.column import Column as Declared
+from discreet.tables.column import ColumnMetadata as Declared
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Link, Person

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 
 from discreet.engines.duckdb.dialect import DUCKDB
-from discreet.tables.column import Column
+from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 
@@ -16,7 +16,7 @@ def made_up(table: Table) -> str:
     """A SELECT of made-up rows: within the bounds, of the public keys, with a few units that have many rows.
 
     >>> from discreet.tables.unit import Person
-    >>> made_up(Table("visits", (Column.of("id", Kind.INTEGER), Column.of("cost", Kind.REAL, bounds=(0, 9))), Person("id")))
+    >>> made_up(Table("visits", (ColumnMetadata.of("id", Kind.INTEGER), ColumnMetadata.of("cost", Kind.REAL, bounds=(0, 9))), Person("id")))
     'SELECT CAST(i % 5000 AS BIGINT) AS "id", CAST(0.0 + 9.0 * ((i * 37) % 101) / 100 AS DOUBLE) AS "cost" FROM range(20000) AS t(i)'
     """
     rows = ROWS if table.private and not table.one_row else UNITS if table.private else PUBLIC_ROWS
@@ -24,7 +24,7 @@ def made_up(table: Table) -> str:
     return f"SELECT {', '.join(columns)} FROM range({rows}) AS t(i)"
 
 
-def _value(column: Column, unit: bool) -> str:
+def _value(column: ColumnMetadata, unit: bool) -> str:
     kind = DUCKDB.type_name(column.kind)
     if unit or column.unique:
         name = "i" if column.unique else f"i % {UNITS}"
