@@ -17,8 +17,8 @@ from discreet.cli.output import print_json
 from discreet.cli.screen import as_text, gauge, out
 from discreet.cli.source import find_ledger, is_ledger
 from discreet.errors import Invalid, LedgerError
-from discreet.ledger.asked import asked
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.purchases import purchases
 from discreet.ledger.standing import Amount
 from discreet.plots.table import plainly
 from discreet.session.estimate.estimate import Estimate
@@ -103,7 +103,9 @@ def _exactly(amount: Amount) -> dict[str, str | None]:
 
 def history(ledger: Ledger) -> list[dict[str, Any]]:
     """Every question that was paid for, oldest first."""
-    return [asdict(one) | {"epsilon": None if one.epsilon is None else str(one.epsilon), "delta": str(one.delta)} for one in asked(ledger)]
+    return [
+        asdict(one) | {"epsilon": None if one.epsilon is None else str(one.epsilon), "delta": str(one.delta)} for one in purchases(ledger)
+    ]
 
 
 def _analysts(told: dict[str, Any]) -> Table:

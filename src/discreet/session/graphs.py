@@ -22,11 +22,11 @@ from discreet.engines.choose import belongs_to, open_engine
 from discreet.engines.engine import Engine
 from discreet.errors import Invalid
 from discreet.exact import Number
-from discreet.ledger.asked import listed
 from discreet.ledger.chain import Entry
 from discreet.ledger.chain import digest as seal_of
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.payment import CLOSED, Payments
+from discreet.ledger.purchases import purchases_as_dicts
 from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
 from discreet.loss import record
@@ -210,7 +210,7 @@ class GraphSession:
 
     def history(self) -> list[dict[str, Any]]:
         """Every question that was paid for, oldest first: when, its price, what was asked, and whether it was answered."""
-        return listed(self._ledger)
+        return purchases_as_dicts(self._ledger)
 
     def close(self) -> None:
         """Let go of the data and the ledger."""

@@ -14,10 +14,10 @@ from discreet import exact, parameter
 from discreet.engines.engine import Engine
 from discreet.errors import Invalid, Refused
 from discreet.exact import Number
-from discreet.ledger.asked import listed
 from discreet.ledger.chain import Entry
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.payment import CLOSED, Payments
+from discreet.ledger.purchases import purchases_as_dicts
 from discreet.ledger.shares import grant_share
 from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
@@ -267,7 +267,7 @@ class Session:
 
     def history(self) -> list[dict[str, Any]]:
         """Every question that was paid for, oldest first: when, its price, what was asked, and whether it was answered."""
-        return listed(self._ledger)
+        return purchases_as_dicts(self._ledger)
 
     def close(self) -> None:
         """Let go of the data and the ledger."""
