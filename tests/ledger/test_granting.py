@@ -16,7 +16,7 @@ from discreet.errors import BudgetExceeded, Error, Invalid, LedgerError, PolicyE
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
 from discreet.loss.leaves import Pure
-from discreet.tables.policy import Share, read_policy
+from discreet.tables.policy import AnalystShare, read_policy
 
 TERMS = Terms(2, "1e-6", "id")
 POLICY = '[budget]\nepsilon = 2\ndelta = 1e-6\n{}\n[tables.t]\nunit = "id"\n'
@@ -27,7 +27,7 @@ POLICY = '[budget]\nepsilon = 2\ndelta = 1e-6\n{}\n[tables.t]\nunit = "id"\n'
 
 def test_a_policy_says_who_may_spend_how_much() -> None:
     policy = read_policy(POLICY.format('[budget.analysts]\nada = { epsilon = 0.1, delta = 1e-7 }\n"Bob B." = { epsilon = 2 }'))
-    assert policy.analysts == (Share("ada", Fraction(1, 10), Fraction(1, 10**7)), Share("Bob B.", Fraction(2), Fraction(0)))
+    assert policy.analysts == (AnalystShare("ada", Fraction(1, 10), Fraction(1, 10**7)), AnalystShare("Bob B.", Fraction(2), Fraction(0)))
     assert read_policy(POLICY.format("")).analysts == ()
 
 

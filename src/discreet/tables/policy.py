@@ -26,7 +26,7 @@ _ADJACENCIES: tuple[Adjacency, ...] = ("add/remove", "replace-one")
 
 @final
 @frozen
-class Share:
+class AnalystShare:
     """What one analyst may spend of the budget, in all."""
 
     analyst: str
@@ -52,7 +52,7 @@ class Policy:
     ledger: str | None = None  # a path, ":memory:", or None for the place beside the data
     witness: str | None = None
     engine: str | None = None  # where the data itself does not say
-    analysts: tuple[Share, ...] = ()
+    analysts: tuple[AnalystShare, ...] = ()
 
     @classmethod
     def of_arguments(
@@ -191,7 +191,7 @@ def _read(given: Mapping[str, Any], problems: Problems) -> Policy:
     return Policy(epsilon, delta, tables, adjacency or "add/remove", version or "1", path, witness, engine, analysts)
 
 
-def _budget(given: Any, problems: Problems) -> tuple[Fraction, Fraction, tuple[Share, ...]]:
+def _budget(given: Any, problems: Problems) -> tuple[Fraction, Fraction, tuple[AnalystShare, ...]]:
     entries = problems.known(given, "budget", ("epsilon", "delta", "analysts"))
     epsilon = delta = Fraction(0)
     if "epsilon" not in entries:
@@ -212,7 +212,7 @@ def _budget(given: Any, problems: Problems) -> tuple[Fraction, Fraction, tuple[S
     return epsilon, delta, tuple(found)
 
 
-def _share(name: str, given: Any, problems: Problems) -> Share:
+def _share(name: str, given: Any, problems: Problems) -> AnalystShare:
     path, epsilon, delta = join("budget.analysts", name), Fraction(0), Fraction(0)
     if not name.strip() or name != name.strip() or not name.isprintable() or name.casefold() == "owner":
         problems.add(path, 'must be named by a text without blanks around it, and not "owner", who needs no share')
@@ -224,7 +224,7 @@ def _share(name: str, given: Any, problems: Problems) -> Share:
             epsilon = exact.positive(entries["epsilon"], "epsilon")
     with problems.at(join(path, "delta")):
         delta = parameter.any_delta(entries.get("delta", 0))
-    return Share(name, epsilon, delta)
+    return AnalystShare(name, epsilon, delta)
 
 
 def _check_tables(tables: tuple[TableDeclaration, ...], sections: Mapping[str, Any], problems: Problems) -> None:
