@@ -208,7 +208,7 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
     ("", {"other": {"id": Kind.INTEGER}}, "tables.t: there is no such table in the data"),
     ("", {"t": {"id": Kind.INTEGER}, "u": {"id": Kind.INTEGER}}, "tables.u: nothing is declared about this table"),
     ("", {"t": {"ID": Kind.INTEGER}}, "tables.t.unit: there is no column id in the data; did you mean ID?"),
-    ("", {"t": {"x": Kind.INTEGER}}, "there is: x; name the column that tells the protected units apart"),
+    ("", {"t": {"x": Kind.INTEGER}}, "there is x; name the column that tells the protected units apart"),
     ("", {"t": {"id": Kind.REAL}}, "tables.t.unit: id must be of whole numbers"),
     ("", {"t": {"id": None}}, "tables.t.unit: id must be of whole numbers"),
     ("nullable = true", {"t": {"id": Kind.INTEGER}}, "tables.t.columns.c: there is no such column in the data"),

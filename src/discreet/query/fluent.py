@@ -5,7 +5,6 @@ Strings are SQL expressions, read by the same reader and refused by the same rul
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, final
@@ -14,6 +13,7 @@ from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.errors import Invalid, Refused
+from discreet.hints import suggest_and_list
 from discreet.query.question import Question
 from discreet.query.relation.node import Relation, Scan
 from discreet.tables.catalog import Catalog
@@ -283,9 +283,8 @@ def table(
         raise Invalid("a table is named by text, as in 'visits'")
     found = catalog.table(name)
     if found is None:
-        names = sorted(other.name for other in catalog.tables)
-        near = difflib.get_close_matches(name, names, 1)
-        raise Refused(f"there is no table {name[:80]}; {f'did you mean {near[0]}? ' if near else ''}there are {', '.join(names)}")
+        names = (other.name for other in catalog.tables)
+        raise Refused(f"there is no table {name[:80]}; {suggest_and_list(name, names)}")
     return Ask(Scan(found, catalog.steps_to_unit(found)), build or _as_it_is, dialect, estimator=estimator, said=(found.name,))
 
 

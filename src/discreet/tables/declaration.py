@@ -11,7 +11,7 @@ from discreet import exact
 from discreet.errors import Invalid
 from discreet.tables.column import ColumnMetadata, read_bounds, read_keys
 from discreet.tables.kind import Kind
-from discreet.tables.problems import Problems, join, nearest
+from discreet.tables.problems import Problems, hint, join
 from discreet.tables.table import Contributions, Table
 from discreet.tables.unit import EachRow, Link, Person, Unit
 
@@ -109,7 +109,7 @@ class TableDeclaration:
         declared = {column.name: column for column in self.columns}
         for name in declared:
             if name not in schema:
-                problems.add(f"{self.path}.columns.{name}", f"there is no such column in the data{nearest(name, schema)}")
+                problems.add(f"{self.path}.columns.{name}", f"there is no such column in the data{hint(name, schema)}")
         columns = []
         for name, stored in schema.items():
             path, about = f"{self.path}.columns.{name}", declared.get(name, ColumnDeclaration(name))
@@ -137,7 +137,7 @@ class TableDeclaration:
             if column in elsewhere:
                 said = f'public = true (or public=["{self.name}"])'
                 advice = f"if nobody in this table needs protection, say so with {said}; else link it to a unit"
-            problems.add(path, f"there is no column {column} in the data{nearest(column, schema)}; {advice}")
+            problems.add(path, f"there is no column {column} in the data{hint(column, schema)}; {advice}")
         elif schema[column] not in _IDENTITIES:
             read = f'; whole numbers that are stored otherwise can be read as such, columns={{"{column}": "integer"}}, type = "integer"'
             said = read if schema[column] is Kind.REAL else ""

@@ -16,7 +16,7 @@ from discreet.mechanisms.sensitivity import Adjacency
 from discreet.tables.catalog import Catalog
 from discreet.tables.declaration import EACH_ROW, TableDeclaration
 from discreet.tables.kind import Kind
-from discreet.tables.problems import Problems, join, nearest
+from discreet.tables.problems import Problems, hint, join
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Link, Person, Unit
 
@@ -84,7 +84,7 @@ class Policy:
         sections: dict[str, dict[str, Any]] = {name: {"columns": {}} for name in names}
         for name in public:
             if name not in sections:
-                problems.add("public", f"there is no table {name}{nearest(name, sections)}")
+                problems.add("public", f"there is no table {name}{hint(name, sections)}")
         for name, section in sections.items():
             if name in public:
                 section["public"] = True
@@ -128,7 +128,7 @@ class Policy:
         problems = Problems()
         for table in self.tables:
             if table.name not in schemas:
-                problems.add(table.path, f"there is no such table in the data{nearest(table.name, schemas)}")
+                problems.add(table.path, f"there is no such table in the data{hint(table.name, schemas)}")
         for name in schemas:
             if self.table(name) is None:
                 problems.add(join("tables", name), "nothing is declared about this table: declare it or leave its data out")
@@ -243,7 +243,7 @@ def _check_tables(tables: tuple[TableDeclaration, ...], sections: Mapping[str, A
 def _check_link(table: TableDeclaration, link: Link, named: Mapping[str, TableDeclaration], problems: Problems) -> None:
     path = join(table.path, "link.table")
     if (target := named.get(link.table)) is None:
-        problems.add(path, f"there is no table {link.table}{nearest(link.table, named)}")
+        problems.add(path, f"there is no table {link.table}{hint(link.table, named)}")
     elif target.unit is None:
         problems.add(path, f"{link.table} has no unit: a link must lead to a table in which someone is protected")
     seen = {table.name}
@@ -262,7 +262,7 @@ def _check_key(table: TableDeclaration, schemas: Mapping[str, Mapping[str, Kind 
         return
     here, there = schemas[table.name].get(link.column), schemas[link.table]
     if link.key not in there:
-        problems.add(join(table.path, "link.key"), f"there is no column {link.key} in {link.table}{nearest(link.key, there)}")
+        problems.add(join(table.path, "link.key"), f"there is no column {link.key} in {link.table}{hint(link.key, there)}")
     elif here is not None and there[link.key] is not here:
         problems.add(join(table.path, "link.key"), f"{link.key} must hold the same kind of values as {link.column}, {here.value}")
 
@@ -275,7 +275,7 @@ def _spread_sizes(sections: Mapping[str, dict[str, Any]], size: Any, problems: P
             if name in sections:
                 sections[name]["size"] = rows
             else:
-                problems.add("size", f"there is no table {name}{nearest(str(name), sections)}")
+                problems.add("size", f"there is no table {name}{hint(str(name), sections)}")
     elif size is not None and len(private) == 1:
         sections[private[0]]["size"] = size
     elif size is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, final
@@ -10,6 +9,7 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet.errors import Invalid, PolicyError
+from discreet.hints import suggest
 
 
 @final
@@ -40,7 +40,7 @@ class Problems:
             return {}
         for key in given:
             if key not in keys:
-                self.add(join(path, str(key)), f"is not known here{nearest(str(key), keys)}")
+                self.add(join(path, str(key)), f"is not known here{hint(str(key), keys)}")
         return {key: given[key] for key in keys if key in given}
 
     def boolean(self, given: Mapping[str, Any], path: str, key: str, default: bool) -> bool:
@@ -70,9 +70,7 @@ def join(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def nearest(name: str, names: Collection[str]) -> str:
-    """A suggestion, where one name is close; else the names there are, if they are few."""
-    close = difflib.get_close_matches(name, names, 1) or [known for known in names if known.casefold() == name.casefold()]
-    if close:
-        return f"; did you mean {close[0]}?"
-    return f"; there is: {', '.join(sorted(names))}" if 0 < len(names) <= 12 else ""
+def hint(name: str, known: Collection[str]) -> str:
+    """A clause that suggests a known name, to follow what is wrong."""
+    said = suggest(name, known)
+    return f"; {said}" if said else ""
