@@ -32,7 +32,7 @@ UNREADY = "the engine does not answer, or a table is not as it was when it was o
 
 @final
 @frozen
-class Given:
+class PublicTable:
     """A table of public values that goes to the engine with a statement: its name, and its columns by name, kind and values."""
 
     name: str
@@ -51,7 +51,7 @@ class Engine(ABC):
         """The columns of a table, by its declared schema and never by its values; None is a type that we do not use."""
 
     @abstractmethod
-    def batches(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
         """Run one SELECT and yield its rows, at least one batch, of about so many rows each (or all in one); only `_guarded` calls it."""
 
     @abstractmethod
@@ -85,12 +85,12 @@ class Engine(ABC):
             raise EngineError(f"{found}. Nothing was charged")
 
     @final
-    def run(self, sql: str, given: Sequence[Given] = ()) -> Private[Columns]:
+    def run(self, sql: str, given: Sequence[PublicTable] = ()) -> Private[Columns]:
         """Run a query over private tables; any failure is the same EngineError."""
         return Private(self._all(sql, given))
 
     @final
-    def stream(self, sql: str, given: Sequence[Given] = ()) -> Iterator[Private[Columns]]:
+    def stream(self, sql: str, given: Sequence[PublicTable] = ()) -> Iterator[Private[Columns]]:
         """Run a query with a long result, in batches; read it to the end before the next query."""
         for batch in self._guarded(sql, given, BATCH):
             yield Private(batch)
@@ -100,11 +100,11 @@ class Engine(ABC):
         """Run a query over public tables only, which the caller has made sure of."""
         return self._all(sql, ())
 
-    def _all(self, sql: str, given: Sequence[Given]) -> Columns:
+    def _all(self, sql: str, given: Sequence[PublicTable]) -> Columns:
         found = list(self._guarded(sql, given, None))
         return found[0] if len(found) == 1 else {name: np.concatenate([batch[name] for batch in found]) for name in found[0]}
 
-    def _guarded(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
+    def _guarded(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
         """What the engine says when it fails may contain data, so it is dropped: it is not even the context of our own error."""
         running = self.batches(sql, given, rows)
         while True:

@@ -23,7 +23,7 @@ from discreet.engines.duckdb.scratch import Scratch
 from discreet.engines.duckdb.sources import Csv, Database, Frame, Parquet, Source, Stored, check_names, read_source
 from discreet.engines.duckdb.values import column, plain
 from discreet.engines.duckdb.view import INTEGERS, UNREAD, view
-from discreet.engines.engine import REOPEN, Columns, Engine, Given
+from discreet.engines.engine import REOPEN, Columns, Engine, PublicTable
 from discreet.engines.identity import Identities
 from discreet.engines.interrupt import interruptible
 from discreet.errors import EngineError
@@ -131,7 +131,7 @@ class DuckDB(Engine):
             self._connection.close()
             self._forget()
 
-    def batches(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
         if self._process != os.getpid():
             raise EngineError(REOPEN)
         with self._lock, self._with(given):
@@ -167,7 +167,7 @@ class DuckDB(Engine):
             del self._unread[name]
 
     @contextmanager
-    def _with(self, given: Sequence[Given]) -> Iterator[None]:
+    def _with(self, given: Sequence[PublicTable]) -> Iterator[None]:
         """Have tables of public values there for one statement."""
         try:
             for table in given:

@@ -15,7 +15,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from discreet.engines.duckdb.sources import check_names
-from discreet.engines.engine import REOPEN, Columns, Engine, Given
+from discreet.engines.engine import REOPEN, Columns, Engine, PublicTable
 from discreet.engines.identity import Identities, unkept
 from discreet.engines.postgres import catalogue
 from discreet.engines.postgres.dialect import POSTGRES
@@ -109,7 +109,7 @@ class Postgres(Engine):
     def close(self) -> None:
         self._server.close()
 
-    def batches(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
         if not self._server.is_ours:
             raise EngineError(REOPEN)
         statement, values = self._written(sql, given)
@@ -119,7 +119,7 @@ class Postgres(Engine):
             else:
                 yield from _streamed(connection, statement, values, rows)
 
-    def _written(self, sql: str, given: Sequence[Given]) -> tuple[str, list[Any]]:
+    def _written(self, sql: str, given: Sequence[PublicTable]) -> tuple[str, list[Any]]:
         """The statement with the tables that it names before it, and the public values that go with it."""
         named = [(POSTGRES.identifier(name), name, table) for name, table in self._tables.items()]
         before = [f"{quoted} AS NOT MATERIALIZED ({table.select})" for quoted, name, table in named if quoted in sql or name in sql]

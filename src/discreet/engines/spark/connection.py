@@ -16,7 +16,7 @@ from pyspark.logger import PySparkLogger
 from pyspark.serializers import NoOpSerializer
 from pyspark.sql import SparkSession
 
-from discreet.engines.engine import Given, is_interrupt
+from discreet.engines.engine import PublicTable, is_interrupt
 from discreet.engines.interrupt import interruptible
 from discreet.engines.spark.dialect import SPARK
 from discreet.engines.spark.sources import is_remote
@@ -185,7 +185,7 @@ def pieces(frame: Any) -> Iterator[pa.Table]:
 # ── tables of public values ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def frame_of(own: Any, given: Given) -> Any:
+def frame_of(own: Any, given: PublicTable) -> Any:
     """Public values as a DataFrame."""
     columns = {name: pa.array(map(_plain, values), _ARROW[kind]) for name, kind, values in given.columns}
     schema = ", ".join(f"{SPARK.identifier(name)} {SPARK.type_name(kind)}" for name, kind, _ in given.columns)

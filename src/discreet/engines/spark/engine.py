@@ -13,7 +13,7 @@ from typing import Any, final
 import pyspark
 
 from discreet.engines.duckdb.sources import check_names
-from discreet.engines.engine import REOPEN, Columns, Engine, Given, is_interrupt
+from discreet.engines.engine import REOPEN, Columns, Engine, PublicTable, is_interrupt
 from discreet.engines.identity import Identities, unkept
 from discreet.engines.spark.columns import columns, in_batches
 from discreet.engines.spark.connection import (
@@ -128,7 +128,7 @@ class Spark(Engine):
             self._views.clear()
             self._forget()
 
-    def batches(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
         if self._process != os.getpid():
             raise EngineError(REOPEN)
         if not self._forget.alive:
@@ -162,7 +162,7 @@ class Spark(Engine):
             yield piece
 
     @contextmanager
-    def _with(self, given: Sequence[Given]) -> Iterator[dict[str, str]]:
+    def _with(self, given: Sequence[PublicTable]) -> Iterator[dict[str, str]]:
         """Have tables of public values there for one statement."""
         made = {table.name: _random() for table in given}
         try:
