@@ -139,7 +139,7 @@ def test_hostile_text_as_an_expression(trap: Trap) -> None:
 
 @pytest.fixture(scope="module")
 def made_up() -> Iterator[DuckDB]:
-    with DuckDB.made_up(CATALOG.tables) as engine:
+    with DuckDB.mock(CATALOG.tables) as engine:
         yield engine
 
 

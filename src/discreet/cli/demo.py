@@ -20,7 +20,7 @@ from discreet.address import credentials, is_address, without_credentials
 from discreet.cli import textbook as mechanisms
 from discreet.cli.hospital import HOSTILE, PEOPLE, POLICY, QUESTIONS, TABLES, TOO_MUCH, VISITS, Asked
 from discreet.cli.screen import gauge, out, working
-from discreet.engines.duckdb.generate import as_csv, exactly, write_tables
+from discreet.engines.duckdb.generate import as_csv, exact_rows, write_tables
 from discreet.errors import Error
 from discreet.explain.forecast import Forecast
 from discreet.plots.table import Series, cell, decimals, plainly
@@ -100,7 +100,7 @@ def _ask(number: int, asked: Asked, db: Session, files: Files) -> Release:
     with working("asking"):
         release = query.release(asked.epsilon)
     took = time.perf_counter() - began
-    out.print(Padding(_beside(release, plan, asked.guess, exactly(files, asked.sql)), (0, 0, 0, 2), expand=False))
+    out.print(Padding(_beside(release, plan, asked.guess, exact_rows(files, asked.sql)), (0, 0, 0, 2), expand=False))
     _left(db, asked.epsilon, took)
     return release
 

@@ -16,7 +16,7 @@ from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.equality import is_bytewise, require_equality
 from discreet.engines.duckdb.files import Looked, look
 from discreet.engines.duckdb.load import load, prepare, require_room
-from discreet.engines.duckdb.mock import made_up
+from discreet.engines.duckdb.mock import mock_rows
 from discreet.engines.duckdb.reading import reading, unread
 from discreet.engines.duckdb.ready import is_interrupted, problem_of
 from discreet.engines.duckdb.scratch import Scratch
@@ -99,11 +99,11 @@ class DuckDB(Engine):
         return engine
 
     @classmethod
-    def made_up(cls, tables: Iterable[Table]) -> DuckDB:
-        """An engine with made-up rows in tables of these schemas."""
+    def mock(cls, tables: Iterable[Table]) -> DuckDB:
+        """An engine with mock rows in tables of these schemas."""
         connection = duckdb.connect(":memory:")
         for table in tables:
-            connection.execute(f"CREATE TABLE {DUCKDB.identifier(table.name)} AS {made_up(table)}")
+            connection.execute(f"CREATE TABLE {DUCKDB.identifier(table.name)} AS {mock_rows(table)}")
         return cls.open({table.name: (connection, table.name) for table in tables})
 
     def schema(self, table: str) -> dict[str, Kind | None]:

@@ -20,7 +20,7 @@ def write_tables(folder: Path, tables: Mapping[str, str]) -> dict[str, Path]:
     return files
 
 
-def exactly(files: Mapping[str, Path], sql: str) -> list[tuple[Any, ...]]:
+def exact_rows(files: Mapping[str, Path], sql: str) -> list[tuple[Any, ...]]:
     """What a query over made-up tables gives without any noise."""
     with duckdb.connect(":memory:") as connection:
         for name, path in files.items():

@@ -1,4 +1,4 @@
-"""Made-up rows of a declared schema, as SQL: for dry runs, which must not touch data."""
+"""Mock rows of a declared schema, as SQL: for dry runs, which must not read data."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from discreet.tables.table import Table
 ROWS, UNITS, PUBLIC_ROWS = 20_000, 5_000, 20
 
 
-def made_up(table: Table) -> str:
-    """A SELECT of made-up rows: within the bounds, of the public keys, with a few units that have many rows.
+def mock_rows(table: Table) -> str:
+    """A SELECT of mock rows: within the bounds, with the public keys, and with units of several rows where a unit may have them.
 
     >>> from discreet.tables.unit import Person
-    >>> made_up(Table("visits", (ColumnMetadata.of("id", Kind.INTEGER), ColumnMetadata.of("cost", Kind.REAL, bounds=(0, 9))), Person("id")))
+    >>> columns = ColumnMetadata.of("id", Kind.INTEGER), ColumnMetadata.of("cost", Kind.REAL, bounds=(0, 9))
+    >>> mock_rows(Table("visits", columns, Person("id")))
     'SELECT CAST(i % 5000 AS BIGINT) AS "id", CAST(0.0 + 9.0 * ((i * 37) % 101) / 100 AS DOUBLE) AS "cost" FROM range(20000) AS t(i)'
     """
     rows = ROWS if table.private and not table.one_row else UNITS if table.private else PUBLIC_ROWS
