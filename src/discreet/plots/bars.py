@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,17 +13,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from discreet.errors import Invalid
-from discreet.plots.table import FORMATS, Series, cell, plainly
+from discreet.plots.save import check_format, save_or_return
+from discreet.plots.table import Series, cell, plainly
 
 BLUE, PALE, DARK, GREY = "#3d6fa8", "#b9cbe0", "#22303f", "#8894a0"
 LINES = ("#3d6fa8", "#d1763a", "#4c9a6a", "#a8508e", "#8a7a3a", "#5a6570")
 MOST_BARS, MOST_LINES, MANY = 40, len(LINES), 12
 
 
-def draw(keys: Sequence[Series], column: Series, rows: int, below: str, path: str | os.PathLike[str] | None = None) -> Figure | None:
+def draw_column(keys: Sequence[Series], column: Series, rows: int, below: str, path: str | os.PathLike[str] | None = None) -> Figure | None:
     """Draw a column over its keys; into a file (PNG, SVG or PDF, by its ending) if a path is given."""
-    if path is not None and not os.fspath(path).lower().endswith(FORMATS):
-        raise Invalid(f"a plot is written as {', '.join(FORMATS)}: end the file's name so")
+    check_format(path)
     ordered = [key for key in keys if _is_ordered(key)]
     others = [key for key in keys if not _is_ordered(key)]
     figure = Figure(figsize=(8, 4.5), layout="constrained")
@@ -35,15 +34,7 @@ def draw(keys: Sequence[Series], column: Series, rows: int, below: str, path: st
     else:
         _bars(figure, axes, _labels(keys, rows), column, rows)
     _finish(figure, axes, [key.name for key in keys], column.name, below)
-    if path is None:
-        return figure
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about letters that a font does not have
-        try:
-            figure.savefig(os.fspath(path), dpi=160)
-        except OSError:
-            raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder is there and may be written to") from None
-    return None
+    return save_or_return(figure, path, dpi=160)
 
 
 def _is_ordered(key: Series) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import Invalid
 from discreet.plots.bars import BLUE, DARK, GREY
-from discreet.plots.table import FORMATS
+from discreet.plots.save import check_format, save_or_return
 
 _ACROSS = 3
 _NAMED = 8  # so many labels fit below a panel
@@ -30,10 +30,9 @@ class Panel(NamedTuple):
     noise: float
 
 
-def draw(panels: Sequence[Panel], path: str | os.PathLike[str] | None = None) -> Figure | None:
+def draw_marginals(panels: Sequence[Panel], path: str | os.PathLike[str] | None = None) -> Figure | None:
     """A panel for each column: bars for the rows, points with error bars for what was measured."""
-    if path is not None and not os.fspath(path).lower().endswith(FORMATS):
-        raise Invalid(f"a plot is written as {', '.join(FORMATS)}: end the file's name so")
+    check_format(path)
     if not panels:
         raise Invalid("there is nothing to draw: no column was measured by itself")
     down = ceil(len(panels) / _ACROSS)
@@ -45,13 +44,7 @@ def draw(panels: Sequence[Panel], path: str | os.PathLike[str] | None = None) ->
     for place in range(len(panels), down * across):
         axes[place // _ACROSS][place % _ACROSS].set_axis_off()
     figure.suptitle("bars: synthetic rows · points: what was measured, ± twice its noise", fontsize=9, color=DARK)
-    if path is None:
-        return figure
-    try:
-        figure.savefig(os.fspath(path), dpi=140)
-    except OSError:
-        raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder is there and may be written to") from None
-    return None
+    return save_or_return(figure, path, dpi=140)
 
 
 def _panel(axes: Axes, panel: Panel) -> None:
