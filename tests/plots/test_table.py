@@ -8,24 +8,24 @@ import pytest
 
 from discreet.plots.notes import notes_of
 from discreet.plots.page import html_table
-from discreet.plots.table import LEGEND, Series, cell, decimals, plainly, text_table, width
+from discreet.plots.table import LEGEND, Series, decimals, format_cell, format_value, text_table, width
 
 NAMES = Series("dept", ["er", "ward"], is_key=True)
 
 
 def test_digits_follow_the_error() -> None:
-    assert str(cell(Series("x", [1234.5678], [1234.4178], [1234.7178]), 0)) == "1,234.57 ± 0.15"
-    assert str(cell(Series("x", [1234.5678], [1200.5678], [1268.5678]), 0)) == "1,235 ± 34"
-    assert str(cell(Series("x", [0.0123456], [0.0023456], [0.0223456]), 0)) == "0.012 ± 0.010"
+    assert str(format_cell(Series("x", [1234.5678], [1234.4178], [1234.7178]), 0)) == "1,234.57 ± 0.15"
+    assert str(format_cell(Series("x", [1234.5678], [1200.5678], [1268.5678]), 0)) == "1,235 ± 34"
+    assert str(format_cell(Series("x", [0.0123456], [0.0023456], [0.0223456]), 0)) == "0.012 ± 0.010"
     assert [decimals(half) for half in (1e9, 10.0, 1.0, 0.1, float("inf"), 0.0)] == [0, 0, 1, 2, 2, 2]
 
 
 def test_a_clipped_value_shows_its_interval() -> None:
-    assert str(cell(Series("n", [0], [0.0], [25.0]), 0)) == "0 (0 … 25) ~"
+    assert str(format_cell(Series("n", [0], [0.0], [25.0]), 0)) == "0 (0 … 25) ~"
 
 
 def test_there_is_no_minus_zero() -> None:
-    assert cell(Series("x", [-0.001], [-9.0], [9.0]), 0).value == "0.0"
+    assert format_cell(Series("x", [-0.001], [-9.0], [9.0]), 0).value == "0.0"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_no_key_can_steer_the_terminal() -> None:
 
 def test_plain_values() -> None:
     moment = datetime.datetime(2026, 1, 2, 3, 4, 5)
-    shown = [plainly(value) for value in (None, True, 2026, "x", moment.date(), moment)]
+    shown = [format_value(value) for value in (None, True, 2026, "x", moment.date(), moment)]
     assert shown == ["–", "true", "2026", "x", "2026-01-02", "2026-01-02 03:04:05"]
 
 
@@ -87,13 +87,13 @@ def test_an_empty_table_says_why() -> None:
 
 def test_a_column_has_one_number_of_decimals() -> None:
     series = Series("x", [10.0, 20.0, 30.0, 40.0], [9.5, 19.4, 25.0, 39.999], [10.5, 20.6, 35.0, 40.001])
-    assert [str(cell(series, row)) for row in range(4)] == ["10.00 ± 0.50", "20.00 ± 0.60", "30.00 ± 5.00", "40.00 ± 0.01"]
+    assert [str(format_cell(series, row)) for row in range(4)] == ["10.00 ± 0.50", "20.00 ± 0.60", "30.00 ± 5.00", "40.00 ± 0.01"]
 
 
 def test_no_error_looks_like_none() -> None:
-    assert str(cell(Series("n", [7], [6.8], [7.2]), 0)) == "7 ± 1"
-    assert str(cell(Series("n", [0], [0.0], [0.3]), 0)) == "0 (0.00 … 0.30) ~"
-    assert str(cell(Series("x", [0.0], [0.0], [0.0]), 0)) == "0.00 (clipped)"
+    assert str(format_cell(Series("n", [7], [6.8], [7.2]), 0)) == "7 ± 1"
+    assert str(format_cell(Series("n", [0], [0.0], [0.3]), 0)) == "0 (0.00 … 0.30) ~"
+    assert str(format_cell(Series("x", [0.0], [0.0], [0.0]), 0)) == "0.00 (clipped)"
 
 
 def test_a_page_without_rows_says_so() -> None:

@@ -20,7 +20,7 @@ from discreet.errors import Invalid, LedgerError
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.purchases import purchases
 from discreet.ledger.standing import Amount
-from discreet.plots.table import plainly
+from discreet.plots.table import format_value
 from discreet.session.estimate.estimate import Estimate
 from discreet.session.project import FILE, find_project, read_project
 from discreet.session.receipts import price, verify_receipt
@@ -46,7 +46,7 @@ def budget(
         print_json(told, indent=2)
         return
     whole, spent, left = (told[name] for name in ("budget", "spent", "remaining"))
-    out.print(Text(f"protects {plainly(told['protected'])} ({told['adjacency']})"))
+    out.print(Text(f"protects {format_value(told['protected'])} ({told['adjacency']})"))
     out.print(Text("budget     "), f"ε = {_amount(whole['epsilon'])}, δ = {_amount(whole['delta'])}", sep="")
     out.print(Text("charged    "), f"ε = {_amount(spent['epsilon'])}, δ = {_amount(spent['delta'])}", sep="")
     share = float(Fraction(whole["epsilon"]) - Fraction(left["epsilon"] or 0))
@@ -76,7 +76,9 @@ def grant(
     finally:
         ledger.close()
     told, left = _exactly(allowance.granted), _exactly(allowance.remaining)
-    out.print(Text(plainly(analyst)), f" may spend ε = {_amount(told['epsilon'])}, δ = {_amount(told['delta'])} in all; ", sep="", end="")
+    out.print(
+        Text(format_value(analyst)), f" may spend ε = {_amount(told['epsilon'])}, δ = {_amount(told['delta'])} in all; ", sep="", end=""
+    )
     out.print(f"remaining ε = {_amount(left['epsilon'])}")
 
 
@@ -114,7 +116,7 @@ def _analysts(told: dict[str, Any]) -> Table:
     for name in ("analyst", "granted ε", "charged ε", "remaining ε"):
         table.add_column(name)
     for name, amounts in told.items():
-        table.add_row(Text(plainly(name)), *(_amount(amounts[which]["epsilon"]) for which in ("granted", "spent", "remaining")))
+        table.add_row(Text(format_value(name)), *(_amount(amounts[which]["epsilon"]) for which in ("granted", "spent", "remaining")))
     return table
 
 
@@ -157,7 +159,7 @@ def verify(
         if opened is not None:
             opened.close()
     out.print(f"[green]sound[/green]: ε = {_amount(receipt['epsilon'])}, δ = {_amount(receipt['delta'])}, protecting ", end="")
-    out.print(Text(plainly(receipt["protected"])))
+    out.print(Text(format_value(receipt["protected"])))
     where = f"paid in ledger entry {receipt['ledger']['sequence']}"
     if opened is None:
         out.print("checked: the receipt is whole, and what was done costs no more than it says")
@@ -217,4 +219,4 @@ def _require_known(found: dict[str, Any]) -> None:
     """Nothing may stand beside the answers that would not be checked."""
     known = _SAVED if "columns" in found else _PRINTED
     if unknown := set(found) - known:
-        raise Invalid(f"this is not what `ask` wrote: {', '.join(sorted(map(plainly, unknown)))} cannot be checked, so take it out")
+        raise Invalid(f"this is not what `ask` wrote: {', '.join(sorted(map(format_value, unknown)))} cannot be checked, so take it out")

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from discreet.errors import Invalid
 from discreet.plots.save import check_format, save_or_return
-from discreet.plots.table import Series, cell, plainly
+from discreet.plots.table import Series, format_cell, format_value
 
 BLUE, PALE, DARK, GREY = "#3d6fa8", "#b9cbe0", "#22303f", "#8894a0"
 LINES = ("#3d6fa8", "#d1763a", "#4c9a6a", "#a8508e", "#8a7a3a", "#5a6570")
@@ -43,7 +43,7 @@ def _is_ordered(key: Series) -> bool:
 
 
 def _labels(keys: Sequence[Series], rows: int) -> list[str]:
-    return [" · ".join(plainly(key.values[row]) for key in keys) for row in range(rows)]
+    return [" · ".join(format_value(key.values[row]) for key in keys) for row in range(rows)]
 
 
 def _bars(figure: Figure, axes: Axes, labels: Sequence[str], column: Series, rows: int) -> None:
@@ -81,7 +81,7 @@ def _write_values(axes: Axes, column: Series, shown: Sequence[int], values: Sequ
     right = [max(value, end[1] if end else value, 0.0) for value, end in zip(values, ends, strict=True)]
     reach = max([abs(value) for value in values] + right) or 1.0
     for place, (row, edge) in enumerate(zip(shown, right, strict=True)):
-        axes.text(edge + 0.012 * reach, place, str(cell(column, row)), va="center", fontsize=9, color=DARK, parse_math=False)
+        axes.text(edge + 0.012 * reach, place, str(format_cell(column, row)), va="center", fontsize=9, color=DARK, parse_math=False)
     low = min([0.0, *(end[0] for end in ends if end)])
     axes.set_xlim(low * 1.05, max(right) + reach * 0.26)
 
@@ -124,8 +124,8 @@ def _tick(value: float, _: Any = None) -> str:
 
 
 def _finish(figure: Figure, axes: Axes, keys: Sequence[str], name: str, below: str) -> None:
-    over = f" by {', '.join(plainly(key) for key in keys)}" if keys else ""
-    axes.set_title(f"{plainly(name)}{over}", loc="left", fontsize=12, fontweight="bold", color=DARK, parse_math=False)
+    over = f" by {', '.join(format_value(key) for key in keys)}" if keys else ""
+    axes.set_title(f"{format_value(name)}{over}", loc="left", fontsize=12, fontweight="bold", color=DARK, parse_math=False)
     figure.supxlabel(below, x=0.01, ha="left", fontsize=8, color=GREY)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)

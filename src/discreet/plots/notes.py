@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.plots.table import plainly, printable
+from discreet.plots.table import format_value, printable
 
 _LIMITS = {  # for one, and for more
     "rows": ("one row of a person counts", "at most {} rows of a person count"),
@@ -34,7 +34,7 @@ def _found(found: Mapping[str, Any]) -> Iterator[str]:
         if name in _LIMITS:
             yield _LIMITS[name][value != 1].format(_number(value))
     for name, value in bounds.items():
-        yield f"{plainly(name)} {_ends(value)}"
+        yield f"{format_value(name)} {_ends(value)}"
     if limits:
         yield "who has more counts less"
 
@@ -54,6 +54,6 @@ def _ends(value: Any) -> str:
 def _number(value: Any) -> str:
     """An exact number as a decimal; a date, or whatever else it is, as it stands."""
     try:
-        return plainly(float(Fraction(value)), grouped=True)
+        return format_value(float(Fraction(value)), grouped=True)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        return plainly(value)
+        return format_value(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from discreet.plots.table import NO_GROUP, Series, cell, plainly
+from discreet.plots.table import NO_GROUP, Series, format_cell, format_value
 
 STYLE = """<style>
 .discreet{font:14px/1.45 system-ui,sans-serif;max-width:72em}
@@ -33,8 +33,8 @@ def html_table(columns: Sequence[Series], rows: int, below: Sequence[str], most:
 
 def _cell(series: Series, row: int) -> str:
     if series.is_key:
-        return f"<td>{escape(plainly(series.values[row]))}</td>"
-    found = cell(series, row)
+        return f"<td>{escape(format_value(series.values[row]))}</td>"
+    found = format_cell(series, row)
     error = f' <span class="error">{escape(found.error)}</span>' if found.error else ""
     hint = ' title="too small to tell from 0"' if found.faint else ""
     kind = ' class="number faint"' if found.faint else ' class="number"' if series.to_the_right else ""

@@ -68,15 +68,15 @@ class Cell:
         return " ".join(part for part in (self.value, self.error, TOO_SMALL if self.faint else "") if part)
 
 
-def cell(series: Series, row: int) -> Cell:
+def format_cell(series: Series, row: int) -> Cell:
     """One place of the table, with as many digits as its column's errors leave meaningful; no error is shown as 0.
 
-    >>> str(cell(Series("n", [1234.567], [1222.2], [1246.9]), 0)), str(cell(Series("n", [3], [0.0], [14.5]), 0))
+    >>> str(format_cell(Series("n", [1234.567], [1222.2], [1246.9]), 0)), str(format_cell(Series("n", [3], [0.0], [14.5]), 0))
     ('1,235 ± 12', '3 (0 … 14) ~')
     """
     value, ends = series.values[row], series.ends(row)
     if ends is None or isinstance(value, str) or value is None:
-        return Cell(plainly(value, grouped=not series.is_key))
+        return Cell(format_value(value, grouped=not series.is_key))
     return Cell(_rounded(value, series.digits), _spread(value, *ends, series.digits), series.is_faint(row))
 
 
@@ -106,10 +106,10 @@ def _rounded(value: float, digits: int) -> str:
     return text.removeprefix("-") if not text.strip("-0.,") else text  # no −0
 
 
-def plainly(value: Any, grouped: bool = False) -> str:
+def format_value(value: Any, grouped: bool = False) -> str:
     """A value on its own; text is made safe to print, and shortened if it is long.
 
-    >>> plainly(2026), plainly(1234567.0, grouped=True), plainly(None), plainly("a" + chr(27) + "[31mb")
+    >>> format_value(2026), format_value(1234567.0, grouped=True), format_value(None), format_value("a" + chr(27) + "[31mb")
     ('2026', '1,234,567', '–', 'a\\\\x1b[31mb')
     """
     match value:
@@ -167,7 +167,7 @@ def text_table(columns: Sequence[Series], rows: int, most: int = 60, empty: str 
 
 def _block(series: Series, rows: int) -> Iterator[str]:
     """One column's lines, all of one width: its name, a rule, its cells."""
-    cells = [cell(series, row) for row in range(rows)]
+    cells = [format_cell(series, row) for row in range(rows)]
     right = series.to_the_right and not series.is_key
     value = max((width(c.value) for c in cells), default=0)
     error = max((width(c.error) for c in cells), default=0)
