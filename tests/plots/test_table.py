@@ -1,4 +1,4 @@
-"""Text and page: aligned, honest about small answers, and safe whatever the keys contain."""
+"""Text tables: aligned, honest about small answers, and safe whatever the keys contain."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import datetime
 
 import pytest
 
-from discreet.plots.notes import notes_of
-from discreet.plots.page import html_table
 from discreet.plots.table import LEGEND, Series, decimals, format_cell, format_value, text_table, width
 
 NAMES = Series("dept", ["er", "ward"], is_key=True)
@@ -63,20 +61,6 @@ def test_plain_values() -> None:
     assert shown == ["–", "true", "2026", "x", "2026-01-02", "2026-01-02 03:04:05"]
 
 
-def test_the_page_escapes_everything() -> None:
-    page = html_table([Series("<b>", ["<script>alert(1)</script>", "a&b"], is_key=True), Series("n", [1, 2], [0, 1], [2, 3])], 2, ["<i>"])
-    assert "<script>" not in page
-    assert "<i>" not in page
-    assert "&lt;b&gt;" in page
-    assert 'title="too small to tell from 0"' in page
-
-
-def test_the_page_cuts_long_tables() -> None:
-    page = html_table([Series("k", list(range(1000)), is_key=True)], 1000, [])
-    assert page.count("<tr>") == 201
-    assert "… and 800 more rows" in page
-
-
 def test_the_legend_explains_the_mark() -> None:
     assert LEGEND.startswith("~ ")
 
@@ -94,33 +78,3 @@ def test_no_error_looks_like_none() -> None:
     assert str(format_cell(Series("n", [7], [6.8], [7.2]), 0)) == "7 ± 1"
     assert str(format_cell(Series("n", [0], [0.0], [0.3]), 0)) == "0 (0.00 … 0.30) ~"
     assert str(format_cell(Series("x", [0.0], [0.0], [0.0]), 0)) == "0.00 (clipped)"
-
-
-def test_a_page_without_rows_says_so() -> None:
-    assert "(no rows)" in html_table([Series("k", [], is_key=True)], 0, [], empty="(no rows)")
-
-
-@pytest.mark.parametrize(
-    ("receipt", "said"),
-    [
-        ({}, []),
-        ({"found": {}, "notes": []}, []),
-        ({"found": None, "notes": None}, []),
-        ({"found": {"bounds": {"cost": {"low": "0", "high": "1000000"}}}}, ["found privately: cost within 0 … 1,000,000"]),
-        ({"found": {"limits": {"rows": 1}}}, ["found privately: one row of a person counts; who has more counts less"]),
-        ({"found": {"bounds": {"cost": {"high": "7/2"}}}}, ["found privately: cost up to 3.5"]),
-        (
-            {"found": {"bounds": {"day": {"low": "2020-01-01", "high": "2020-02-01"}}}},
-            ["found privately: day within 2020-01-01 … 2020-02-01"],
-        ),
-        (
-            {"found": {"limits": {"groups": 3, "per_group": 2}}},
-            [
-                "found privately: a person counts in at most 3 groups; at most 2 rows of a person count in each group; "
-                "who has more counts less"
-            ],
-        ),
-    ],
-)
-def test_notes(receipt: dict[str, object], said: list[str]) -> None:
-    assert notes_of(receipt) == said

@@ -1,4 +1,4 @@
-"""A released column drawn over its groups: bars with error bars for names, a line with a band for numbers and dates."""
+"""Plot a released column by group: bars with error bars for categories, a line with an error band for numbers and dates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_BARS, MOST_LINES, MANY = 40, len(LINES), 12
 
 
 def draw_column(keys: Sequence[Series], column: Series, rows: int, below: str, path: str | os.PathLike[str] | None = None) -> Figure | None:
-    """Draw a column over its keys; into a file (PNG, SVG or PDF, by its ending) if a path is given."""
+    """Draw a column by its keys; with a path, write it to a file (PNG, SVG or PDF, by its ending) and return None."""
     check_format(path)
     ordered = [key for key in keys if _is_ordered(key)]
     others = [key for key in keys if not _is_ordered(key)]
@@ -47,10 +47,12 @@ def _labels(keys: Sequence[Series], rows: int) -> list[str]:
 
 
 def _bars(figure: Figure, axes: Axes, labels: Sequence[str], column: Series, rows: int) -> None:
-    """Horizontal bars, the first on top, so that long names can be read; what is too small to tell is pale."""
+    """Draw horizontal bars, the first on top, so that long labels fit; bars whose interval contains 0 are pale."""
     shown = [row for row in range(rows) if _number(column.values[row]) is not None][:MOST_BARS]
     if not shown:
-        raise Invalid("there is nothing to draw: no group is shown, or none has a number")
+        raise Invalid(
+            "there is nothing to draw: no group was released, or the column has no numbers; plot another one, or ask with a larger epsilon"
+        )
     places = list(range(len(shown)))
     values = [float(column.values[row]) for row in shown]
     colours = [PALE if column.is_faint(row) else BLUE for row in shown]
@@ -76,18 +78,18 @@ def _bars(figure: Figure, axes: Axes, labels: Sequence[str], column: Series, row
 
 
 def _write_values(axes: Axes, column: Series, shown: Sequence[int], values: Sequence[float]) -> None:
-    """Each value with its error beside its bar, beyond the error bar."""
+    """Write each value with its error to the right of its error bar."""
     ends = [column.ends(row) for row in shown]
     right = [max(value, end[1] if end else value, 0.0) for value, end in zip(values, ends, strict=True)]
-    reach = max([abs(value) for value in values] + right) or 1.0
+    extent = max([abs(value) for value in values] + right) or 1.0
     for place, (row, edge) in enumerate(zip(shown, right, strict=True)):
-        axes.text(edge + 0.012 * reach, place, str(format_cell(column, row)), va="center", fontsize=9, color=DARK, parse_math=False)
+        axes.text(edge + 0.012 * extent, place, str(format_cell(column, row)), va="center", fontsize=9, color=DARK, parse_math=False)
     low = min([0.0, *(end[0] for end in ends if end)])
-    axes.set_xlim(low * 1.05, max(right) + reach * 0.26)
+    axes.set_xlim(low * 1.05, max(right) + extent * 0.26)
 
 
 def _lines(axes: Axes, key: Series, names: Sequence[str], column: Series, rows: int) -> None:
-    """A line with its band for each name."""
+    """Draw a line with an error band for each name."""
     for colour, name in zip(LINES, dict.fromkeys(names), strict=False):
         mine = [r for r in range(rows) if names[r] == name and key.values[r] is not None and _number(column.values[r]) is not None]
         mine.sort(key=lambda row: key.values[row])

@@ -1,4 +1,4 @@
-"""Figures written to files."""
+"""Write figures to files."""
 
 from __future__ import annotations
 
