@@ -118,7 +118,7 @@ def test_files_without_a_session_are_read_in_the_one_that_runs(folder: Path) -> 
 
 @pytest.mark.parametrize("file", ["visits.csv", "visits.tsv", "visits.csv.gz", "hdfs://host/visits.CSV"])
 def test_text_files_are_refused(spark: Any, folder: Path, file: str) -> None:
-    with pytest.raises(EngineError, match=r"Spark is not asked to read CSV.*write the table as Parquet"):
+    with pytest.raises(EngineError, match=r"CSV is not read with Spark.*write the table as Parquet"):
         read_files({"t": file if "://" in file else folder / file}, spark)
 
 
@@ -129,8 +129,8 @@ def test_files_that_make_no_table_are_refused(spark: Any, tmp_path: Path) -> Non
     for columns in (["id"], ["id", "dept"]):
         table.select(*columns).write.parquet(str(tmp_path / "mixed" / f"with {len(columns)}"))
     for given, why in {
-        "by year=x": r"dept, year is told by the names of folders \(dept=…\)",
-        "by year=x/*/*/*.parquet": "dept, year is told by the names of folders",
+        "by year=x": r"dept, year is stored only in folder names \(dept=…\)",
+        "by year=x/*/*/*.parquet": "dept, year is stored only in folder names",
         "mixed": "not all of its files have dept: write them again",
         "mixed/with*/*.parquet": "not all of its files have dept",
         "none/*/x.parquet": "there is no file",

@@ -28,8 +28,8 @@ def mock_rows(table: Table) -> str:
 def _value(column: ColumnMetadata, unit: bool) -> str:
     kind = DUCKDB.type_name(column.kind)
     if unit or column.unique:
-        name = "i" if column.unique else f"i % {UNITS}"
-        return f"CAST({name} AS {kind})" if column.kind in (Kind.INTEGER, Kind.TEXT) else _value(evolve(column, unique=False), False)
+        number = "i" if column.unique else f"i % {UNITS}"
+        return f"CAST({number} AS {kind})" if column.kind in (Kind.INTEGER, Kind.TEXT) else _value(evolve(column, unique=False), False)
     if column.keys is not None:
         listed = ", ".join(DUCKDB.literal(key) for key in column.keys[:1000])
         return f"CAST([{listed}][1 + (i * 7) % {len(column.keys[:1000])}] AS {kind})"
