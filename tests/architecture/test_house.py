@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2] / "src" / "discreet"
 
 # A floor imports only floors below it. On one floor a package imports those to its left, if anything.
 FLOORS: list[list[str]] = [
-    ["errors", "private", "exact", "address", "extras", "parameter", "exports"],
+    ["errors", "private", "exact", "address", "extras", "parameter", "exports", "hints"],
     ["noise"],
     ["loss"],
     ["mechanisms"],

@@ -18,7 +18,7 @@ from discreet.plan.discovery import BoundDiscovery, KeyDiscovery, LimitDiscovery
 from discreet.query.sql.read import read
 from discreet.session.plan import Plan
 from discreet.tables.catalog import Catalog
-from discreet.tables.column import Column
+from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions, Table
 from discreet.tables.unit import EachRow, Person
@@ -37,10 +37,10 @@ def catalog(
     adjacency: Any = "add/remove",
 ) -> Catalog:
     columns = (
-        Column.of("id", Kind.INTEGER),
-        Column.of("dept", Kind.TEXT, keys=keys),
-        Column.of("x", Kind.REAL, bounds=bounds, nullable=nullable),
-        Column.of("age", Kind.INTEGER, bounds=(0, 120)),
+        ColumnMetadata.of("id", Kind.INTEGER),
+        ColumnMetadata.of("dept", Kind.TEXT, keys=keys),
+        ColumnMetadata.of("x", Kind.REAL, bounds=bounds, nullable=nullable),
+        ColumnMetadata.of("age", Kind.INTEGER, bounds=(0, 120)),
     )
     return Catalog((Table("t", columns, EachRow() if each else Person("id"), Contributions.of(limits)),), adjacency)
 

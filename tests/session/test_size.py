@@ -144,7 +144,7 @@ def test_a_wrong_size_is_off_in_proportion() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"adjacency": "add/remove"}, "is not public where units come and go"),
+        ({"adjacency": "add/remove"}, "is not public under"),
         ({"one_row_per_unit": False}, "declare one_row_per_unit = true"),
         ({"size": 0}, "size"),
         ({"size": 2.5}, "size"),
@@ -158,7 +158,7 @@ def test_sizes_that_are_none(more: dict[str, Any], said: str) -> None:
 
 def test_of_several_tables_it_is_said_whose() -> None:
     many = {"epsilon": 1, "unit": "id", "one_row_per_unit": True, "adjacency": "replace-one"}
-    with pytest.raises(discreet.PolicyError, match="say whose"):
+    with pytest.raises(discreet.PolicyError, match="name the table"):
         Policy.of_arguments(["p", "q"], size=5, **many)
     policy = Policy.of_arguments(["p", "q"], size={"q": 5}, **many)
     assert [table.size for table in policy.tables] == [None, 5]

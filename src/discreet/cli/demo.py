@@ -24,10 +24,10 @@ from discreet.address import credentials, is_address, without_credentials
 from discreet.cli import textbook as mechanisms
 from discreet.cli.hospital import HOSTILE, PEOPLE, POLICY, QUESTIONS, TABLES, TOO_MUCH, VISITS, Asked
 from discreet.cli.screen import gauge, out, working
-from discreet.engines.duckdb.generate import as_csv, exactly, write_tables
+from discreet.engines.duckdb.generate import as_csv, exact_rows, write_tables
 from discreet.errors import Error
 from discreet.explain.forecast import Forecast
-from discreet.plots.table import Series, cell, decimals, plainly
+from discreet.plots.table import Series, decimals, format_cell, format_value
 from discreet.session.plan import Plan
 from discreet.session.project import FILE, open_project
 from discreet.session.receipts import price
@@ -107,7 +107,7 @@ def _ask(number: int, asked: Asked, db: Session, files: Files) -> Release:
     with working("asking"):
         release = query.release(asked.epsilon)
     took = time.perf_counter() - began
-    out.print(Padding(_beside(release, plan, asked.guess, exactly(files, asked.sql)), (0, 0, 0, 2), expand=False))
+    out.print(Padding(_beside(release, plan, asked.guess, exact_rows(files, asked.sql)), (0, 0, 0, 2), expand=False))
     _left(db, asked.epsilon, took)
     return release
 
@@ -137,7 +137,7 @@ def _beside(release: Release, plan: Plan, guess: Mapping[str, float], exact: lis
 
 
 def _cells(column: Series, row: int, forecast: Forecast, without: Mapping[str, Any]) -> list[Text]:
-    found = cell(column, row)
+    found = format_cell(column, row)
     shown = Text(found.value, style="" if column.is_key else "bold green")
     shown.append(f" {found.error}" if found.error else "", style="green")
     if column.name not in forecast:
@@ -145,7 +145,7 @@ def _cells(column: Series, row: int, forecast: Forecast, without: Mapping[str, A
     width, value = forecast[column.name], without.get(column.name)
     if column.name in forecast.ranks:
         of = "ranks" if isinstance(value, float) else "votes"
-        return [shown, Text(f"± {width:,.0f} {of}", style="dim"), Text(plainly(value, grouped=True), style="dim")]
+        return [shown, Text(f"± {width:,.0f} {of}", style="dim"), Text(format_value(value, grouped=True), style="dim")]
     digits = decimals(width) if isinstance(width, float) else 0
     return [shown, Text(f"± {width:,.{digits}f}", style="dim"), Text(f"{value:,.{digits}f}", style="dim")]
 

@@ -16,7 +16,7 @@ from discreet.cli.ledger import Witness, find_ledger, is_ledger
 from discreet.cli.screen import as_text, out
 from discreet.errors import Invalid, LedgerError
 from discreet.ledger.ledger import Ledger
-from discreet.plots.table import plainly
+from discreet.plots.table import format_value
 from discreet.session.estimate.estimate import Estimate
 from discreet.session.receipts import price, verify_receipt
 from discreet.session.release import CHANGED, Release, stored_release
@@ -39,7 +39,7 @@ def verify(
     with nullcontext() if ledger is None else closing(find_ledger(ledger, witness)) as opened:
         receipt, has_answers = _verify_receipt(Path(place), opened)
     paid = f": ε = {price(Fraction(receipt['epsilon']))}, δ = {price(Fraction(receipt['delta']))}, protecting "
-    out.print(Text.assemble(("sound", "green"), paid, plainly(receipt["protected"])))
+    out.print(Text.assemble(("sound", "green"), paid, format_value(receipt["protected"])))
     entry = f"paid in ledger entry {receipt['ledger']['sequence']}"
     if opened is None:
         out.print("checked: the receipt is unchanged, and what was done costs no more than it states")
@@ -96,4 +96,4 @@ def _require_known(found: dict[str, Any]) -> None:
     """Raise Invalid if there is something beside the answers that would not be checked."""
     known = _SAVED if "columns" in found else _PRINTED
     if unknown := set(found) - known:
-        raise Invalid(f"`discreet ask` did not write {', '.join(sorted(map(plainly, unknown)))}, which cannot be checked: take it out")
+        raise Invalid(f"`discreet ask` did not write {', '.join(sorted(map(format_value, unknown)))}, which cannot be checked: take it out")

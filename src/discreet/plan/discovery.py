@@ -19,7 +19,7 @@ from discreet.loss.notions import Approx
 from discreet.loss.promise import Promised
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
-from discreet.mechanisms.streams.sparse_vector import ThresholdAnswer, SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, ThresholdAnswer
 from discreet.query.relation.expr import Expr
 from discreet.query.relation.field import Interval
 from discreet.tables.kind import Value

@@ -5,7 +5,6 @@ Strings are SQL expressions, read by the same reader and refused by the same rul
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from inspect import Parameter, Signature
@@ -15,6 +14,7 @@ from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.errors import Invalid, Refused
+from discreet.hints import suggest_and_list
 from discreet.query.question import Question
 from discreet.query.relation.node import Relation, Scan
 from discreet.query.statistics import registry
@@ -48,11 +48,12 @@ def _pieces() -> ModuleType:
 class Ask(Generic[T]):
     """A question in the making. Every step gives a new one; `question` is what it amounts to, and `done` what its owner makes of that.
 
-    >>> from discreet.tables.column import Column
+    >>> from discreet.tables.column import ColumnMetadata
     >>> from discreet.tables.kind import Kind
     >>> from discreet.tables.table import Table
     >>> from discreet.tables.unit import Person
-    >>> visits = Table("visits", (Column.of("id", Kind.INTEGER), Column.of("cost", Kind.REAL, bounds=(0, 500))), Person("id"))
+    >>> columns = ColumnMetadata.of("id", Kind.INTEGER), ColumnMetadata.of("cost", Kind.REAL, bounds=(0, 500))
+    >>> visits = Table("visits", columns, Person("id"))
     >>> asked = table(Catalog((visits,)), "visits").where("cost > 10").count().mean("cost", name="mean_cost")
     >>> [name for name, _ in asked.question.statistics]
     ['count', 'mean_cost']
@@ -130,8 +131,7 @@ class Ask(Generic[T]):
         if found is None:
             if name.startswith("_"):  # asked for by Python itself, as copying does
                 raise AttributeError(name)
-            near = difflib.get_close_matches(name, dir(self), 1)
-            raise AttributeError(f"a query has no {name[:40]!r}{f'; did you mean {near[0]}?' if near else ''}")
+            raise AttributeError(f"a query has no {name[:40]!r}; {suggest_and_list(name, registry.methods())}")
         return _method(self, name, *found)
 
     def __dir__(self) -> list[str]:
@@ -244,9 +244,8 @@ def table(
         raise Invalid("a table is named by text, as in 'visits'")
     found = catalog.table(name)
     if found is None:
-        names = sorted(other.name for other in catalog.tables)
-        near = difflib.get_close_matches(name, names, 1)
-        raise Refused(f"there is no table {name[:80]}; {f'did you mean {near[0]}? ' if near else ''}there are {', '.join(names)}")
+        names = (other.name for other in catalog.tables)
+        raise Refused(f"there is no table {name[:80]}; {suggest_and_list(name, names)}")
     return Ask(Scan(found, catalog.steps_to_unit(found)), build or _as_it_is, dialect, estimator=estimator, said=(found.name,))
 
 

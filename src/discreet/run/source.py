@@ -8,7 +8,7 @@ from typing import final
 from attrs import frozen
 
 from discreet.engines.dialect import Dialect
-from discreet.engines.engine import Given
+from discreet.engines.engine import PublicTable
 from discreet.plan.discovery import KeyValues
 from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Expr, field_of
@@ -55,7 +55,7 @@ class Source:
         return tuple((i,) for i in range(len(self.groups or ()) + 1)) if self.other else self.groups
 
     @property
-    def given(self) -> tuple[Given, ...]:
+    def given(self) -> tuple[PublicTable, ...]:
         """The public groups as tables that go with the statement, where they are too many to be written into it."""
         if self.other:
             return (self._numbered(),) if self._is_sent else ()
@@ -63,7 +63,7 @@ class Source:
         for place, kind in enumerate(self._kinds):
             values = self._values(place)
             if len(values) > LISTED and kind in _SENT and _without_gaps(values, kind) is None:
-                found.append(Given(f"__given{place}", (("v", kind, values),)))
+                found.append(PublicTable(f"__given{place}", (("v", kind, values),)))
         return tuple(found)
 
     def rows(self, exprs: Sequence[tuple[str, Expr]] = (), values: Sequence[tuple[str, str]] = (), condition: str | None = None) -> str:
@@ -146,10 +146,10 @@ class Source:
             numbered = numbered_groups(self.groups, names, self._kinds, "__place", range(len(self.groups)), self.dialect)
         return [f"COALESCE(g.__place, {len(self.groups)})"], f"{inside} LEFT JOIN {numbered} ON {same}"
 
-    def _numbered(self) -> Given:
+    def _numbered(self) -> PublicTable:
         groups = self.groups or ()
         keys = [(f"__k{i}", kind or Kind.TEXT, [group[i] for group in groups]) for i, kind in enumerate(self._kinds)]
-        return Given("__groups", (*keys, ("__place", Kind.INTEGER, range(len(groups)))))
+        return PublicTable("__groups", (*keys, ("__place", Kind.INTEGER, range(len(groups)))))
 
     def _typed(self, name: str, kind: Kind) -> str:
         return f"CAST({name} AS {self.dialect.type_name(kind)})"

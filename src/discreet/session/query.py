@@ -108,7 +108,7 @@ class Query:
 
         price = epsilon if epsilon is not None or self.question.epsilon is not None else 1
         plan = self.plan(price, delta)
-        with DuckDB.made_up(self.session._catalog.tables) as engine:
+        with DuckDB.mock(self.session._catalog.tables) as engine:
             answers = execute(plan.steps, engine)
         said = receipt(plan.steps, answers.plan.discovered, CONFIDENCE, "dry run on made-up data", 0, "")
         return Release(tuple(outcome(answers, float(CONFIDENCE))), float(CONFIDENCE), said | {"dry_run": True})

@@ -19,7 +19,7 @@ from discreet.query.statistics.stddev import StandardDeviation
 from discreet.query.statistics.sum import Sum
 from discreet.query.statistics.variance import Variance
 from discreet.tables.catalog import Catalog
-from discreet.tables.column import Column as Declared
+from discreet.tables.column import ColumnMetadata as Declared
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Link, Person

@@ -41,10 +41,10 @@ MOST_ROWS = 10**9
 def read(text: str, catalog: Catalog, dialect: str = "duckdb") -> Question:
     """Read a question in SQL.
 
-    >>> from discreet.tables.column import Column
+    >>> from discreet.tables.column import ColumnMetadata
     >>> from discreet.tables.table import Table
     >>> from discreet.tables.unit import Person
-    >>> visits = Table("visits", (Column.of("id", Kind.INTEGER), Column.of("dept", Kind.TEXT)), Person("id"))
+    >>> visits = Table("visits", (ColumnMetadata.of("id", Kind.INTEGER), ColumnMetadata.of("dept", Kind.TEXT)), Person("id"))
     >>> read("SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept", Catalog((visits,))).statistics
     (('n', Count(value_of=None)),)
     """

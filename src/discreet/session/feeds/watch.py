@@ -16,7 +16,7 @@ from discreet import exact, parameter
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, Invalid, Refused
 from discreet.exact import Number
-from discreet.ledger.payment import Till
+from discreet.ledger.payment import Payments
 from discreet.loss.loss import Loss
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.sensitivity import is_replacement
@@ -177,10 +177,12 @@ class Watch:
     Watch(1 of 2 rounds left; 2 questions asked; ε = 1 so far, 1 for each round)
     """
 
-    def __init__(self, mechanism: SparseVector, threshold: Fraction, rounds: int, plan: Planner, engine: Engine, till: Till) -> None:
+    def __init__(
+        self, mechanism: SparseVector, threshold: Fraction, rounds: int, plan: Planner, engine: Engine, payments: Payments
+    ) -> None:
         self.mechanism, self.threshold, self.rounds = mechanism, threshold, rounds
         self.asked, self.opened, self._attempts = 0, 0, 0
-        self._plan, self._engine, self._till = plan, engine, till
+        self._plan, self._engine, self._payments = plan, engine, payments
         self._run: SparseVectorRun | None = None
         self._mark = f"watch {SystemBits().word():016x}"
         self._process, self._lock = os.getpid(), threading.Lock()
@@ -196,7 +198,7 @@ class Watch:
         adjacency: str,
         plan: Planner,
         engine: Engine,
-        till: Till,
+        payments: Payments,
     ) -> Watch:
         """Read the parameters; nothing is spent until the first question."""
         if not any(values is one for one in (True, False)) and values != "gap":
@@ -204,7 +206,7 @@ class Watch:
         if parameter.monotone(monotone) and adjacency == "replace-one":
             raise Invalid("where units are replaced, totals may rise and fall at once: leave monotone out")
         mechanism = SparseVector(epsilon=epsilon, threshold=0, monotone=monotone, extra=_EXTRA[values])
-        return cls(mechanism, _threshold(threshold), exact.whole(rounds, "rounds"), plan, engine, till)
+        return cls(mechanism, _threshold(threshold), exact.whole(rounds, "rounds"), plan, engine, payments)
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -252,7 +254,7 @@ class Watch:
             raise BudgetExceeded(f"this stream has used its {self.rounds} rounds, one for each hit: open another. Nothing was read.")
         self._attempts += 1  # each under a key of its own: one that failed, perhaps after it was booked, is not used again
         price, note = Round(self.mechanism.loss, self.mechanism.epsilon), f"watch: round {self.opened + 1} of {self.rounds}"
-        _, fresh = self._till.claim(price, self._mark, f"{self._mark}#{self._attempts}", note)
+        _, fresh = self._payments.claim(price, self._mark, f"{self._mark}#{self._attempts}", note)
         if not fresh:
             raise Invalid("this stream was copied into another process: open one there")
         self.opened += 1

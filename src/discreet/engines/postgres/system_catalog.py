@@ -1,13 +1,13 @@
-"""What a PostgreSQL database says of its tables; values are never looked at."""
+"""Tables and columns from the system catalog of a PostgreSQL database; values are never read."""
 
 from __future__ import annotations
 
 import re
 
 from discreet.engines.postgres.server import Connection
-from discreet.engines.postgres.view import Stored
+from discreet.engines.postgres.view import StoredColumn
 
-_KINDS = "('r', 'p', 'v', 'm')"  # tables, partitioned tables, views, materialised views; foreign tables may fail on a row
+_KINDS = "('r', 'p', 'v', 'm')"  # tables, partitioned tables, views, materialised views; not foreign tables, which may fail on a row
 _PATH = "SELECT pg_catalog.current_schemas(false)"
 _TABLE = f"""
     SELECT n.nspname, c.relname
@@ -21,7 +21,7 @@ _TABLES = f"""
     WHERE n.nspname = ANY (%s::name[]) AND c.relkind IN {_KINDS} AND NOT c.relispartition
         AND has_schema_privilege(n.oid, 'USAGE') AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
     ORDER BY c.relname, array_position(%s::name[], n.nspname)"""
-# a domain is read as the type below it; citext counts only if it is the extension's
+# a domain is read as its base type; citext is known only if it is the type of the extension
 _COLUMNS = """
     WITH RECURSIVE below(place, type, modifier) AS (
         SELECT a.attnum, a.atttypid, a.atttypmod
@@ -44,14 +44,14 @@ _PART = r'(?:"((?:[^"]|"")+)"|([^".]+))'
 _REFERENCE = re.compile(rf"{_PART}(?:\.{_PART})?")
 
 
-def path(connection: Connection) -> list[str]:
-    """The schemas in which the role finds tables, before our settings."""
+def search_path(connection: Connection) -> list[str]:
+    """The schemas in which the role finds tables, under its own settings."""
     [(found,)] = connection.execute(_PATH).fetchall()
     return [str(schema) for schema in found]
 
 
 def read_reference(text: str) -> tuple[str | None, str] | None:
-    """Schema and table as a person writes them, exactly or in double quotes; None if it is neither.
+    """Parse schema and table as people write them, plain or in double quotes; None if the text is neither.
 
     >>> read_reference("clinic.Visits"), read_reference('"my ""schema"".1".visits'), read_reference("visits")
     (('clinic', 'Visits'), ('my "schema".1', 'visits'), (None, 'visits'))
@@ -68,20 +68,20 @@ def _unquoted(quoted: str | None, plain: str | None) -> str | None:
 
 
 def find(connection: Connection, schemas: list[str], table: str) -> tuple[str, str] | None:
-    """The schema and name of a table in the first of these schemas that has it."""
+    """The schema and name of a table, from the first of these schemas that has it."""
     found = connection.execute(_TABLE, [table, schemas, schemas]).fetchone()
     return None if found is None else (str(found[0]), str(found[1]))
 
 
 def tables(connection: Connection, schemas: list[str]) -> dict[str, str]:
-    """All tables that the role may read, with their schemas; of two with one name, the first on the path. Parts of tables are left out."""
+    """All tables that the role may read, with their schemas; of two with the same name, the first on the path. Partitions are left out."""
     return {str(table): str(schema) for table, schema in connection.execute(_TABLES, [schemas, schemas]).fetchall()}
 
 
-def columns(connection: Connection, schema: str, table: str) -> list[Stored]:
+def stored_columns(connection: Connection, schema: str, table: str) -> list[StoredColumn]:
     """The columns of a table."""
     found = connection.execute(_COLUMNS, [schema, table, schema, table]).fetchall()
     return [
-        Stored(str(name), str(sql_type) if known else "", int(modifier), bool(is_enum), bool(readable), bool(bytewise))
+        StoredColumn(str(name), str(sql_type) if known else "", int(modifier), bool(is_enum), bool(readable), bool(bytewise))
         for name, sql_type, modifier, is_enum, readable, known, bytewise in found
     ]

@@ -1,4 +1,4 @@
-"""What a ledger remembers of the questions that were paid for."""
+"""The questions that were paid for, as a ledger has recorded them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from discreet.loss import record
 
 @final
 @frozen
-class Asked:
-    """One question that was paid for; its price is that of basic composition, None for ∞."""
+class Purchase:
+    """One question that was paid for. Its price is that of basic composition; an ε of None is infinite."""
 
     entry: int
     at: str
@@ -26,20 +26,20 @@ class Asked:
     analyst: str | None
 
 
-def listed(ledger: Ledger) -> list[dict[str, Any]]:
-    """The same as plain values, prices as floats."""
+def purchases_as_dicts(ledger: Ledger) -> list[dict[str, Any]]:
+    """Every question that was paid for, as plain values with prices as floats, oldest first."""
     return [
         asdict(one) | {"epsilon": math.inf if one.epsilon is None else float(one.epsilon), "delta": float(one.delta)}
-        for one in asked(ledger)
+        for one in purchases(ledger)
     ]
 
 
-def asked(ledger: Ledger) -> list[Asked]:
+def purchases(ledger: Ledger) -> list[Purchase]:
     """Every question that was paid for, oldest first."""
     entries = ledger.entries()
     answered = {entry.body["spend"] for entry in entries if entry.kind == "release"}
     spends = [(entry, record.from_json(entry.body["loss"]).basic) for entry in entries if entry.kind == "spend"]
     said = ((entry, price, entry.body) for entry, price in spends)
     return [
-        Asked(entry.sequence, entry.at, *price, body["note"], entry.sequence in answered, body["analyst"]) for entry, price, body in said
+        Purchase(entry.sequence, entry.at, *price, body["note"], entry.sequence in answered, body["analyst"]) for entry, price, body in said
     ]
