@@ -10,7 +10,7 @@ from algorithms.marginals.replay import table, taped
 
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.measured import Measured, independent, measure, merged, total_of
-from discreet.algorithms.marginals.spending import Budget, Spending
+from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 
 DOMAIN = Domain.of({"a": 2, "b": 3})
 
@@ -52,7 +52,7 @@ def test_nothing_is_impossible() -> None:
 
 def test_measuring_is_in_records_and_paid() -> None:
     rows = [(0, 0)] * 300 + [(1, 2)] * 100
-    spending = Spending(Budget.zcdp(1))
+    spending = Spending(MeasurementBudget.zcdp(1))
     with taped() as steps:
         found = measure(table(DOMAIN, rows).marginals([(0,)]), (0,), spending, Fraction(1, 2), table(DOMAIN, rows))
     assert found.deviation == pytest.approx(1)

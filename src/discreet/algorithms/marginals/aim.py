@@ -18,7 +18,7 @@ from discreet.algorithms.marginals.junction_tree import tree_cells
 from discreet.algorithms.marginals.measured import Measured, measure, total_of
 from discreet.algorithms.marginals.model import fit_tree
 from discreet.algorithms.marginals.result import FINAL_STEPS, Progress, Result, quiet
-from discreet.algorithms.marginals.spending import Budget, Spending
+from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.algorithms.marginals.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -48,7 +48,7 @@ class AIM:
         No bound is known before the run; benchmarks/synthetic.py measures it on public tables.
     """
 
-    budget: Budget
+    budget: MeasurementBudget
     workload: Workload
     rounds: int | None = None  # as many are planned for; None for 16 for each column
     selection: Fraction = Fraction(1, 10)  # share of a round's price that its choice costs

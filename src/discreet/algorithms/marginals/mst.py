@@ -16,7 +16,7 @@ from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.measured import measure
 from discreet.algorithms.marginals.model import fit_tree
 from discreet.algorithms.marginals.result import FINAL_STEPS, Progress, Result, quiet
-from discreet.algorithms.marginals.spending import Budget, Spending
+from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.algorithms.marginals.workload import Workload
 
 _THIRD = Fraction(1, 3)
@@ -35,7 +35,7 @@ class MST:
         No bound is known before the run.
     """
 
-    budget: Budget
+    budget: MeasurementBudget
     workload: Workload
 
     def run(self, counts: Counts, progress: Progress = quiet) -> Result:

@@ -19,7 +19,7 @@ from discreet.algorithms.marginals.model import DenseModel, fit_dense
 from discreet.algorithms.marginals.residual import BITS, Residual, contrasts
 from discreet.algorithms.marginals.residual_planner import ENERGY, ResidualPlan, plan_residuals
 from discreet.algorithms.marginals.result import Progress, Result, quiet
-from discreet.algorithms.marginals.spending import Budget, Spending
+from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.algorithms.marginals.workload import Workload
 from discreet.private import Private
 
@@ -44,7 +44,7 @@ class Residuals:
         fit comes nearer.
     """
 
-    budget: Budget
+    budget: MeasurementBudget
     workload: Workload
 
     def expected_errors(self, one: float = 1.0) -> dict[Clique, float]:
@@ -86,7 +86,7 @@ def fit_residuals(domain: Domain, measured: Sequence[Measured]) -> DenseModel:
     return fit_dense(domain, residuals, BITS, _alone(domain, residuals, total), total, rho)
 
 
-def _amount(budget: Budget, share: Fraction) -> float:
+def _amount(budget: MeasurementBudget, share: Fraction) -> float:
     """What Σ share/variance may be: μ², or 2ρ."""
     return float(budget.amount * share) * (2 if budget.notion == "zcdp" else 1)
 

@@ -26,19 +26,19 @@ _FINE = 10**12
 
 @final
 @frozen
-class Budget:
+class MeasurementBudget:
     """An amount in one of two currencies."""
 
     notion: Notion
     amount: Fraction
 
     @classmethod
-    def zcdp(cls, rho: exact.Number) -> Budget:
+    def zcdp(cls, rho: exact.Number) -> MeasurementBudget:
         """So much ρ."""
         return cls("zcdp", exact.positive(rho, "rho"))
 
     @classmethod
-    def gdp(cls, mu_squared: exact.Number) -> Budget:
+    def gdp(cls, mu_squared: exact.Number) -> MeasurementBudget:
         """So much μ²."""
         return cls("gdp", exact.positive(mu_squared, "mu_squared"))
 
@@ -59,7 +59,7 @@ class Budget:
 class Spending:
     """One run's account: every mechanism is paid for before it is used, and its loss is kept."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: MeasurementBudget) -> None:
         self.budget = budget
         self.left = budget.amount
         self.losses: list[tuple[str, Loss]] = []
