@@ -11,7 +11,7 @@ from algorithms.marginals.replay import table, taped
 
 from discreet.algorithms.marginals.counts import CodedTable
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import DenseModel, Model, fit_tree
 from discreet.algorithms.marginals.mst import MST
 from discreet.algorithms.marginals.residuals import Residuals
@@ -89,7 +89,7 @@ def test_independent_columns_stay_so() -> None:
     """In models without pairs, other generators make columns that follow each other (correlation 1)."""
     domain = Domain.of({f"c{i}": 2 + i for i in range(6)})
     random = np.random.default_rng(1)
-    measured = [Measured((i,), 10_000 * random.dirichlet(np.full(s, 3.0)), 1.0) for i, s in enumerate(domain.sizes)]
+    measured = [NoisyMeasurement((i,), 10_000 * random.dirichlet(np.full(s, 3.0)), 1.0) for i, s in enumerate(domain.sizes)]
     model = fit_tree(domain, measured)
     for count in (1000, 20_000):
         rows = make_rows(model, count, Workload.all_of(domain, 2))

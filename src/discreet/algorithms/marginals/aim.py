@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.algorithms.marginals.counts import Counts, Integers, Marginals, distance, rounded
 from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.junction_tree import tree_cells
-from discreet.algorithms.marginals.measured import Measured, measure, total_of
+from discreet.algorithms.marginals.measured import NoisyMeasurement, measure, total_of
 from discreet.algorithms.marginals.model import fit_tree
 from discreet.algorithms.marginals.result import FINAL_STEPS, Progress, Result, quiet
 from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
@@ -60,7 +60,7 @@ class AIM:
         closure = self.workload.closure()
         exact = counts.marginals(list(dict.fromkeys([*((i,) for i in domain.columns), *closure])))
         price = self.budget.amount / max(self.rounds or 16 * len(domain.names), 2 * len(domain.names))
-        measured: list[Measured] = []
+        measured: list[NoisyMeasurement] = []
         for i in domain.columns:
             measured.append(measure(exact, (i,), spending, price * (1 - self.selection), counts))
         if _column_error(measured) > _POOR:
@@ -92,7 +92,7 @@ class AIM:
         return [clique for clique in closure if clique in known or tree_cells(domain, [*cliques, clique]) <= self.most_cells * used]
 
 
-def _column_error(measured: Sequence[Measured]) -> float:
+def _column_error(measured: Sequence[NoisyMeasurement]) -> float:
     """By which share of all records columns by themselves are off, on average, by what was released of them."""
     total = total_of(measured)
     return sum(_HALF_NORMAL * one.deviation * one.values.size for one in measured) / len(measured) / total

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from discreet.algorithms.marginals.aim import AIM
 from discreet.algorithms.marginals.dense import MOST_CELLS
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import Model, fit_tree
 from discreet.algorithms.marginals.mst import MST
 from discreet.algorithms.marginals.residuals import Residuals, fit_residuals
@@ -62,7 +62,7 @@ def method_of(name: Name, budget: MeasurementBudget, workload: Workload) -> Meth
             return MST(budget=budget, workload=workload)
 
 
-def model_of(name: Name, domain: Domain, measured: Sequence[Measured]) -> Model:
+def model_of(name: Name, domain: Domain, measured: Sequence[NoisyMeasurement]) -> Model:
     """The model of a method from all that it measured: a function of it and nothing else."""
     return fit_residuals(domain, measured) if name == "residuals" else fit_tree(domain, measured, steps=FINAL_STEPS)
 

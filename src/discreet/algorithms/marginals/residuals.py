@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet import exact
 from discreet.algorithms.marginals.counts import Counts, Marginals
 from discreet.algorithms.marginals.domain import Clique, Domain
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import DenseModel, fit_dense
 from discreet.algorithms.marginals.residual import BITS, Residual, contrasts
 from discreet.algorithms.marginals.residual_planner import ENERGY, ResidualPlan, plan_residuals
@@ -72,13 +72,13 @@ class Residuals:
         guess = {order: energy * squared for order, energy in enumerate(ENERGY)}
         guess.update(dict.fromkeys(range(len(ENERGY), len(domain.names) + 1), ENERGY[-1] * squared / 10))
         plan = plan_residuals(domain, self.workload, guess)
-        first = Measured((), np.array([raw]), float(mechanism.scale) / counts.one)
+        first = NoisyMeasurement((), np.array([raw]), float(mechanism.scale) / counts.one)
         measured = [first, *_measured(plan, spending, held, counts, progress)]
         progress("fitting", 0.9)
         return Result("residuals", fit_residuals(domain, measured), tuple(measured), tuple(spending.losses), self.budget.loss)
 
 
-def fit_residuals(domain: Domain, measured: Sequence[Measured]) -> DenseModel:
+def fit_residuals(domain: Domain, measured: Sequence[NoisyMeasurement]) -> DenseModel:
     """The model over the whole domain that fits measured residuals best; the first is the number of records."""
     total, residuals = max(1.0, float(measured[0].values[0])), measured[1:]
     # ρ is what a record's own share of each residual costs at this noise
@@ -91,7 +91,9 @@ def _amount(budget: MeasurementBudget, share: Fraction) -> float:
     return float(budget.amount * share) * (2 if budget.notion == "zcdp" else 1)
 
 
-def _measured(plan: ResidualPlan, spending: Spending, held: Private[Marginals], counts: Counts, progress: Progress) -> list[Measured]:
+def _measured(
+    plan: ResidualPlan, spending: Spending, held: Private[Marginals], counts: Counts, progress: Progress
+) -> list[NoisyMeasurement]:
     """Residuals with the same noise and length are released together, as one vector."""
     budget = spending.left
     shares = {
@@ -101,7 +103,7 @@ def _measured(plan: ResidualPlan, spending: Spending, held: Private[Marginals], 
     whole = sum(shares[clique] for clique in used)
     priced = [(Fraction(int(shares[clique] / whole * _DIGITS), _DIGITS) * budget, plan.residual(clique)) for clique in used]
     priced = [(price, residual) for price, residual in priced if price > 0]
-    found: list[Measured] = []
+    found: list[NoisyMeasurement] = []
     moved = {residual: residual.moved_squared(counts.moved, counts.length) for _, residual in priced}
     together = sorted(priced, key=lambda one: (len(one[1].clique), one[0], moved[one[1]], one[1].clique))
     for (_, price, each), group in groupby(together, key=lambda one: (len(one[1].clique), one[0], moved[one[1]])):
@@ -113,7 +115,7 @@ def _measured(plan: ResidualPlan, spending: Spending, held: Private[Marginals], 
 
 def _released(
     residuals: Sequence[Residual], price: Fraction, moved_squared: Fraction, spending: Spending, held: Private[Marginals], counts: Counts
-) -> list[Measured]:
+) -> list[NoisyMeasurement]:
     mechanism = spending.gaussian(price, exact.rational_up(lambda: exact.ball(moved_squared).sqrt()))
 
     def answers(marginals: Marginals) -> NDArray[Any]:
@@ -123,12 +125,12 @@ def _released(
     unit = residuals[0].unit * counts.one
     ends = np.cumsum([0, *(residual.size for residual in residuals)])
     return [
-        Measured(residual.clique, noisy[a:b] / unit, float(mechanism.scale) / unit)
+        NoisyMeasurement(residual.clique, noisy[a:b] / unit, float(mechanism.scale) / unit)
         for residual, a, b in zip(residuals, ends, ends[1:], strict=False)
     ]
 
 
-def _alone(domain: Domain, measured: Sequence[Measured], total: float) -> list[Floats]:
+def _alone(domain: Domain, measured: Sequence[NoisyMeasurement], total: float) -> list[Floats]:
     """Each column's distribution by itself, from its own residual; nothing is impossible."""
     found = []
     known = {one.clique: one for one in measured}
