@@ -200,9 +200,9 @@ def test_a_replaced_record_moves_residuals_twice(monkeypatch: Any) -> None:
 
     def short(knowledge: Knowledge, clique: Any) -> Fraction:
         root = math.sqrt(Residual(DOMAIN, clique, 6).length_squared)
-        return Fraction(math.ceil(root * float(knowledge._counts.length) * 1024), 1024)
+        return Fraction(math.ceil(root * float(knowledge._counts.l2_sensitivity) * 1024), 1024)
 
-    monkeypatch.setattr(Knowledge, "_length", short)
+    monkeypatch.setattr(Knowledge, "_sensitivity", short)
     both(monkeypatch, Interactive(accuracy=1500, guarding="never"))
     with pytest.raises(TooFar):
         both(monkeypatch, Interactive(accuracy=1500, guarding="never"), "replaced")
@@ -222,7 +222,7 @@ class Watched:
 
     def __init__(self, held: dict[str, Any]) -> None:
         self._table, self.read = CodedTable(DOMAIN, held), 0
-        self.domain, self.one, self.moved, self.gained, self.length = DOMAIN, 1, 1, 1, Fraction(1)
+        self.domain, self.one, self.l1_sensitivity, self.one_sided_sensitivity, self.l2_sensitivity = DOMAIN, 1, 1, 1, Fraction(1)
 
     def marginals(self, cliques: Any) -> Any:
         self.read += 1

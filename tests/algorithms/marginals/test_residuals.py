@@ -62,8 +62,13 @@ class Understated:
 
     def __init__(self, domain: Domain, rows: Any, replace_one: bool = False) -> None:
         self._real = table(domain, rows, replace_one)
-        self.domain, self.one, self.moved, self.length = domain, 1, self._real.moved, self._real.length / 2
-        self.gained = self._real.gained
+        self.domain, self.one, self.l1_sensitivity, self.l2_sensitivity = (
+            domain,
+            1,
+            self._real.l1_sensitivity,
+            self._real.l2_sensitivity / 2,
+        )
+        self.one_sided_sensitivity = self._real.one_sided_sensitivity
         self.marginals = self._real.marginals
 
 

@@ -71,11 +71,11 @@ class AIM:
             if spending.left < 2 * price:
                 price = spending.left
             last = price == spending.left
-            noise = float(spending.gaussian(price * (1 - self.selection), counts.length).scale) / counts.one
+            noise = float(spending.gaussian(price * (1 - self.selection), counts.l2_sensitivity).scale) / counts.one
             candidates = self._candidates(closure, [one.clique for one in measured], spending.used)
             estimates = {clique: rounded(model.marginal(clique), counts.one) for clique in candidates}
             scores = exact.map(partial(_scores, estimates=estimates, weights=closure, noise=counts.one * noise))
-            chooser = spending.selection(price * self.selection, max(closure[clique] for clique in candidates) * counts.moved)
+            chooser = spending.selection(price * self.selection, max(closure[clique] for clique in candidates) * counts.l1_sensitivity)
             chosen = candidates[spending.release("choice", chooser, scores)]
             rest = spending.left if last else price * (1 - self.selection)
             measured.append(measure(exact, chosen, spending, rest, counts))

@@ -136,10 +136,10 @@ class Interactive:
         threshold, confidence = width // 2, 1 - self.beta / (2 * round_number * (round_number + 1))
         if (slack := width - threshold - 2) < 4:
             return None
-        moved = _GRAIN * counts.gained
-        once = SparseVector(epsilon=1, threshold=threshold, sensitivity=moved).error(confidence, 2 * self.questions)
+        sensitivity = _GRAIN * counts.one_sided_sensitivity
+        once = SparseVector(epsilon=1, threshold=threshold, sensitivity=sensitivity).error(confidence, 2 * self.questions)
         epsilon = Fraction(ceil(once / slack * 10**6), 10**6)  # the error is that of ε = 1 divided by ε
-        return SparseVector(epsilon=epsilon, threshold=threshold, sensitivity=moved)
+        return SparseVector(epsilon=epsilon, threshold=threshold, sensitivity=sensitivity)
 
     def open(self, counts: Counts, pay: Pay) -> InteractiveRun:
         """Begin; a share needs the number of records, which is measured now."""

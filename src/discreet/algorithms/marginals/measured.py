@@ -57,6 +57,6 @@ def independent(domain: Domain, measured: Sequence[NoisyMeasurement], total: flo
 
 def measure(exact: Private[Marginals], clique: Clique, spending: Spending, price: Fraction, counts: Counts) -> NoisyMeasurement:
     """Release a marginal with Gaussian noise, for a price."""
-    mechanism = spending.gaussian(price, counts.length)
+    mechanism = spending.gaussian(price, counts.l2_sensitivity)
     noisy = spending.release(f"marginal of {counts.domain.shown(clique)}", mechanism, exact.map(lambda held: held[clique]))
     return NoisyMeasurement(clique, np.asarray(noisy, np.float64) / counts.one, float(mechanism.scale) / counts.one)

@@ -55,7 +55,7 @@ class MST:
         group = list(domain.columns)  # columns that are joined have the same number
         for _ in range(len(columns) - 1):
             open_pairs = [pair for pair in pairs if group[pair[0]] != group[pair[1]]]
-            chooser = spending.selection(self.budget.amount * _THIRD / (len(columns) - 1), counts.moved)
+            chooser = spending.selection(self.budget.amount * _THIRD / (len(columns) - 1), counts.l1_sensitivity)
             a, b = open_pairs[spending.release("choice", chooser, scores.map(partial(_listed, pairs=open_pairs)))]
             group = [group[a] if one == group[b] else one for one in group]
             tree.append((a, b))

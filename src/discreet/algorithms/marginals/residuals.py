@@ -36,7 +36,7 @@ class Residuals:
     First the number of records, for its planned part of the budget; by it, what is surely below the noise is left out.
 
     Theorem (Gaussian composition).
-        The residuals of one clique, as whole numbers, move by at most `Residual.moved_squared` for one unit; Gaussian noise on all of them
+        The residuals of one clique, as whole numbers, move by at most `Residual.sensitivity_squared` for one unit; Gaussian noise on all of them
         costs what is claimed, in ρ and in μ². Fitting is post-processing.
 
     Accuracy.
@@ -63,11 +63,11 @@ class Residuals:
         domain, spending = counts.domain, Spending(self.budget)
         held = counts.marginals([(), *self.workload.closure()])
         part = self._first
-        mechanism = spending.gaussian(self.budget.amount * part, Fraction(counts.gained))
+        mechanism = spending.gaussian(self.budget.amount * part, Fraction(counts.one_sided_sensitivity))
         count = spending.release("number of records", mechanism, held.map(lambda marginals: marginals[()]))
         raw = float(np.asarray(count)[0]) / counts.one
         total = max(1.0, raw)
-        amount = _amount(self.budget, 1 - part) * (counts.one / counts.moved) ** 2
+        amount = _amount(self.budget, 1 - part) * (counts.one / counts.l1_sensitivity) ** 2
         squared = max(total, float(mechanism.scale) / counts.one) ** 2 * amount  # as many as noise may hide are never surely not there
         guess = {order: energy * squared for order, energy in enumerate(ENERGY)}
         guess.update(dict.fromkeys(range(len(ENERGY), len(domain.names) + 1), ENERGY[-1] * squared / 10))
@@ -104,9 +104,9 @@ def _measured(
     priced = [(Fraction(int(shares[clique] / whole * _DIGITS), _DIGITS) * budget, plan.residual(clique)) for clique in used]
     priced = [(price, residual) for price, residual in priced if price > 0]
     found: list[NoisyMeasurement] = []
-    moved = {residual: residual.moved_squared(counts.moved, counts.length) for _, residual in priced}
-    together = sorted(priced, key=lambda one: (len(one[1].clique), one[0], moved[one[1]], one[1].clique))
-    for (_, price, each), group in groupby(together, key=lambda one: (len(one[1].clique), one[0], moved[one[1]])):
+    squares = {residual: residual.sensitivity_squared(counts.l1_sensitivity, counts.l2_sensitivity) for _, residual in priced}
+    together = sorted(priced, key=lambda one: (len(one[1].clique), one[0], squares[one[1]], one[1].clique))
+    for (_, price, each), group in groupby(together, key=lambda one: (len(one[1].clique), one[0], squares[one[1]])):
         residuals = [residual for _, residual in group]
         found += _released(residuals, price * len(residuals), each * len(residuals), spending, held, counts)
         progress(f"measured {len(found):,} of {len(priced):,} residuals", 0.8 * len(found) / len(priced))
@@ -114,9 +114,14 @@ def _measured(
 
 
 def _released(
-    residuals: Sequence[Residual], price: Fraction, moved_squared: Fraction, spending: Spending, held: Private[Marginals], counts: Counts
+    residuals: Sequence[Residual],
+    price: Fraction,
+    sensitivity_squared: Fraction,
+    spending: Spending,
+    held: Private[Marginals],
+    counts: Counts,
 ) -> list[NoisyMeasurement]:
-    mechanism = spending.gaussian(price, exact.rational_up(lambda: exact.ball(moved_squared).sqrt()))
+    mechanism = spending.gaussian(price, exact.rational_up(lambda: exact.ball(sensitivity_squared).sqrt()))
 
     def answers(marginals: Marginals) -> NDArray[Any]:
         return np.concatenate([residual.of(marginals[residual.clique]) for residual in residuals])

@@ -183,7 +183,7 @@ class Synthetic:
     # ── how good it is ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def compared(self, cliques: Sequence[Clique] | None = None) -> list[Compared]:
-        """NoisyMeasurement marginals beside the model's and the rows': those of the workload that were measured, or some others."""
+        """Measured marginals beside the model's and the rows': those of the workload that were measured, or some others."""
         chosen = self._measured_cliques if cliques is None else cliques
         return compared(self.domain, self.measured, self.method == "residuals", self.model, self.codes, chosen)
 
