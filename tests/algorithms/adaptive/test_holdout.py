@@ -13,7 +13,7 @@ import pytest
 
 from discreet.algorithms.adaptive.holdout import ReusableHoldout
 from discreet.algorithms.adaptive.rows import Rows, entries
-from discreet.algorithms.adaptive.thresholdout import Conversation, Thresholdout, Told
+from discreet.algorithms.adaptive.thresholdout import HoldoutAnswer, Thresholdout, ThresholdoutRun
 from discreet.algorithms.adaptive.transfer import population_error
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.ledger.ledger import open_ledger
@@ -127,7 +127,7 @@ def scores(monkeypatch: pytest.MonkeyPatch, X: Any, y: Any, estimator: Any, **sa
     """The value of each record of the holdout, as it goes into the mean."""
     heard: list[Any] = []
     with monkeypatch.context() as patch:
-        patch.setattr(Conversation, "values", lambda self, train, found: heard.extend(reveal(found)) or Told(0.0, "train"))
+        patch.setattr(ThresholdoutRun, "values", lambda self, train, found: heard.extend(reveal(found)) or HoldoutAnswer(0.0, "train"))
         ReusableHoldout(X_TRAIN, Y_TRAIN, X, y, sigma=1, **said).score(estimator, lambda prediction, label: prediction == label)
     return [float(value or 0) for value in heard]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, final
 
 from discreet.algorithms.adaptive.rows import Rows, entries
-from discreet.algorithms.adaptive.thresholdout import Conversation, Thresholdout, Told, attempt, quietly
+from discreet.algorithms.adaptive.thresholdout import HoldoutAnswer, Thresholdout, ThresholdoutRun, attempt, quietly
 from discreet.algorithms.adaptive.transfer import population_error
 from discreet.errors import Invalid
 from discreet.exact import Number
@@ -71,7 +71,7 @@ class ReusableHoldout:
         with quietly():
             rows, labels = X_holdout if batched else Rows.of(X_holdout, X_train), entries(y_holdout, y_train)
         self._holdout = Private((rows, labels))
-        self._conversation: Conversation = self.rule.open(range(len(X_train)), Private(range(len(X_holdout))))
+        self._conversation: ThresholdoutRun = self.rule.open(range(len(X_train)), Private(range(len(X_holdout))))
 
     @property
     def loss(self) -> Loss:
@@ -83,7 +83,7 @@ class ReusableHoldout:
         """How often the holdout may still tell its own score."""
         return self._conversation.left
 
-    def score(self, estimator: Any, metric: str | Metric = "accuracy") -> Told:
+    def score(self, estimator: Any, metric: str | Metric = "accuracy") -> HoldoutAnswer:
         """The score of a fitted model, and where it is from."""
         told, way = _metric(metric), _all_at_once if self._batched else _one_by_one
         train = self._trained(estimator, told)
