@@ -175,19 +175,19 @@ class ThresholdoutRun:
 
 
 def _each(phi: Callable[[Any], float], rows: Iterable[Any]) -> list[Any]:
-    with quietly():
-        return [attempt(phi, row) for row in rows]
+    with without_warnings():
+        return [value_or_none(phi, row) for row in rows]
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def without_warnings() -> Iterator[None]:
     """Let no warning out: it would tell that there is such a record."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
 
 
-def attempt(function: Callable[..., Any], *given: Any) -> Any:
+def value_or_none(function: Callable[..., Any], *given: Any) -> Any:
     """What a function gives, or None if it fails: an error would tell that there is such a record."""
     try:
         return function(*given)
@@ -200,10 +200,10 @@ def attempt(function: Callable[..., Any], *given: Any) -> Any:
 def _total(values: Any, most: int) -> int:
     """The sum of at most so many values in [0, 1], each put on the grid by itself, in steps of it; no list of values counts as none."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        found = attempt(lambda: np.rint(answers.floats(values, Fraction(0), Fraction(1))[:most] * _STEPS).astype(np.int64).sum())
+        found = value_or_none(lambda: np.rint(answers.floats(values, Fraction(0), Fraction(1))[:most] * _STEPS).astype(np.int64).sum())
         return int(found or 0)
-    listed = attempt(lambda: list(values)[:most]) or []
-    return sum(attempt(_steps, value) or 0 for value in listed)
+    listed = value_or_none(lambda: list(values)[:most]) or []
+    return sum(value_or_none(_steps, value) or 0 for value in listed)
 
 
 def _steps(value: Any) -> int:
