@@ -71,7 +71,7 @@ class GraphPlan:
         """How it is found how many edges of one node count, where it was not said."""
         if self.protects == "edge" or self.most is not None or self.what != "edges":
             return None
-        return DegreeBound(epsilon=self.epsilon * _FINDING, worth=self.epsilon * (1 - _FINDING))
+        return DegreeBound(epsilon=self.epsilon * _FINDING, count_epsilon=self.epsilon * (1 - _FINDING))
 
     @property
     def width(self) -> Laplace | None:
