@@ -10,8 +10,8 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import parameter
-from discreet.algorithms.graphs import given
-from discreet.algorithms.graphs.given import Protects
+from discreet.algorithms.graphs import arguments
+from discreet.algorithms.graphs.arguments import Protects
 from discreet.algorithms.graphs.graph import Graph, Integers
 from discreet.algorithms.graphs.projection import project
 from discreet.exact import Number
@@ -88,8 +88,8 @@ class DegreeHistogram(Mechanism[Degrees]):
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    most: int = field(converter=given.most)
-    protects: Protects = field(default="edge", converter=given.protects)
+    most: int = field(converter=arguments.most)
+    protects: Protects = field(default="edge", converter=arguments.protects)
 
     @property
     def noise(self) -> Laplace:
@@ -105,7 +105,7 @@ class DegreeHistogram(Mechanism[Degrees]):
         return self.noise.error(confidence, self.most)
 
     def check(self, answer: Any) -> None:
-        given.check_edges(answer)
+        arguments.check_edges(answer)
 
     def sample(self, answer: Any, bits: Bits) -> Degrees:
         noisy: Any = self.noise.sample(self.exact(Graph.of(answer)), bits)
@@ -136,7 +136,7 @@ class DegreeSequence(Mechanism[list[float]]):
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    nodes: int = field(converter=given.nodes)
+    nodes: int = field(converter=arguments.nodes)
 
     @property
     def noise(self) -> Laplace:
@@ -152,7 +152,7 @@ class DegreeSequence(Mechanism[list[float]]):
         return self.noise.error(confidence, self.nodes)
 
     def check(self, answer: Any) -> None:
-        given.check_edges(answer)
+        arguments.check_edges(answer)
 
     def sample(self, answer: Any, bits: Bits) -> list[float]:
         noisy: Any = self.noise.sample(self.exact(Graph.of(answer)), bits)

@@ -11,7 +11,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet import parameter
-from discreet.algorithms.graphs import given
+from discreet.algorithms.graphs import arguments
 from discreet.algorithms.graphs.graph import Graph
 from discreet.exact import Number
 from discreet.loss.loss import Loss
@@ -76,7 +76,7 @@ class DegreeBound(Mechanism[int]):
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
     count_epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    largest: int = field(default=2**16, converter=given.most)
+    largest: int = field(default=2**16, converter=arguments.most)
 
     @property
     def bounds(self) -> tuple[int, ...]:
@@ -100,7 +100,7 @@ class DegreeBound(Mechanism[int]):
         return self._search.error(confidence, max(len(self.bounds) - 1, 1))
 
     def check(self, answer: Any) -> None:
-        given.check_edges(answer)
+        arguments.check_edges(answer)
 
     def sample(self, answer: Any, bits: Bits) -> int:
         graph = Graph.of(answer)

@@ -10,8 +10,8 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact, parameter
-from discreet.algorithms.graphs import given
-from discreet.algorithms.graphs.given import Protects
+from discreet.algorithms.graphs import arguments
+from discreet.algorithms.graphs.arguments import Protects
 from discreet.algorithms.graphs.graph import Graph, Integers
 from discreet.algorithms.graphs.ladder import LadderDistribution, Piece, steepest
 from discreet.errors import Invalid
@@ -53,8 +53,8 @@ class TriangleCount(Mechanism[int]):
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    protects: Protects = field(default="edge", converter=given.protects)
-    most: int | None = field(default=None, converter=given.any_most)
+    protects: Protects = field(default="edge", converter=arguments.protects)
+    most: int | None = field(default=None, converter=arguments.any_most)
 
     def __attrs_post_init__(self) -> None:
         if self.protects == "node" and (self.most is None or self.most < 2):
@@ -99,7 +99,7 @@ class TriangleCount(Mechanism[int]):
             return float(widest.span(k))
 
     def check(self, answer: Any) -> None:
-        given.check_edges(answer)
+        arguments.check_edges(answer)
 
     def sample(self, answer: Any, bits: Bits) -> int:
         graph = Graph.of(answer)
