@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scripted import Seeded
 
-from discreet.algorithms.classical.given import check_histogram, histogram
+from discreet.algorithms.classical.arguments import check_histogram, read_histogram
 from discreet.algorithms.classical.shares import Share
 from discreet.algorithms.classical.weights import Weights, most_updates
 from discreet.errors import Invalid
@@ -225,13 +225,13 @@ def test_one_of_the_two() -> None:
 
 
 def test_histograms_are_read_totally() -> None:
-    assert histogram([1.7, math.nan, -2], 3, 1).tolist() == [1, 0, 0]
-    huge = histogram([10**30, 2**62, 1], 3, 7)
+    assert read_histogram([1.7, math.nan, -2], 3, 1).tolist() == [1, 0, 0]
+    huge = read_histogram([10**30, 2**62, 1], 3, 7)
     assert int(huge[0]) * 3 * 7 <= 2**62
     assert int(huge @ [7, 7, 7]) == 7 * sum(huge.tolist())  # no overflow
     for wrong in ([1, 2], 5, [[1, 2, 3]]):
         with pytest.raises(Invalid):
-            histogram(wrong, 3, 1)
+            read_histogram(wrong, 3, 1)
     for wrong in ([1, -1, 0], [1.5, 0, 0]):
         with pytest.raises(Invalid):
             check_histogram(wrong, 3)

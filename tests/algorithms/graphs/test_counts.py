@@ -76,7 +76,7 @@ def test_the_edges_are_within_the_error(mechanism: EdgeCount) -> None:
 
 
 def test_a_bound_is_found() -> None:
-    """A ring with one hub: two edges of a node are count_epsilon counting, the hub's two hundred are not."""
+    """A ring with one hub: two edges of a node are worth counting, the hub's two hundred are not."""
     graph = Graph.of([*RING, *STAR])
     mechanism = DegreeBound(epsilon=4, count_epsilon="1/4")
     found = [mechanism.sample(graph, Shake(i)) for i in range(200)]

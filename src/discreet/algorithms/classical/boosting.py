@@ -11,8 +11,8 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.given import Integers, histogram
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import Integers, read_histogram
 from discreet.algorithms.classical.linear import Queries
 from discreet.algorithms.classical.shares import Share
 from discreet.algorithms.classical.synthesis import Base, FewRows, Promising, Reach, draws_needed, edge_of
@@ -76,14 +76,14 @@ class Boosting(Mechanism[Boosted]):
     """
 
     questions: Callable[[Any], Any] = field(repr=False)
-    size: int = field(converter=given.size)
+    size: int = field(converter=arguments.size)
     base: Base
-    rounds: int = field(converter=given.rounds)
-    draws: int = field(converter=given.draws)
-    near: int = field(converter=given.near)
-    margin: int = field(converter=given.margin)
+    rounds: int = field(converter=arguments.rounds)
+    draws: int = field(converter=arguments.draws)
+    near: int = field(converter=arguments.near)
+    margin: int = field(converter=arguments.margin)
     edge: Fraction = field(default=Fraction(1, 4), converter=edge_of, repr=str)
-    sensitivity: int = field(default=1, converter=given.sensitivity)
+    sensitivity: int = field(default=1, converter=arguments.sensitivity)
 
     @classmethod
     def linear(
@@ -110,7 +110,7 @@ class Boosting(Mechanism[Boosted]):
             squares = Fraction((rounds - 1) * rounds * (2 * rounds - 1), 6)
             margin = math.isqrt(math.ceil(4 * draws * reach**2 * squares / budget.rho)) + 1
         return cls(
-            questions=lambda data: queries.answers(histogram(data, queries.domain, queries.top)),
+            questions=lambda data: queries.answers(read_histogram(data, queries.domain, queries.top)),
             size=queries.size, base=base, rounds=rounds, draws=draws, near=near, margin=max(margin, 1), edge=edge, sensitivity=queries.top,
         )  # fmt: skip
 

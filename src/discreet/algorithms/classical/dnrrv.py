@@ -9,8 +9,8 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.given import Integers, check_histogram, histogram
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import Integers, check_histogram, read_histogram
 from discreet.algorithms.classical.linear import Queries
 from discreet.algorithms.classical.nearest import few_rows
 from discreet.algorithms.classical.nested import Nested, part_sizes
@@ -70,13 +70,13 @@ class DNRRV(Mechanism[Sanitised]):
     """
 
     queries: Queries
-    rows: int = field(converter=given.rows)
+    rows: int = field(converter=arguments.rows)
     sizes: tuple[int, ...] = field(default=(), converter=part_sizes)
-    beta: Fraction = field(default=Fraction(1, 20), converter=given.beta, repr=str)
-    epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
-    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
-    rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
-    records: int | None = field(default=None, converter=given.records)
+    beta: Fraction = field(default=Fraction(1, 20), converter=arguments.beta, repr=str)
+    epsilon: Fraction | None = field(default=None, converter=arguments.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=arguments.delta, repr=str)
+    rho: Fraction | None = field(default=None, converter=arguments.rho, repr=str)
+    records: int | None = field(default=None, converter=arguments.records)
 
     def __attrs_post_init__(self) -> None:
         _ = self.nested
@@ -134,7 +134,7 @@ class DNRRV(Mechanism[Sanitised]):
         parts = [everything]
         for size in self.sizes:
             parts.append(part_of(parts[-1], size, bits))
-        counts = histogram(answer, self.queries.domain, top)
+        counts = read_histogram(answer, self.queries.domain, top)
         true = self.queries.answers(counts)  # met below only by noise and by tests
         total = self.records
         nested = self.nested

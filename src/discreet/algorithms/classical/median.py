@@ -11,10 +11,10 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.given import Floats, Integers, private_histogram
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import Floats, Integers, private_histogram
 from discreet.algorithms.classical.linear import small_databases
-from discreet.algorithms.classical.rounds import Answer, Rounds, measure_total, read_query, share_rounds
+from discreet.algorithms.classical.rounds import Answer, Rounds, measure_total, query_row, share_rounds
 from discreet.algorithms.classical.shares import Share
 from discreet.errors import Invalid
 from discreet.exact import Number
@@ -91,14 +91,14 @@ class MedianMechanism:
     """
 
     candidates: Integers = field(converter=_candidates, repr=lambda c: f"<{len(c)} databases>")
-    top: int = field(default=1, converter=given.top)
-    accuracy: Fraction = field(converter=given.accuracy, repr=str)
-    queries_expected: int = field(converter=given.queries_expected)
-    beta: Fraction = field(default=Fraction(1, 20), converter=given.beta, repr=str)
-    epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
-    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
-    rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
-    records: int | None = field(default=None, converter=given.records)
+    top: int = field(default=1, converter=arguments.top)
+    accuracy: Fraction = field(converter=arguments.accuracy, repr=str)
+    queries_expected: int = field(converter=arguments.queries_expected)
+    beta: Fraction = field(default=Fraction(1, 20), converter=arguments.beta, repr=str)
+    epsilon: Fraction | None = field(default=None, converter=arguments.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=arguments.delta, repr=str)
+    rho: Fraction | None = field(default=None, converter=arguments.rho, repr=str)
+    records: int | None = field(default=None, converter=arguments.records)
 
     def __attrs_post_init__(self) -> None:
         _ = self.budget
@@ -144,7 +144,7 @@ class MedianMechanism:
 
     def needs(self, beta: Number | None = None) -> int:
         """From how many records on the accuracy statement holds, at this β instead of the mechanism's own."""
-        third, rounds = (self.beta if beta is None else given.beta(beta)) / 3, self.rounds
+        third, rounds = (self.beta if beta is None else arguments.beta(beta)) / 3, self.rounds
         test = rounds.stream(0).error(1 - third / rounds.rounds, 2 * self.queries_expected) / self.top
         told = rounds.telling_count.error(1 - third, rounds.rounds) / self.top
         off = 0.0 if self.counting is None else self.counting.error(1 - third)
@@ -186,7 +186,7 @@ class Run:
     def ask(self, query: Any) -> Answer:
         """Answer a query, given by its whole values from 0 to top."""
         mechanism = self.mechanism
-        row = read_query(query, mechanism.domain, mechanism.top)
+        row = query_row(query, mechanism.domain, mechanism.top)
         alive = mechanism.candidates[self._alive]
         votes = np.rint(self.total * ((alive @ row) / alive.sum(axis=1))).astype(np.int64)
         estimate = int(np.partition(votes, len(votes) // 2)[len(votes) // 2])

@@ -11,7 +11,7 @@ from typing import NamedTuple, final
 from attrs import evolve, field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
+from discreet.algorithms.classical import arguments
 from discreet.algorithms.classical.rounds import Rounds
 from discreet.algorithms.classical.shares import Share
 from discreet.algorithms.classical.small import log_small_databases
@@ -82,16 +82,16 @@ class Nested:
         within λ + 2t, a hit is measured. For the fit see `few_rows`: the data's own distribution at n̂ is within a + ν of the answers.
     """
 
-    size: int = field(converter=given.size)
-    domain: int = field(converter=given.domain)
-    top: int = field(default=1, converter=given.top)
-    rows: int = field(converter=given.rows)
+    size: int = field(converter=arguments.size)
+    domain: int = field(converter=arguments.domain)
+    top: int = field(default=1, converter=arguments.top)
+    rows: int = field(converter=arguments.rows)
     sizes: tuple[int, ...] = field(default=(), converter=part_sizes)
-    beta: Fraction = field(default=Fraction(1, 20), converter=given.beta, repr=str)
-    epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
-    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
-    rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
-    records: int | None = field(default=None, converter=given.records)
+    beta: Fraction = field(default=Fraction(1, 20), converter=arguments.beta, repr=str)
+    epsilon: Fraction | None = field(default=None, converter=arguments.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=arguments.delta, repr=str)
+    rho: Fraction | None = field(default=None, converter=arguments.rho, repr=str)
+    records: int | None = field(default=None, converter=arguments.records)
 
     def __attrs_post_init__(self) -> None:
         if any(below >= above for above, below in pairwise((self.size, *self.sizes))):

@@ -9,9 +9,9 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.given import Floats, Integers, private_histogram
-from discreet.algorithms.classical.rounds import Answer, Rounds, measure_total, read_query, share_rounds
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import Floats, Integers, private_histogram
+from discreet.algorithms.classical.rounds import Answer, Rounds, measure_total, query_row, share_rounds
 from discreet.algorithms.classical.shares import Share
 from discreet.algorithms.classical.weights import Weights, most_updates
 from discreet.exact import Number
@@ -49,16 +49,16 @@ class PMW:
     ('paid', 80000.0)
     """
 
-    domain: int = field(converter=given.domain)
-    top: int = field(default=1, converter=given.top)
-    accuracy: Fraction = field(converter=given.accuracy, repr=str)
-    queries_expected: int = field(converter=given.queries_expected)
-    beta: Fraction = field(default=Fraction(1, 20), converter=given.beta, repr=str)
-    epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
-    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
-    rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
-    records: int | None = field(default=None, converter=given.records)
-    updates: int | None = field(default=None, converter=given.updates)
+    domain: int = field(converter=arguments.domain)
+    top: int = field(default=1, converter=arguments.top)
+    accuracy: Fraction = field(converter=arguments.accuracy, repr=str)
+    queries_expected: int = field(converter=arguments.queries_expected)
+    beta: Fraction = field(default=Fraction(1, 20), converter=arguments.beta, repr=str)
+    epsilon: Fraction | None = field(default=None, converter=arguments.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=arguments.delta, repr=str)
+    rho: Fraction | None = field(default=None, converter=arguments.rho, repr=str)
+    records: int | None = field(default=None, converter=arguments.records)
+    updates: int | None = field(default=None, converter=arguments.updates)
 
     def __attrs_post_init__(self) -> None:
         _ = self.budget
@@ -101,7 +101,7 @@ class PMW:
 
     def slack(self, beta: Number | None = None) -> tuple[float, float, float]:
         """t, Z and ν of the accuracy statement, as counts: each holds for all steps with probability 1 − β/3."""
-        third, rounds, top = (self.beta if beta is None else given.beta(beta)) / 3, self.rounds, self.top
+        third, rounds, top = (self.beta if beta is None else arguments.beta(beta)) / 3, self.rounds, self.top
         test = rounds.stream(0).error(1 - third / rounds.rounds, 2 * self.queries_expected) / top
         told = rounds.telling_count.error(1 - third, rounds.rounds) / top
         return test, told, 0.0 if self.counting is None else self.counting.error(1 - third)
@@ -141,7 +141,7 @@ class Run:
     def ask(self, query: Any) -> Answer:
         """Answer a query, given by its whole values from 0 to top."""
         mechanism = self.mechanism
-        row = read_query(query, mechanism.domain, mechanism.top)
+        row = query_row(query, mechanism.domain, mechanism.top)
         values = row / mechanism.top
         estimate = round(self.total * mechanism.top * self._weights.mean(values))
         refused = self.spent

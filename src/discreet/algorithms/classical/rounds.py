@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, final
 import numpy as np
 from attrs import frozen
 
-from discreet.algorithms.classical.given import Integers
+from discreet.algorithms.classical.arguments import Integers
 from discreet.algorithms.classical.shares import Share
 from discreet.errors import Invalid
 from discreet.loss.loss import NOTHING, Loss, compose
@@ -123,7 +123,7 @@ def measure_total(counting: Laplace | Gaussian | None, records: int | None, data
     return max(1, int(counting.release(data.map(lambda counts: int(counts.sum()))))), [counting.loss]
 
 
-def read_query(query: Any, domain: int, top: int) -> Integers:
+def query_row(query: Any, domain: int, top: int) -> Integers:
     """A query as whole numbers from 0 to top, one for each value of the domain."""
     row = np.asarray(query)
     if row.shape != (domain,) or row.dtype.kind not in "biu" or row.min() < 0 or row.max() > top:

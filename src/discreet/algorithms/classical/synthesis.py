@@ -10,8 +10,8 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.given import Integers, check_histogram, histogram
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import Integers, check_histogram, read_histogram
 from discreet.algorithms.classical.linear import Queries, small_databases
 from discreet.algorithms.classical.nearest import few_rows
 from discreet.algorithms.classical.shares import Share
@@ -71,8 +71,8 @@ class FewRows:
     """
 
     queries: Queries
-    rows: int = field(converter=given.rows)
-    draws: int = field(converter=given.draws)
+    rows: int = field(converter=arguments.rows)
+    draws: int = field(converter=arguments.draws)
     share: Share
 
     @property
@@ -106,7 +106,7 @@ class FewRows:
         if len(drawn) != self.draws:
             raise Invalid("the base is made for another number of drawn queries")
         top = self.queries.top
-        counts = histogram(data, self.queries.domain, top)
+        counts = read_histogram(data, self.queries.domain, top)
         rows = np.vstack([self.queries.matrix[drawn], np.full(self.queries.domain, top)])
         noisy = np.asarray(self.measuring.sample(rows @ counts, bits), np.int64)
         total = max(1, round(int(noisy[-1]) / top))
