@@ -15,7 +15,7 @@ from theorems import laws
 
 from discreet.algorithms.classical.boosting import Boosting, rounds_needed
 from discreet.algorithms.classical.linear import Queries
-from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical.shares import BudgetShare
 from discreet.algorithms.classical.synthesis import FewRows, Reach, draws_needed
 from discreet.errors import Invalid
 from discreet.loss.loss import NOTHING, Loss, compose
@@ -237,7 +237,7 @@ def test_general_queries() -> None:
                 out[i] = self.noise.sample(int(ranks(data)[i]), bits)
             return out
 
-    base = Direct(Share.of(rho=1).count(1))
+    base = Direct(BudgetShare.of(rho=1).count(1))
     boost = Boosting(questions=ranks, size=6, base=base, rounds=rounds_needed(6), draws=20, near=30, margin=200)
     told = boost.sample(data, Seeded(4))
     assert np.abs(told.answers - ranks(data)).max() <= boost.near + boost.margin

@@ -14,7 +14,7 @@ from discreet import exact
 from discreet.algorithms.classical import arguments
 from discreet.algorithms.classical.arguments import Integers, read_histogram
 from discreet.algorithms.classical.linear import Queries
-from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical.shares import BudgetShare
 from discreet.algorithms.classical.synthesis import Base, FewRows, Promising, Reach, draws_needed, edge_of
 from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
@@ -100,7 +100,7 @@ class Boosting(Mechanism[Boosted]):
         edge: Number = Fraction(1, 4),
     ) -> Boosting:
         """Boost `FewRows` within a budget, half of it for the bases; near is in units of 1/top."""
-        budget = Share.of(epsilon, rho, delta, parts=exact.whole(rounds, "rounds") * exact.whole(draws, "draws"))
+        budget = BudgetShare.of(epsilon, rho, delta, parts=exact.whole(rounds, "rounds") * exact.whole(draws, "draws"))
         base = FewRows(queries=queries, rows=rows, draws=draws, share=budget.part(2 * exact.whole(rounds, "rounds")))
         reach = _step(edge_of(edge)) * queries.top
         if budget.epsilon is not None:

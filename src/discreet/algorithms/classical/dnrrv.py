@@ -14,7 +14,7 @@ from discreet.algorithms.classical.arguments import Integers, check_histogram, r
 from discreet.algorithms.classical.linear import Queries
 from discreet.algorithms.classical.nearest import few_rows
 from discreet.algorithms.classical.nested import Nested, part_sizes
-from discreet.algorithms.classical.rounds import Rounds
+from discreet.algorithms.classical.rounds import ThresholdRounds
 from discreet.algorithms.classical.small import SmallDatabase
 from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
@@ -56,7 +56,7 @@ class DNRRV(Mechanism[Sanitised]):
 
     Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009; the price in exact terms).
         All levels (see `Nested`) compose to `loss`, which is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see
-        `Share`). Fitting is post-processing.
+        `BudgetShare`). Fitting is post-processing.
 
     Accuracy.
         `error(confidence, size=n)` is that of the top level (see `Nested`), for confidence up to 1 − β; `small_error` is that of the
@@ -157,7 +157,7 @@ class DNRRV(Mechanism[Sanitised]):
         return few_rows(self.queries.matrix[part] / top, np.clip(told[part] / (top * total), 0, 1), self.rows)
 
 
-def _correct(told: Integers, true: Integers, asked: Integers, rounds: Rounds, threshold: int, bits: Bits) -> int:
+def _correct(told: Integers, true: Integers, asked: Integers, rounds: ThresholdRounds, threshold: int, bits: Bits) -> int:
     """Test each answer against the truth from both sides, and measure those that are far off; how many there were."""
     hits, stream = 0, Stream(rounds.stream(threshold), bits)
     for q in asked.tolist():

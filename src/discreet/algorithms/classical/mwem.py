@@ -13,7 +13,7 @@ from discreet import exact
 from discreet.algorithms.classical import arguments
 from discreet.algorithms.classical.arguments import Floats, Integers, check_histogram, read_histogram
 from discreet.algorithms.classical.linear import Queries
-from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical.shares import BudgetShare
 from discreet.algorithms.classical.weights import Weights
 from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
@@ -53,7 +53,7 @@ class MWEM(Mechanism[Learnt]):
     Theorem (Hardt, Ligett & McSherry 2012).
         One record moves each score |q(x) − estimate| by at most 1, whatever the estimate, which is public; and so each count. The choices
         and counts (and the measured n) compose to `loss`, which is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see
-        `Share`); the rest is post-processing.
+        `BudgetShare`); the rest is post-processing.
 
     Accuracy.
         Let T = rounds, and with confidence 1 − β let every choice be within S of the worst query, every noise at most Z, and n within ν.
@@ -89,12 +89,12 @@ class MWEM(Mechanism[Learnt]):
         return 2 * self.rounds + (self.records is None)
 
     @property
-    def budget(self) -> Share:
+    def budget(self) -> BudgetShare:
         """What may be spent in all, as ε or as ρ."""
-        return Share.of(self.epsilon, self.rho, self.delta, parts=self._parts)
+        return BudgetShare.of(self.epsilon, self.rho, self.delta, parts=self._parts)
 
     @property
-    def _share(self) -> Share:
+    def _share(self) -> BudgetShare:
         """Each choice, each count and the number of records get the same."""
         return self.budget.part(self._parts)
 

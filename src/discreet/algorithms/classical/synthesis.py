@@ -14,7 +14,7 @@ from discreet.algorithms.classical import arguments
 from discreet.algorithms.classical.arguments import Integers, check_histogram, read_histogram
 from discreet.algorithms.classical.linear import Queries, small_databases
 from discreet.algorithms.classical.nearest import few_rows
-from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical.shares import BudgetShare
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss
@@ -73,7 +73,7 @@ class FewRows:
     queries: Queries
     rows: int = field(converter=arguments.rows)
     draws: int = field(converter=arguments.draws)
-    share: Share
+    share: BudgetShare
 
     @property
     def measuring(self) -> Laplace | Gaussian:
