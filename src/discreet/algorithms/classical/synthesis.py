@@ -37,7 +37,7 @@ class Base(Protocol):
         """Report a slip in plain data."""
 
 
-class Reach(NamedTuple):
+class ErrorBound(NamedTuple):
     """How far off answers may be at most, in their own units; if that is infinite, why nothing is known."""
 
     error: float
@@ -45,10 +45,10 @@ class Reach(NamedTuple):
 
 
 @runtime_checkable
-class Promising(Protocol):
+class BoundedBase(Protocol):
     """A base that can say how good it is."""
 
-    def off(self, confidence: Fraction, size: int, edge: Fraction) -> Reach:
+    def error_bound(self, confidence: Fraction, size: int, edge: Fraction) -> ErrorBound:
         """With this confidence one synthesis is within this of the truth for queries of more than ½ + edge of the weight."""
 
 
@@ -66,7 +66,7 @@ class FewRows:
         number of records does not depend on the draws.
 
     Accuracy.
-        If all noise is at most E, the drawn queries are within λ = 5E + (n + E)√(2 ln(2k)/m) + 2; see `few_rows`. `off` is λ where k is
+        If all noise is at most E, the drawn queries are within λ = 5E + (n + E)√(2 ln(2k)/m) + 2; see `few_rows`. `error_bound` is λ where k is
         large enough for the theorem.
     """
 
@@ -91,13 +91,13 @@ class FewRows:
         noise = self.measuring.error(confidence, self.draws + 1) / top
         return math.ceil(top * (5 * noise + (size + noise) * math.sqrt(2 * math.log(2 * self.draws) / self.rows) + 2))
 
-    def off(self, confidence: Fraction, size: int, edge: Fraction) -> Reach:
+    def error_bound(self, confidence: Fraction, size: int, edge: Fraction) -> ErrorBound:
         """λ, where the theorem applies: half of what may go wrong is the noise, half that too few queries are near."""
         half = (1 - confidence) / 2
         needed = draws_needed(self.queries.domain, self.rows, half, edge)
         if self.draws < needed:
-            return Reach(math.inf, f"what fits {self.draws} drawn queries need not fit the others: {needed} draws would be enough")
-        return Reach(self.near(1 - half, size))
+            return ErrorBound(math.inf, f"what fits {self.draws} drawn queries need not fit the others: {needed} draws would be enough")
+        return ErrorBound(self.near(1 - half, size))
 
     def check(self, data: Any) -> None:
         check_histogram(data, self.queries.domain)
