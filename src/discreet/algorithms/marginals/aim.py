@@ -12,7 +12,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.algorithms.marginals.counts import Counts, Integers, Marginals, distance, rounded
+from discreet.algorithms.marginals.counts import Counts, Integers, Marginals, distance, to_counts
 from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.junction_tree import tree_cells
 from discreet.algorithms.marginals.measured import NoisyMeasurement, measure, total_of
@@ -40,7 +40,7 @@ class AIM:
         Whatever is chosen, all steps together cost no more than the budget: each is priced before it is used, the last takes what is left.
 
     Proof.
-        Scores are whole numbers: the model's counts are rounded before they meet the data's. One unit moves a marginal by at most Δ in ℓ₁,
+        Scores are whole numbers: the model's counts are to_counts before they meet the data's. One unit moves a marginal by at most Δ in ℓ₁,
         so it moves each score by weight·Δ at most, some up and some down: the exponential mechanism pays for 2·max weight·Δ (not half of
         it: the scores are not monotone), ε²/8 in ρ. A marginal moves by the stated ℓ₂ length, which prices Gaussian noise.
 
@@ -73,7 +73,7 @@ class AIM:
             last = price == spending.left
             noise = float(spending.gaussian(price * (1 - self.selection), counts.l2_sensitivity).scale) / counts.one
             candidates = self._candidates(closure, [one.clique for one in measured], spending.used)
-            estimates = {clique: rounded(model.marginal(clique), counts.one) for clique in candidates}
+            estimates = {clique: to_counts(model.marginal(clique), counts.one) for clique in candidates}
             scores = exact.map(partial(_scores, estimates=estimates, weights=closure, noise=counts.one * noise))
             chooser = spending.selection(price * self.selection, max(closure[clique] for clique in candidates) * counts.l1_sensitivity)
             chosen = candidates[spending.release("choice", chooser, scores)]

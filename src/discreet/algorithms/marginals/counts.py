@@ -24,7 +24,7 @@ def distance(counts: Integers, estimate: Integers) -> int:
     return min((int((apart >> np.uint64(32)).sum()) << 32) + int((apart & low).sum()), 2**62)
 
 
-def rounded(records: NDArray[np.float64], one: int) -> Integers:
+def to_counts(records: NDArray[np.float64], one: int) -> Integers:
     """A public estimate in the units of counts."""
     return np.rint(np.clip(records.ravel() * one, -(2.0**60), 2.0**60)).astype(np.int64)
 

@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 from attrs import frozen
 
-from discreet.algorithms.marginals.counts import Counts, Integers, distance, rounded
+from discreet.algorithms.marginals.counts import Counts, Integers, distance, to_counts
 from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.measured import measure
 from discreet.algorithms.marginals.model import fit_tree
@@ -49,7 +49,7 @@ class MST:
         measured = [measure(exact, column, spending, self.budget.amount * _THIRD / len(columns), counts) for column in columns]
         progress("measured each column", _share(spending))
         model = fit_tree(domain, measured)
-        estimates = {pair: rounded(model.marginal(pair), counts.one) for pair in pairs}
+        estimates = {pair: to_counts(model.marginal(pair), counts.one) for pair in pairs}
         scores = exact.map(lambda held: {pair: distance(held[pair], estimates[pair]) for pair in pairs})
         tree: list[Clique] = []
         group = list(domain.columns)  # columns that are joined have the same number
