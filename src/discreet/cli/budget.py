@@ -13,8 +13,8 @@ from rich.text import Text
 from discreet.cli.ledger import Place, Witness, find_ledger
 from discreet.cli.output import AsJson, print_json
 from discreet.cli.screen import amount, gauge, out
-from discreet.ledger.purchases import purchases
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.purchases import purchases
 from discreet.ledger.standing import Amount
 from discreet.plots.table import format_value
 

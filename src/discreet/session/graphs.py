@@ -13,9 +13,9 @@ from attrs import asdict, field, frozen
 
 from discreet import exact
 from discreet.address import is_address
-from discreet.algorithms.graphs import given
+from discreet.algorithms.graphs import arguments
+from discreet.algorithms.graphs.arguments import Protects
 from discreet.algorithms.graphs.degrees import Degrees
-from discreet.algorithms.graphs.given import Protects
 from discreet.algorithms.graphs.graph import Graph
 from discreet.algorithms.graphs.plan import GraphPlan, What
 from discreet.engines.choose import belongs_to, open_engine
@@ -63,7 +63,7 @@ def graph(
     as in `connect`.
     """
     name, data = _source(edges)
-    given.protects(protects)
+    arguments.protects(protects)
     terms = Terms(exact.positive(epsilon, "epsilon"), delta, f"each {protects} of {name}")
     place = ledger_place({name: data}, (), ledger)
     opened = open_engine({name: data}, _kinds(columns, name), engine, {name: (source, target)})

@@ -10,7 +10,7 @@ from typing import Any, final
 from attrs import evolve, frozen
 
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.interactive import Interactive, Run, Told
+from discreet.algorithms.marginals.interactive import Interactive, InteractiveAnswer, InteractiveRun
 from discreet.algorithms.marginals.linear_query import LinearQuery
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, Invalid, Refused
@@ -81,11 +81,11 @@ class Conversation:
         self._filter, self._payments, self._name = Filter(epsilon, self._delta), payments, order.name
         self._mark, self._paid_steps = f"interactive {SystemBits().word():016x}", 0
         self.asked = 0
-        self._run: Run = rules.open(counts, self._pay)
+        self._run: InteractiveRun = rules.open(counts, self._pay)
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def ask(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> Told:
+    def ask(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> InteractiveAnswer:
         """How many records meet a condition, or the mean of a number over them.
 
         `where={"dept": "er", "age": (30, 39)}`: a value, several in a list, a pair of ends for a number, None for what is missing.
@@ -97,7 +97,7 @@ class Conversation:
         count = LinearQuery.where(self.domain, conditions)
         return self._run.ask(count) if mean is None else self._mean(mean, conditions)
 
-    def _mean(self, name: str, conditions: dict[str, list[int]]) -> Told:
+    def _mean(self, name: str, conditions: dict[str, list[int]]) -> InteractiveAnswer:
         """A sum over its count; both are asked."""
         coding = self._coding(name)
         if not isinstance(coding, Binned):

@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 # ── histograms ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def histogram(counted: Any, domain: int, top: int) -> Integers:
+def read_histogram(counted: Any, domain: int, top: int) -> Integers:
     """Read a histogram totally: only its length, which is public, can be wrong.
 
     What is missing or negative counts as 0, reals are rounded down, and no count is so large that a query over it could overflow. Each
@@ -36,7 +36,7 @@ def histogram(counted: Any, domain: int, top: int) -> Integers:
 def check_histogram(counted: Any, domain: int) -> None:
     """Report a slip in a plain histogram."""
     answers.check_whole(counted, "the histogram")
-    histogram(counted, domain, 1)
+    read_histogram(counted, domain, 1)
     if answers.wholes(counted)[0].min() < 0:
         raise Invalid("a histogram has no negative counts")
 
@@ -46,7 +46,7 @@ def private_histogram(data: Private[Any] | Any, domain: int, top: int) -> Privat
     if not isinstance(data, Private):
         check_histogram(data, domain)
         data = Private(data)
-    return data.map(lambda counted: histogram(counted, domain, top))
+    return data.map(lambda counted: read_histogram(counted, domain, top))
 
 
 # ── parameters ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -27,7 +27,7 @@ Reports = NDArray[np.bool_]  # a row for each person: which choices the report n
 _CELLS = 1 << 20  # of a table of coins at a time
 
 
-class Way(ABC):
+class LocalRandomizer(ABC):
     """A law of reports for each of k choices; reports are sets of choices."""
 
     epsilon: Fraction
@@ -44,7 +44,7 @@ class Way(ABC):
         """What a report costs whoever sends it; neighbours are any two choices."""
 
     @abstractmethod
-    def chances(self) -> tuple[Ball, Ball]:
+    def probabilities(self) -> tuple[Ball, Ball]:
         """The probability that a report names the true choice, and that it names a given other one."""
 
     @abstractmethod
@@ -63,12 +63,12 @@ class Way(ABC):
 
 @final
 @frozen
-class Subset(Way):
+class SubsetSelection(LocalRandomizer):
     """Name d choices: the true one and d − 1 others with probability d·e^ε/(d·e^ε + k − d), otherwise d others, all at random.
 
     Theorem (Wang, Huang, Wang, Nie, Xiao, Yang, Li & Qiao 2016; Ye & Barg 2018).
         Every report that names the true choice has the same probability, e^ε times that of every other: it is ε-DP. With d near
-        k/(e^ε + 1) no other way has a smaller error, up to lower order. With d = 1 it is randomised response. The loss between two choices
+        k/(e^ε + 1) no other randomizer has a smaller error, up to lower order. With d = 1 it is randomised response. The loss between two choices
         is ε where the report names the first alone, −ε where it names the second alone, else 0. The first has probability
         p·(k − d)/(k − 1) = e^ε/w for p as above and w = (k − 1)·(e^ε/(k − d) + 1/d), and the second e^(−ε) times that: `Response`.
     """
@@ -94,7 +94,7 @@ class Subset(Way):
     def _truth(self) -> Ball:
         return 1 / (1 + ball(Fraction(self.k - self.d, self.d)) * (-ball(self.epsilon)).exp())
 
-    def chances(self) -> tuple[Ball, Ball]:
+    def probabilities(self) -> tuple[Ball, Ball]:
         p = self._truth()
         return p, (self.d - p) / (self.k - 1)  # a report names d choices, p of them true on average
 
@@ -125,7 +125,7 @@ class Subset(Way):
 
 @final
 @frozen
-class Unary(Way):
+class UnaryEncoding(LocalRandomizer):
     """Name the true choice with probability 1/2, and each other one with probability 1/(e^ε + 1), independently.
 
     Theorem (Wang, Blocki, Li & Jha 2017, optimised unary encoding).
@@ -152,7 +152,7 @@ class Unary(Way):
     def _other(self) -> Ball:
         return 1 / (1 + ball(self.epsilon).exp())
 
-    def chances(self) -> tuple[Ball, Ball]:
+    def probabilities(self) -> tuple[Ball, Ball]:
         return ball(Fraction(1, 2)), self._other()
 
     def mass(self, true: int, report: Collection[int]) -> Ball:
@@ -172,24 +172,28 @@ class Unary(Way):
         return reports
 
 
-def worst_variance(way: Way) -> float:
+def worst_variance(randomizer: LocalRandomizer) -> float:
     """The largest variance that one person's report may bring to an estimated share; public, so floats will do."""
     with exact.precision(128):
-        p, q = way.chances()
+        p, q = randomizer.probabilities()
         return max(float(exact.upper(x * (1 - x) / (p - q) ** 2)) for x in (p, q))
 
 
-def total_variance(way: Way) -> float:
+def total_variance(randomizer: LocalRandomizer) -> float:
     """What one person's report brings to the variances of all k shares together: the same whatever the true shares are."""
     with exact.precision(128):
-        p, q = way.chances()
-        return float(exact.upper((p * (1 - p) + (way.k - 1) * q * (1 - q)) / (p - q) ** 2))
+        p, q = randomizer.probabilities()
+        return float(exact.upper((p * (1 - p) + (randomizer.k - 1) * q * (1 - q)) / (p - q) ** 2))
 
 
-def best_way(epsilon: Fraction, k: int, method: str) -> Way:
-    """The way of this name; of subsets the best size, and of all ways, for "auto", the least variance of all shares together."""
+def best_randomizer(epsilon: Fraction, k: int, method: str) -> LocalRandomizer:
+    """The randomizer of this name; of subsets the best size, and of all randomizers, for "auto", the least variance of all shares together."""
     middle = exact.bounds(lambda: k / (1 + ball(epsilon).exp()))[0]
     sizes = sorted({min(max(int(middle) + more, 1), k - 1) for more in (0, 1)})
-    subset = min((Subset(epsilon, k, d) for d in sizes), key=total_variance)
-    ways: dict[str, Way] = {"randomized response": Subset(epsilon, k, 1), "subset": subset, "unary": Unary(epsilon, k)}
-    return min(ways.values(), key=total_variance) if method == "auto" else ways[method]
+    subset = min((SubsetSelection(epsilon, k, d) for d in sizes), key=total_variance)
+    randomizers: dict[str, LocalRandomizer] = {
+        "randomized response": SubsetSelection(epsilon, k, 1),
+        "subset": subset,
+        "unary": UnaryEncoding(epsilon, k),
+    }
+    return min(randomizers.values(), key=total_variance) if method == "auto" else randomizers[method]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from discreet import exact
-from discreet.algorithms.graphs.graph import Graph, check_shape, is_pair, name_of, unmasked
+from discreet.algorithms.graphs.graph import Graph, check_shape, is_pair, masked_as_none, node_name
 from discreet.errors import Invalid
 
 Protects = Literal["edge", "node"]
@@ -44,5 +44,5 @@ def check_edges(answer: Any) -> None:
     check_shape(answer)
     if not hasattr(answer, "__len__"):
         raise Invalid("give a Graph, or a list of pairs of names, as in [(1, 2), (2, 3)]")
-    if not all(is_pair(pair) and None not in map(name_of, pair) for pair in unmasked(answer)):
+    if not all(is_pair(pair) and None not in map(node_name, pair) for pair in masked_as_none(answer)):
         raise Invalid("every edge must be a pair of names, as in (1, 2), and no name may be missing")
