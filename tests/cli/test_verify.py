@@ -1,4 +1,4 @@
-"""`discreet budget` and `verify`."""
+"""`discreet verify`: ledgers, and receipts with their answers."""
 
 from __future__ import annotations
 
@@ -8,40 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import polars
-import pytest
-
-from discreet.cli.screen import gauge
 
 SQL = "SELECT dept, COUNT(*) AS visits FROM visits GROUP BY dept"
-
-
-@pytest.fixture
-def asked(run: Any, project: Path) -> Path:
-    assert run("ask", project, SQL, "--epsilon", "0.5", "--save", project.parent / "a.json").code == 0
-    return project
-
-
-def test_budget_by_project_ledger_and_data(run: Any, asked: Path, data: Path) -> None:
-    for place in (asked, asked.parent, asked.parent / "discreet.ledger"):
-        ran = run("budget", place)
-        assert ran.code == 0
-        assert "protects each patient_id (add/remove)" in ran.out
-        assert "charged    ε = 0.5, δ = 0" in ran.out
-        assert "ε = 1.5" in ran.out
-        assert SQL in ran.out
-    told = json.loads(run("budget", asked, "--json").out)
-    assert told["remaining"]["epsilon"] == "3/2"
-    assert [(row["entry"], row["epsilon"], row["asked"], row["answered"]) for row in told["history"]] == [(1, "1/2", SQL, True)]
-    ran = run("budget", data)
-    assert ran.code == 2
-    assert "ask a first question with --unit and --budget" in ran.err
-
-
-def test_a_question_cannot_steer_the_terminal(run: Any, asked: Path) -> None:
-    run("ask", asked, "SELECT COUNT(*) AS n FROM visits -- \x1b[2J [red]", "--epsilon", "0.1")
-    shown = run("budget", asked).out
-    assert "\x1b" not in shown
-    assert "[red]" in shown  # what looks like markup is shown as it was typed
 
 
 def test_verify_a_receipt_alone_and_against_its_ledger(run: Any, asked: Path) -> None:
@@ -82,14 +50,6 @@ def test_verify_a_ledger(run: Any, asked: Path) -> None:
     assert ran.code == 0
     assert "3 entries, 1 spends, 1 releases" in ran.out
     assert "no witness" in ran.out
-
-
-def test_the_gauge_empties() -> None:
-    assert str(gauge(0, 1, 10)) == "█" * 10
-    assert str(gauge(1, 1, 10)) == "░" * 10
-    assert str(gauge(0.5, 1, 10)) == "█████░░░░░"
-    assert len(str(gauge(0.123, 1, 10))) == 10
-    assert str(gauge(5, 1, 4)) == "░" * 4
 
 
 def test_verify_sees_every_change_of_what_json_printed(run: Any, asked: Path) -> None:

@@ -55,7 +55,8 @@ def test_a_full_disk(project: Path) -> None:
             ran = discreet_on({}, *words, stdout=full)
             assert ran.returncode == 1, words
             assert ran.stderr.decode().strip() == (
-                "output: it could not be written: make room, or write it elsewhere. What was paid for is kept: asked again it is free"
+                "output: the output could not be written: make room, or write it elsewhere, and ask again. "
+                "What was paid for is kept, so that is free"
             )
         assert discreet_on({}, "ask", project, "SELECT", stdout=full, stderr=full).returncode == 3
     again = discreet_on({}, "ask", project, COUNT, "--epsilon", "0.5")

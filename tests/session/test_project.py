@@ -1,35 +1,49 @@
-"""Projects: discreet.toml and `discreet init`."""
+"""Projects: a discreet.toml, and drafts of one."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import polars
 import pytest
+from session.clinic import visits
+from session.project import POLICY
 
 from discreet.errors import EngineError, Invalid, PolicyError
-from discreet.session.connect import connect
-from discreet.session.project import find_project, init, open_project, read_project
+from discreet.session.project import init, open_project, read_project
+
+MISTAKES = """
+colour = "red"
+[budget]
+epsilon = -1
+[tables.visits]
+source = "visits.parquet"
+unit = "patient"
+columns.cost.bounds = [500, 0]
+columns.kost.bounds = [0, 1]
+[tables.notes]
+source = "notes.parquet"
+link = { column = "visit", table = "visits", key = "visit_id" }
+[tables.sites]
+source = "nowhere.parquet"
+public = true
+[tables.rooms]
+public = true
+"""
 
 
-def test_init_drafts_what_can_be_opened_at_once(run: Any, data: Path) -> None:
-    ran = run("init", data)
-    assert ran.code == 0
-    text = (data.parent / "discreet.toml").read_text()
-    assert 'source = "visits.parquet"' in text
-    assert 'unit = "patient_id"' in text
-    with open_project(data.parent) as db:
-        assert db.remaining.epsilon == 1
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "visits.parquet"
+    visits().write_parquet(path)
+    return path
 
 
-def test_init_never_overwrites(run: Any, project: Path, data: Path) -> None:
-    before = project.read_text()
-    ran = run("init", data)
-    assert (ran.code, project.read_text()) == (2, before)
-    assert "there already" in ran.err
-    assert run("init", data, "--output", data.parent / "other.toml").code == 0
-    assert find_project(data.parent / "other.toml") == data.parent / "other.toml"
+@pytest.fixture
+def project(data: Path) -> Path:
+    path = data.parent / "discreet.toml"
+    path.write_text(POLICY)
+    return path
 
 
 def test_init_looks_at_no_value(data: Path, tmp_path: Path) -> None:
@@ -81,40 +95,6 @@ def test_ledger_and_witness_lie_where_the_policy_says(project: Path) -> None:
     assert (project.parent / "books" / "a.ledger").exists()
     assert (project.parent / "books" / "a.witness").read_text()
     assert not (project.parent / "discreet.ledger").exists()
-
-
-@pytest.mark.parametrize("named", ["proj", "proj/discreet.toml", "./proj"])
-def test_a_project_may_be_named_from_here(run: Any, project: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
-    folder = project.parent / "proj"
-    folder.mkdir()
-    for file in ("discreet.toml", "visits.parquet"):
-        (project.parent / file).rename(folder / file)
-    monkeypatch.chdir(project.parent)
-    with connect(named) as db:
-        assert db.remaining.epsilon == 2
-    assert run("ask", named, "SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.5").code == 0
-    assert "ε = 1.5" in run("budget", named).out
-    assert (folder / "discreet.ledger").exists()
-
-
-MISTAKES = """
-colour = "red"
-[budget]
-epsilon = -1
-[tables.visits]
-source = "visits.parquet"
-unit = "patient"
-columns.cost.bounds = [500, 0]
-columns.kost.bounds = [0, 1]
-[tables.notes]
-source = "notes.parquet"
-link = { column = "visit", table = "visits", key = "visit_id" }
-[tables.sites]
-source = "nowhere.parquet"
-public = true
-[tables.rooms]
-public = true
-"""
 
 
 def test_mistakes_of_all_kinds_are_listed_at_once(project: Path) -> None:
