@@ -30,7 +30,7 @@ def promises(path: Path) -> list[tuple[str, str]]:
 
 def page() -> str:
     """The whole page."""
-    lines = ["# What is promised, and why", "", "Made by `python docs/theorems.py` from the docstrings; a test keeps it current.", ""]
+    lines = ["# What is promised, and why", "", "Made by `python docs/write_theorems.py` from the docstrings; a test keeps it current.", ""]
     for title, places in PLACES.items():
         lines += [f"## {title}", ""]
         for path in sorted((ROOT / "src" / "discreet").glob(places)):
