@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, assert_never
 
@@ -13,6 +12,7 @@ from attrs import evolve
 
 from discreet.engines.dialect import Dialect
 from discreet.explain.forecast import TYPICAL_LIMITS, forecast
+from discreet.explain.spell import spelled
 from discreet.loss.promise import GROUPS, group_price
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
@@ -22,8 +22,6 @@ from discreet.plan.discover import counts_units_only
 from discreet.plan.discovery import BoundDiscovery, Discovered, Discovery, KeyDiscovery, LimitDiscovery
 from discreet.plan.resolve import bound, imagined, resolve
 from discreet.plan.steps import Choice, NoisyTotal, Steps
-from discreet.query.relation.expr import Column, Expr
-from discreet.query.relation.write import write_expr
 from discreet.query.totals import Total
 from discreet.run.discovery import discovery_statement
 from discreet.run.execute import choice_statement, statements
@@ -41,10 +39,10 @@ def facts(plan: Steps, dialect: Dialect) -> dict[str, Any]:
         "bounding": _bounding(plan),
         "groups": _groups(plan),
         "discoveries": [_discovery(one) for one in plan.discoveries],
-        "statistics": {name: statistic.describe(lambda expr: spelled(expr, plan, dialect)) for name, statistic in plan.question.statistics},
-        "totals": _totals(plan, dialect),
+        "statistics": {name: statistic.describe(spelled) for name, statistic in plan.question.statistics},
+        "totals": _totals(plan),
         "together": {"epsilon": str(plan.budget.epsilon), "delta": str(plan.budget.delta)},
-        "choices": _choices(plan, dialect),
+        "choices": _choices(plan),
         "theorems": theorems(plan),
         "loss": _loss(plan),
         "forecast": _forecast(plan),
@@ -129,18 +127,18 @@ def _kinds(discovery: Discovery) -> tuple[type[Mechanism[Any]], ...]:
 # ── totals and choices ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _totals(plan: Steps, dialect: Dialect) -> list[dict[str, Any]]:
+def _totals(plan: Steps) -> list[dict[str, Any]]:
     if plan.resolved:
-        return [_total(noisy, plan, dialect) for noisy in plan.totals]
+        return [_total(noisy, plan) for noisy in plan.totals]
     of = totals_of(plan.question, {}, plan.budget.centred, Single() if plan.question.relation.one_row else Rows(1))
     waits = "follows from what is discovered"
-    return [{"adds": _adds(one, plan, dialect, False), "noise": plan.budget.noise, "why": waits} for one in needed(plan.question, of)]
+    return [{"adds": _adds(one, with_grid=False), "noise": plan.budget.noise, "why": waits} for one in needed(plan.question, of)]
 
 
-def _total(noisy: NoisyTotal, plan: Steps, dialect: Dialect) -> dict[str, Any]:
+def _total(noisy: NoisyTotal, plan: Steps) -> dict[str, Any]:
     own = float(noisy.scaled.l2 * noisy.unit if noisy.is_gaussian else noisy.scaled.l1 * noisy.unit)
     told = {
-        "adds": _adds(noisy.total, plan, dialect),
+        "adds": _adds(noisy.total),
         "noise": "gaussian" if noisy.is_gaussian else "laplace",
         "mechanism": type(noisy.mechanism).__name__,
         "sensitivity": own,
@@ -150,9 +148,9 @@ def _total(noisy: NoisyTotal, plan: Steps, dialect: Dialect) -> dict[str, Any]:
     return told if noisy.is_gaussian else told | {"epsilon": str(noisy.mechanism.loss.epsilon)}
 
 
-def _adds(total: Total, plan: Steps, dialect: Dialect, with_grid: bool = True) -> str:
+def _adds(total: Total, with_grid: bool = True) -> str:
     """What each row adds to a total, in words."""
-    text = "" if total.expr is None else spelled(total.expr, plan, dialect)
+    text = "" if total.expr is None else spelled(total.expr)
     match total.form:
         case "rows":
             return "1 for each row"
@@ -163,15 +161,15 @@ def _adds(total: Total, plan: Steps, dialect: Dialect, with_grid: bool = True) -
         case "distinct":
             return f"1 for each distinct value of {text}"
         case "product":
-            return _product(total, plan, dialect, with_grid)
+            return _product(total, with_grid)
         case _:
             assert_never(total.form)
 
 
-def _product(total: Total, plan: Steps, dialect: Dialect, with_grid: bool) -> str:
+def _product(total: Total, with_grid: bool) -> str:
     parts, clamps = [], []
     for factor in total.factors:
-        text, grid = spelled(factor.expr, plan, dialect), factor.grid
+        text, grid = spelled(factor.expr), factor.grid
         power = {1: "", 2: "²", 3: "³", 4: "⁴"}.get(factor.power, f"^{factor.power}")
         parts.append(f"({text} − {number(grid.mid)}){power}" if with_grid and grid.mid else f"{text}{power}")
         clamps.append(f"{text} clamped to {number(grid.mid - grid.half)} … {number(grid.mid + grid.half)}")
@@ -208,25 +206,22 @@ def _why_bounded_by(noisy: NoisyTotal, plan: Steps) -> str:
     return moved + twice + ("; rounding the totals down adds 1 for each cell" if noisy.scaled.bits else "")
 
 
-def _choices(plan: Steps, dialect: Dialect) -> list[dict[str, Any]]:
-    def spell(expr: Expr) -> str:
-        return spelled(expr, plan, dialect)
-
+def _choices(plan: Steps) -> list[dict[str, Any]]:
     if plan.resolved:
-        return [_choice(choice, spell) for choice in plan.choices]
+        return [_choice(choice) for choice in plan.choices]
     told = []
     for name, epsilon in plan.budget.choices:
         statistic = plan.question.selected[name]
         voted = "; units are counted, not rows" if statistic.votes and not plan.question.relation.one_row else ""
-        told.append({"name": name, "epsilon": str(epsilon), "of": spell(statistic.expr), "what": statistic.describe(spell) + voted})
+        told.append({"name": name, "epsilon": str(epsilon), "of": spelled(statistic.expr), "what": statistic.describe(spelled) + voted})
     return told
 
 
-def _choice(choice: Choice, spell: Callable[[Expr], str]) -> dict[str, Any]:
+def _choice(choice: Choice) -> dict[str, Any]:
     voted = f"; {choice.bounding}" if isinstance(choice.bounding, Votes) else ""
-    what = choice.statistic.describe_choice(spell, choice.mechanism, choice.candidates)
+    what = choice.statistic.describe_choice(spelled, choice.mechanism, choice.candidates)
     told = {"name": choice.name, "mechanism": type(choice.mechanism).__name__, "epsilon": str(choice.mechanism.epsilon)}
-    return told | {"of": spell(choice.expr), "what": what + voted}
+    return told | {"of": spelled(choice.expr), "what": what + voted}
 
 
 # ── theorems, losses, forecasts ──────────────────────────────────────────────────────────────────────────────────────
@@ -321,12 +316,7 @@ def _after(plan: Steps) -> str:
     return f", after {', '.join(guessed)} are discovered" if guessed else ""
 
 
-# ── spelling ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def spelled(expr: Expr, plan: Steps, dialect: Dialect) -> str:
-    """An expression as people read it."""
-    return expr.name if isinstance(expr, Column) else write_expr(expr, plan.question.schema, dialect)
+# ── numbers ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def number(value: Fraction | int) -> str:
