@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
 from discreet.query.relation.expr import Expr, Schema
 from discreet.query.relation.field import Field
@@ -48,9 +48,6 @@ class Average(Additive):
 
     def of_own_aggregates(self, own: Expr) -> Average:
         return Average(own)
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Average:
-        return evolve(self, expr=clip(self.expr))
 
     def needs(self, of: Totals) -> dict[Total, float]:
         total = of.product((self.expr, 1))

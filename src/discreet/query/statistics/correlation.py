@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
 from discreet.query.relation.expr import Expr, Schema
 from discreet.query.relation.field import Field
@@ -46,9 +46,6 @@ class Correlation(Additive):
 
     def describe(self, spelled: Spelled) -> str:
         return f"the correlation of {spelled(self.y)} and {spelled(self.x)}"
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Correlation:
-        return evolve(self, y=clip(self.y), x=clip(self.x))
 
     def needs(self, of: Totals) -> dict[Total, float]:
         return pairs.totals(of, self.y, self.x, squares=(self.y, self.x))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
 from discreet.query.relation.expr import Expr, Schema
 from discreet.query.relation.field import Field
@@ -45,9 +44,6 @@ class Kurtosis(Additive):
 
     def describe(self, spelled: Spelled) -> str:
         return f"the {'population' if self.population else 'sample'} kurtosis of {spelled(self.expr)}"
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Kurtosis:
-        return evolve(self, expr=clip(self.expr))
 
     def needs(self, of: Totals) -> dict[Total, float]:
         return moments.powers(of, self.expr, 4)

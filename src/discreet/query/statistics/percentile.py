@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import final
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from discreet.errors import Refused
 from discreet.loss import leaves
@@ -67,9 +66,6 @@ class Percentile(Selected):
 
     def describe(self, spelled: Spelled) -> str:
         return f"the {float(self.q * 100):g} % quantile of {spelled(self.expr)}"
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Percentile:
-        return evolve(self, expr=clip(self.expr))
 
     def reading_note(self, spelling: str) -> str | None:
         if spelling not in self.per_unit:

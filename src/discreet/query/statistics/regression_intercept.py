@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
 from discreet.query.relation.expr import Expr, Schema
 from discreet.query.relation.field import Field
@@ -47,9 +46,6 @@ class RegressionIntercept(Additive):
 
     def describe(self, spelled: Spelled) -> str:
         return f"the intercept of the least-squares line of {spelled(self.y)} on {spelled(self.x)}"
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> RegressionIntercept:
-        return evolve(self, y=clip(self.y), x=clip(self.x))
 
     def needs(self, of: Totals) -> dict[Total, float]:
         return pairs.totals(of, self.y, self.x, squares=(self.x,))

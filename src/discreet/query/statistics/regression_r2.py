@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
 from discreet.query.relation.expr import Expr, Schema
 from discreet.query.relation.field import Field
@@ -47,9 +46,6 @@ class RegressionR2(Additive):
 
     def describe(self, spelled: Spelled) -> str:
         return f"the share of the variance of {spelled(self.y)} that a least-squares line on {spelled(self.x)} explains"
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> RegressionR2:
-        return evolve(self, y=clip(self.y), x=clip(self.x))
 
     def needs(self, of: Totals) -> dict[Total, float]:
         return Correlation(self.y, self.x).needs(of)

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from enum import Enum
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self, TypeAlias, final
+from typing import Any, ClassVar, Literal, TypeAlias, final
 
 from discreet.loss.loss import Loss
 from discreet.mechanisms.noisy_max import NoisyMax
@@ -98,10 +98,6 @@ class Statistic(ABC):
     def of_own_aggregates(self, own: Expr) -> Statistic | None:
         """What is then asked of the units' own aggregates."""
         return None
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Self:
-        """The same statistic of clipped numbers."""
-        return self
 
     def reading_note(self, spelling: str) -> str | None:
         """What must be said about a SQL name that is not answered literally."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
 from discreet.query.relation.expr import Expr, Schema
 from discreet.query.relation.field import Field
@@ -50,9 +50,6 @@ class StandardDeviation(Additive):
 
     def describe(self, spelled: Spelled) -> str:
         return f"the {'population' if self.population else 'sample'} standard deviation of {spelled(self.expr)}"
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> StandardDeviation:
-        return evolve(self, expr=clip(self.expr))
 
     def needs(self, of: Totals) -> dict[Total, float]:
         return self.variance.needs(of)

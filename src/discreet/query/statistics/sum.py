@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from discreet.query.relation.expr import Expr, Schema, field_of
 from discreet.query.relation.field import Field
@@ -51,9 +50,6 @@ class Sum(Additive):
 
     def of_own_aggregates(self, own: Expr) -> Sum:
         return Sum(own)
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Sum:
-        return evolve(self, expr=clip(self.expr))
 
     @property
     def centring(self) -> Expr:
