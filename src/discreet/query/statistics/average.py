@@ -8,10 +8,9 @@ from typing import final
 import numpy as np
 from attrs import frozen
 
-from discreet.query.relation.expr import Expr, Schema
-from discreet.query.relation.field import Field
+from discreet.query.relation.expr import Expr
 from discreet.query.relation.node import Within
-from discreet.query.statistics.statistic import OFF_CENTRE, Additive, Argument, Spelled, real_field
+from discreet.query.statistics.statistic import OFF_CENTRE, Additive, Argument, Spelled
 from discreet.query.totals import Cells, Floats, Total, Totals
 
 
@@ -27,17 +26,6 @@ class Average(Additive):
     arguments = (Argument.NUMBER,)
     drawn = "point"
     per_unit = {"AVG": "mean"}
-
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return (self.expr,)
-
-    @property
-    def word(self) -> str:
-        return "avg"
-
-    def answer(self, schema: Schema) -> Field:
-        return real_field()
 
     def describe(self, spelled: Spelled) -> str:
         return f"the mean of {spelled(self.expr)}"

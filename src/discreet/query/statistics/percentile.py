@@ -13,9 +13,9 @@ from discreet.loss.loss import Loss
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
-from discreet.query.relation.expr import Expr, Schema
+from discreet.query.relation.expr import Expr
 from discreet.query.relation.field import Field, Interval
-from discreet.query.statistics.statistic import Argument, Selected, Spelled, real_field
+from discreet.query.statistics.statistic import Argument, Selected, Spelled
 from discreet.tables.kind import Kind, Value
 
 OUTERMOST = Fraction(1, 100)  # MIN and MAX are answered as this quantile, and as one minus it
@@ -50,19 +50,8 @@ class Percentile(Selected):
         if not 0 < self.q < 1 or self.q.denominator > _FINEST:
             raise Refused("a quantile's share lies between 0 and 1, with at most six decimals")
 
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return (self.expr,)
-
-    @property
-    def word(self) -> str:
-        return "median" if self.q == Fraction(1, 2) else "quantile"
-
     def called(self, spelling: str) -> str:
-        return self.per_unit.get(spelling, self.word)
-
-    def answer(self, schema: Schema) -> Field:
-        return real_field()
+        return self.per_unit.get(spelling, "median" if self.q == Fraction(1, 2) else "quantile")
 
     def describe(self, spelled: Spelled) -> str:
         return f"the {float(self.q * 100):g} % quantile of {spelled(self.expr)}"

@@ -11,7 +11,7 @@ from attrs import frozen
 from discreet.query.relation.expr import Expr, Schema, field_of
 from discreet.query.relation.field import Field
 from discreet.query.relation.node import Within
-from discreet.query.statistics.statistic import Additive, Argument, Spelled, real_field
+from discreet.query.statistics.statistic import Additive, Argument, Spelled
 from discreet.query.totals import Cells, Floats, Total, Totals
 from discreet.tables.kind import Kind
 
@@ -30,16 +30,9 @@ class Sum(Additive):
     one_total = True
     per_unit = {"SUM": "sum"}
 
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return (self.expr,)
-
-    @property
-    def word(self) -> str:
-        return "sum"
-
     def answer(self, schema: Schema) -> Field:
-        return Field(Kind.INTEGER, nullable=True) if field_of(self.expr, schema).kind is Kind.INTEGER else real_field()
+        whole = field_of(self.expr, schema).kind is Kind.INTEGER
+        return Field(Kind.INTEGER if whole else Kind.REAL, nullable=True)
 
     def describe(self, spelled: Spelled) -> str:
         return f"the sum of {spelled(self.expr)}"
