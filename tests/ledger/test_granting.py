@@ -38,13 +38,13 @@ def test_a_policy_says_who_may_spend_how_much() -> None:
     [
         ("analysts = 3", ["budget.analysts: must be a section"]),
         ("analysts.ada = 0.5", ["budget.analysts.ada: must be a section", "budget.analysts.ada.epsilon: is missing"]),
-        ("analysts.ada.epsilom = 1", ["budget.analysts.ada.epsilom: is not known here", "budget.analysts.ada.epsilon: is missing"]),
+        ("analysts.ada.epsilom = 1", ["budget.analysts.ada.epsilom: is not a known setting", "budget.analysts.ada.epsilon: is missing"]),
         ("analysts.ada.epsilon = 0", ["budget.analysts.ada.epsilon: epsilon must be positive"]),
-        ("analysts.ada.epsilon = 3", ["budget.analysts.ada: must not be more than the whole budget"]),
-        ("analysts.ada = { epsilon = 1, delta = 1e-5 }", ["budget.analysts.ada: must not be more than the whole budget"]),
+        ("analysts.ada.epsilon = 3", ["budget.analysts.ada: must not exceed the whole budget"]),
+        ("analysts.ada = { epsilon = 1, delta = 1e-5 }", ["budget.analysts.ada: must not exceed the whole budget"]),
         ("analysts.ada = { epsilon = 1, delta = 2 }", ["budget.analysts.ada.delta: delta must be at least 0 and below 1"]),
-        ("analysts.owner.epsilon = 1", ["budget.analysts.owner: must be named"]),
-        ('analysts." ada".epsilon = 1', ["budget.analysts. ada: must be named"]),
+        ("analysts.owner.epsilon = 1", ["budget.analysts.owner: an analyst needs a name"]),
+        ('analysts." ada".epsilon = 1', ["budget.analysts. ada: an analyst needs a name"]),
         ("analysts.a.epsilon = -1\nanalysts.b.epsilon = -1", ["budget.analysts.a.epsilon", "budget.analysts.b.epsilon"]),
     ],
 )  # fmt: skip

@@ -16,7 +16,7 @@ from discreet.cli.screen import amount, gauge, out
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.purchases import purchases
 from discreet.ledger.standing import Amount
-from discreet.plots.table import plainly
+from discreet.plots.table import format_value
 
 _RECENT = 20
 
@@ -29,7 +29,7 @@ def budget(place: Place, witness: Witness = None, as_json: AsJson = False) -> No
         print_json(told, indent=2)
         return
     whole, spent, left = (told[name] for name in ("budget", "spent", "remaining"))
-    out.print(Text(f"protects {plainly(told['protected'])} ({told['adjacency']})"))
+    out.print(Text(f"protects {format_value(told['protected'])} ({told['adjacency']})"))
     out.print(Text(f"budget     ε = {_amount(whole['epsilon'])}, δ = {_amount(whole['delta'])}"))
     out.print(Text(f"charged    ε = {_amount(spent['epsilon'])}, δ = {_amount(spent['delta'])}"))
     share = float(Fraction(whole["epsilon"]) - Fraction(left["epsilon"] or 0))
@@ -74,7 +74,7 @@ def _analysts(told: dict[str, Any]) -> Table:
     for name in ("analyst", "granted ε", "charged ε", "remaining ε"):
         table.add_column(name)
     for name, amounts in told.items():
-        table.add_row(Text(plainly(name)), *(_amount(amounts[which]["epsilon"]) for which in ("granted", "spent", "remaining")))
+        table.add_row(Text(format_value(name)), *(_amount(amounts[which]["epsilon"]) for which in ("granted", "spent", "remaining")))
     return table
 
 

@@ -11,7 +11,7 @@ from typer import Argument, Option
 from discreet.cli.ledger import Place, Witness, find_ledger
 from discreet.cli.screen import amount, out
 from discreet.errors import Invalid
-from discreet.plots.table import plainly
+from discreet.plots.table import format_value
 from discreet.session.project import FILE, find_project, read_project
 
 
@@ -33,4 +33,4 @@ def grant(
         allowance = ledger.allowance(analyst)
     granted, left = allowance.granted, allowance.remaining
     told = f" may spend ε = {amount(granted.epsilon)}, δ = {amount(granted.delta)} in all; remaining ε = {amount(left.epsilon)}"
-    out.print(Text(plainly(analyst) + told))
+    out.print(Text(format_value(analyst) + told))

@@ -15,7 +15,7 @@ from rich.text import Text
 from discreet.explain.text import Explanation
 from discreet.ledger import price
 from discreet.ledger.standing import Amount
-from discreet.plots.table import TOO_SMALL, cell
+from discreet.plots.table import TOO_SMALL, format_cell
 from discreet.session.release import Release
 
 MOST = 60  # rows that are shown
@@ -56,7 +56,7 @@ def table_of(release: Release, most: int = MOST) -> Table:
     for row in range(min(len(release), most)):
         cells = []
         for column in series:
-            found = cell(column, row)
+            found = format_cell(column, row)
             text = Text(found.value, style="dim" if found.faint else "cyan" if column.is_key else "bold")
             text.append(f" {found.error}" if found.error else "", style="dim")
             text.append(f" {TOO_SMALL}" if found.faint else "", style="yellow")

@@ -113,7 +113,7 @@ def _price(console: Console) -> None:
 def _accounting(console: Console) -> None:
     console.print("[bold]6. What do 1,000 Gaussian and 1,000 Laplace answers cost at δ = 10⁻⁶?[/bold]")
     start = time.perf_counter()
-    routes = (1000 * leaves.Gaussian(Fraction(1, 2500)) + 1000 * leaves.Laplace(Fraction(1, 100))).routes("1e-6")
+    routes = (1000 * leaves.GaussianLoss(Fraction(1, 2500)) + 1000 * leaves.LaplaceLoss(Fraction(1, 100))).routes("1e-6")
     took = time.perf_counter() - start
     best = min(routes.values())
     for name, epsilon in sorted(routes.items(), key=lambda item: -item[1]):

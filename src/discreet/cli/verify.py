@@ -17,7 +17,7 @@ from discreet.errors import Invalid, LedgerError
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.price import amount
 from discreet.ledger.receipt import STATEFUL, Receipt, verify_receipt
-from discreet.plots.table import plainly
+from discreet.plots.table import format_value
 from discreet.session.release import Release
 from discreet.session.released import CHANGED
 from discreet.session.saved import open_release
@@ -40,7 +40,7 @@ def verify(
     with nullcontext() if ledger is None else closing(find_ledger(ledger, witness)) as opened:
         receipt, has_answers = _verify_receipt(Path(place), opened)
     paid = f": ε = {amount(receipt.epsilon)}, δ = {amount(receipt.delta)}, protecting "
-    out.print(Text.assemble(("sound", "green"), paid, plainly(receipt.protected)))
+    out.print(Text.assemble(("sound", "green"), paid, format_value(receipt.protected)))
     entry = f"paid in ledger entry {receipt.sequence}"
     if opened is None:
         out.print("checked: the receipt is unchanged, and what was done costs no more than it states")
@@ -75,7 +75,7 @@ def _verify_receipt(path: Path, ledger: Ledger | None) -> tuple[Receipt, bool]:
         release.verify(ledger)
         return release.receipt, release.receipt.kind not in STATEFUL
     if unknown := set(found) - _PRINTED:
-        raise Invalid(f"`discreet ask` did not write {', '.join(sorted(map(plainly, unknown)))}, which cannot be checked: take it out")
+        raise Invalid(f"`discreet ask` did not write {', '.join(sorted(map(format_value, unknown)))}, which cannot be checked: take it out")
     receipt = verify_receipt(found["receipt"], ledger)
     if ledger is not None:
         held = json.loads(as_text(Release.from_text(receipt.stored_text(ledger))))

@@ -9,6 +9,7 @@ from typing import Any, final
 
 from attrs import field, frozen
 
+from discreet.engines.dialect import Dialect
 from discreet.exact import Number
 from discreet.explain.forecast import Forecast, forecast
 from discreet.explain.text import Explanation, explain
@@ -25,6 +26,7 @@ class Plan(PricedPlan):
     """Everything decided about a question at a price."""
 
     steps: Steps = field()
+    dialect: Dialect = field(repr=False)  # of the SQL that explanations show
 
     @cached_property
     def priced(self) -> PricedRequest:
@@ -58,7 +60,7 @@ class Plan(PricedPlan):
     def title(self) -> str:
         """The outputs, and what is discovered first."""
         names = ", ".join(name for name, _ in self.steps.question.outputs)
-        first = len(self.steps.finds)
+        first = len(self.steps.discoveries)
         return f"{names if len(names) <= 100 else names[:99] + '…'}{f'; {first} discovered first' if first else ''}"
 
     def error(
@@ -82,7 +84,7 @@ class Plan(PricedPlan):
 
     def explain(self) -> Explanation:
         """Who is protected, what is done, what it costs and why; printed as text, `to_json()` as values, a page in a notebook."""
-        return explain(self.steps)
+        return explain(self.steps, self.dialect)
 
     def _repr_html_(self) -> str:
         return self.explain()._repr_html_()

@@ -12,7 +12,7 @@ from discreet import parameter
 from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.explain.forecast import Forecast, confidence_of
-from discreet.explain.target import least_epsilon, wished_errors
+from discreet.explain.target import least_epsilon, target_errors
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.plan.bias import bias_question
 from discreet.plan.compile import compile_plan
@@ -89,7 +89,8 @@ class Query:
     def compiled(self, epsilon: Fraction, delta: Fraction) -> Plan:
         """The plan at exactly this price, whether or not the budget admits it."""
         pipeline = self.pipeline
-        return Plan(compile_plan(self.question, pipeline.catalog, epsilon, delta, pipeline.engine.dialect, pipeline.public_values))
+        steps = compile_plan(self.question, pipeline.catalog, epsilon, delta, pipeline.public_values)
+        return Plan(steps, pipeline.engine.dialect)
 
     def _compiled_or_none(self, epsilon: Fraction, delta: Fraction) -> Plan | None:
         try:
@@ -108,7 +109,7 @@ class Query:
         assume: Mapping[str, Any] | None = None,
     ) -> Fraction:
         """The least ε, to three digits, at which every output meets its target, wherever it lies (or `at` a place); reads nothing."""
-        targets = wished_errors(error, self.question)
+        targets = target_errors(error, self.question)
 
         def forecast(epsilon: Fraction) -> Forecast:
             return self.plan(epsilon, delta).error(confidence, size, at=at, assume=assume)
@@ -151,7 +152,7 @@ class Query:
         from discreet.engines.duckdb.engine import DuckDB
 
         plan = self.plan(epsilon if epsilon is not None or self.question.epsilon is not None else 1, delta)
-        with DuckDB.made_up(self.pipeline.catalog.tables) as engine:
+        with DuckDB.mock(self.pipeline.catalog.tables) as engine:
             return dry_run(plan, engine)
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -130,14 +130,14 @@ class Released(ABC):
     def plot(self, path: str | os.PathLike[str] | None = None, column: str | None = None) -> Any:
         """Draw a column (the first with error bars, unless one is named) over the rows: a figure, or a file if a path is given."""
         require("matplotlib")
-        from discreet.plots.bars import draw
+        from discreet.plots.bars import draw_column
 
         drawn = [s for s in self.series if not s.is_key and (s.name == column if column is not None else s.to_the_right)]
         if not drawn:
             have = ", ".join(s.name for s in self.series if not s.is_key)
             raise Invalid(f"there is no column to draw{'' if column is None else ' of that name'}; there are {have}")
         drawn.sort(key=lambda s: s.low is None)
-        return draw([s for s in self.series if s.is_key], drawn[0], len(self), " · ".join([*self.sureness, self.charged]), path)
+        return draw_column([s for s in self.series if s.is_key], drawn[0], len(self), " · ".join([*self.sureness, self.charged]), path)
 
     # ── taking it elsewhere ──────────────────────────────────────────────────────────────────────────────────────────
 

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from attrs import evolve
-
 from discreet.engines.engine import Engine
 from discreet.ledger.chain import Entry
 from discreet.ledger.receipt import CONFIDENCE, Receipt
-from discreet.plan.discovery import FindBound
-from discreet.plan.steps import Found, Steps
+from discreet.plan.discovery import BoundDiscovery, Discovered
+from discreet.plan.steps import Steps
 from discreet.run.execute import execute
 from discreet.run.outcome import outcome
 from discreet.session.pipeline import Pipeline
@@ -31,7 +29,7 @@ def release(plan: Plan, pipeline: Pipeline, confidence: Fraction, note: str, pro
 
     def run(paid: Entry) -> Release:
         answers = execute(plan.steps, pipeline.engine, progress)
-        told = priced.receipt(paid, discovered=discovered(plan.steps, answers.plan.found), notes=plan.steps.notes)
+        told = priced.receipt(paid, discovered=discovered(plan.steps, answers.plan.discovered), notes=plan.steps.notes)
         return Release(tuple(outcome(answers, float(confidence))), told)
 
     return pipeline.payments.pay_once(plan, priced.question, note, run, Release.from_text)
@@ -39,15 +37,15 @@ def release(plan: Plan, pipeline: Pipeline, confidence: Fraction, note: str, pro
 
 def dry_run(plan: Plan, engine: Engine) -> Release:
     """The same on an engine with made-up data: nothing is charged, and the receipt says so."""
-    answers = execute(evolve(plan.steps, dialect=engine.dialect), engine)
-    told = Receipt(plan.priced, (), discovered(plan.steps, answers.plan.found), notes=plan.steps.notes, dry_run=True)
+    answers = execute(plan.steps, engine)
+    told = Receipt(plan.priced, (), discovered(plan.steps, answers.plan.discovered), notes=plan.steps.notes, dry_run=True)
     return Release(tuple(outcome(answers, float(CONFIDENCE))), told)
 
 
-def discovered(steps: Steps, found: Found) -> dict[str, Any]:
+def discovered(steps: Steps, found: Discovered) -> dict[str, Any]:
     """What was discovered privately on the way: limits, and the ends of ranges by the name of what they bound."""
     told: dict[str, dict[str, str]] = {}
-    names = {find.expr: find.name for find in steps.finds if isinstance(find, FindBound)}
+    names = {one.expr: one.name for one in steps.discoveries if isinstance(one, BoundDiscovery)}
     for (expr, end), value in found.bounds.items():
         told.setdefault(names[expr], {})[end] = str(value)
     return {"limits": dict(found.limits), "bounds": told}

@@ -26,15 +26,15 @@ from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, EngineError, Invalid, Refused
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.receipt import verify_receipt
-from discreet.mechanisms.streams.toeplitz import Toeplitz, length_moved
+from discreet.mechanisms.streams.toeplitz import Toeplitz, measurement_sensitivity
 from discreet.mechanisms.streams.toeplitz_factor import UNIT, Factor
 from discreet.mechanisms.streams.tree import Tree
 from discreet.private import reveal
 from discreet.run.statement import Statement
-from discreet.session.feeds import days
+from discreet.session.feeds import days as released_days
+from discreet.session.feeds.calendar import Calendar
 from discreet.session.feeds.days import Batch
 from discreet.session.feeds.feed import Feed
-from discreet.session.feeds.calendar import Calendar
 from discreet.session.feeds.totals import DailyTotals
 from discreet.session.session import Session
 
@@ -188,7 +188,7 @@ def test_a_replacement_moves_by_what_is_said() -> None:
         differences = {tuple(a - b for a, b in zip(v, w, strict=True)) for v in units for w in units}
         return max(sum(sum(c[t - s] * v[s] for s in range(t + 1)) ** 2 for t in range(size)) for v in differences)
 
-    alone = factor.moved(k) ** 2
+    alone = factor.sensitivity(k) ** 2
     assert worst((0, 1)) <= 2 * alone
     assert 2 * alone < worst((-1, 0, 1)) <= 4 * alone  # the root of two would not do for values of both signs
 
@@ -201,7 +201,7 @@ def test_replacing_costs_more_noise(value: str | None, times: Fraction) -> None:
         assert isinstance(two, Toeplitz)
         assert float(two.scale / one.scale) == pytest.approx(float(times), rel=1e-4)
         assert (two.exchanged, two.sensitivity / one.sensitivity) == ((True, 1) if value is None else (False, 2))
-        lengths = [length_moved(200, each.sensitivity, 3, each.exchanged) for each in (one, two)]
+        lengths = [measurement_sensitivity(200, each.sensitivity, 3, each.exchanged) for each in (one, two)]
         assert lengths[1] ** 2 >= (2 if value is None else 4) * lengths[0] ** 2 * (1 - Fraction(1, 2**60))
         trees = [feed_of(each, value=value, delta=0).mechanism for each in (db, other)]
         assert trees[1].sensitivity == 2 * trees[0].sensitivity
@@ -405,7 +405,7 @@ def test_threads_share_a_feed(monkeypatch: pytest.MonkeyPatch, delta: Any) -> No
     """A switch of threads just when a batch has been named: each day is there once, and the same for both."""
     rows: list[Row] = [(unit, unit % 8, 1) for unit in range(800)]
     with session(rows, epsilon=10**6) as db, monkeypatch.context() as patch:
-        feed, name, begun, totals = feed_of(db, epsilon=10**5, delta=delta), days.digest, threading.Event(), {}
+        feed, name, begun, totals = feed_of(db, epsilon=10**5, delta=delta), released_days.digest, threading.Event(), {}
 
         def other() -> None:
             begun.wait(10)
@@ -424,7 +424,7 @@ def test_threads_share_a_feed(monkeypatch: pytest.MonkeyPatch, delta: Any) -> No
                 left.set()
             return found
 
-        patch.setattr(days, "digest", slow)
+        patch.setattr(released_days, "digest", slow)
         totals["this"] = feed.release(until=day(6)).totals
         thread.join(10)
         assert not any(between)

@@ -20,7 +20,7 @@ import discreet
 from discreet.engines.duckdb.engine import DuckDB
 from discreet.errors import BudgetExceeded, EngineError, Invalid, Refused
 from discreet.mechanisms.streams import sparse_vector
-from discreet.mechanisms.streams.sparse_vector import Run
+from discreet.mechanisms.streams.sparse_vector import SparseVectorRun
 from discreet.private import reveal
 from discreet.session.session import Session
 from discreet.session.watch.total import Measured
@@ -186,11 +186,11 @@ def test_a_failure_after_noise_was_drawn_ends_the_round(monkeypatch: pytest.Monk
     with session() as db:
         stream = db.watch(20, 2000, rounds=2)
 
-        def interrupted(self: Run, answer: Any) -> Any:
+        def interrupted(self: SparseVectorRun, answer: Any) -> Any:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(Run, "ask", interrupted)
+            patch.setattr(SparseVectorRun, "ask", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 stream.ask(ER)
         assert stream.left == 1

@@ -94,7 +94,7 @@ def test_a_changed_file_is_refused(made: discreet.Synthetic, tmp_path: Path) -> 
     with pytest.raises(Invalid, match="changed"):
         discreet.Synthetic.open(tmp_path / "made.json")
     (tmp_path / "made.json").write_text("{}")
-    with pytest.raises(Invalid, match="not a release .synthetic table"):
+    with pytest.raises(Invalid, match=r"not a release .synthetic table"):
         discreet.Synthetic.open(tmp_path / "made.json")
 
 

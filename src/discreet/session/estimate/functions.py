@@ -59,19 +59,28 @@ def function_plan(
     usual = math.ceil((4 if uncertainty else 1) * _RANKS / epsilon)  # a standard error has a quarter of ε
     count = block_count(blocks) if blocks is not None else max(20, usual)
     # a unit that is replaced by another leaves one block and enters one; rows that are thrown by coins keep their place
-    moved = 2 if is_replacement(catalog.adjacency) and relation.has_id else 1
+    blocks_per_unit = 2 if is_replacement(catalog.adjacency) and relation.has_id else 1
     estimator = partial(_estimated, function, _framed(frame, dict(zip(names, kinds, strict=True))))
     mechanism: Mechanism[Any]
     if uncertainty:
         if aggregate != "median" or lower is None or upper is None:
             raise Invalid("uncertainty=True goes with the median of blocks, and bounds=(lower, upper) for the estimates")
-        mechanism = LittleBootstraps(epsilon=epsilon, estimator=estimator, blocks=count, lower=lower, upper=upper, moved=moved)
+        mechanism = LittleBootstraps(
+            epsilon=epsilon, estimator=estimator, blocks=count, lower=lower, upper=upper, blocks_per_unit=blocks_per_unit
+        )
     else:
         if aggregate == "stable" and not delta:
             raise Refused("a stable answer needs a δ: connect with delta=1e-6, or pass delta=")
         mass = delta if aggregate == "stable" else Fraction(0)
         mechanism = SampleAndAggregate(
-            epsilon=epsilon, delta=mass, estimator=estimator, blocks=count, aggregate=aggregate, lower=lower, upper=upper, moved=moved
+            epsilon=epsilon,
+            delta=mass,
+            estimator=estimator,
+            blocks=count,
+            aggregate=aggregate,
+            lower=lower,
+            upper=upper,
+            blocks_per_unit=blocks_per_unit,
         )
     statement = write_rows(source, catalog.digest)
     title = name or getattr(function, "__name__", "function").strip("<>")

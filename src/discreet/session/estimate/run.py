@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from discreet.ledger.chain import Entry
-from discreet.mechanisms.robust.bootstrap import Uncertain
+from discreet.mechanisms.robust.bootstrap import BootstrapEstimate
 from discreet.session.estimate.estimate import Estimate
 from discreet.session.estimate.functions import LONGEST
 from discreet.session.estimate.plan import EstimatePlan
@@ -17,7 +17,7 @@ def release(plan: EstimatePlan, pipeline: Pipeline) -> Estimate:
 
     def run(paid: Entry) -> Estimate:
         told = plan.mechanism.release(pipeline.engine.run(plan.statement.text, plan.statement.given).map(plan.prepare))
-        value, spread = told if isinstance(told, Uncertain) else (told, None)
+        value, spread = told if isinstance(told, BootstrapEstimate) else (told, None)
         value = None if isinstance(value, float) and not math.isfinite(value) else value  # of stable answers: no number that can be kept
         return Estimate(value, spread, plan.what, plan.how, plan.priced.receipt(paid, notes=plan.notes))
 

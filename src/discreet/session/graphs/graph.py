@@ -9,8 +9,8 @@ from typing import Any, final, overload
 
 from discreet import exact
 from discreet.address import is_address
-from discreet.algorithms.graphs import given
-from discreet.algorithms.graphs.given import Protects
+from discreet.algorithms.graphs import arguments
+from discreet.algorithms.graphs.arguments import Protects
 from discreet.engines.choose import belongs_to, open_engine
 from discreet.engines.engine import Engine
 from discreet.errors import Invalid
@@ -53,7 +53,7 @@ def graph(
     as in `connect`.
     """
     name, data = _source(edges)
-    given.protects(protects)
+    arguments.protects(protects)
     terms = Terms(exact.positive(epsilon, "epsilon"), delta, f"each {protects} of {name}")
     place = ledger_place({name: data}, (), ledger)
     opened = open_engine({name: data}, _kinds(columns, name), engine, {name: (source, target)})

@@ -6,7 +6,7 @@ from typing import final
 
 from attrs import asdict, frozen
 
-from discreet.algorithms.graphs.given import Protects
+from discreet.algorithms.graphs.arguments import Protects
 from discreet.query.canonical import fingerprint
 
 

@@ -9,7 +9,7 @@ from typing import Any, final
 
 from attrs import evolve
 
-from discreet.algorithms.marginals.interactive import Run, Told
+from discreet.algorithms.marginals.interactive import InteractiveAnswer, InteractiveRun
 from discreet.algorithms.marginals.linear_query import LinearQuery
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.ledger.ledger import Ledger
@@ -51,13 +51,13 @@ class Conversation:
         )
         self._filter = Filter(plan.epsilon, plan.delta)
         self._steps = StepPayments(plan.priced, pipeline.payments, "conversation")
-        self._transcript: list[tuple[str, Told]] = []
+        self._transcript: list[tuple[str, InteractiveAnswer]] = []
         self.asked = 0
-        self._run: Run = plan.rules.open(counts, self._pay)
+        self._run: InteractiveRun = plan.rules.open(counts, self._pay)
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def ask(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> Told:
+    def ask(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> InteractiveAnswer:
         """How many records meet a condition, or the mean of a number over them.
 
         `where={"dept": "er", "age": (30, 39)}`: a value, several in a list, a pair of ends for a number, None for what is missing.
@@ -72,7 +72,7 @@ class Conversation:
         self._transcript.append((_text(where or {}, mean), told))
         return told
 
-    def _mean(self, name: str, conditions: dict[str, list[int]]) -> Told:
+    def _mean(self, name: str, conditions: dict[str, list[int]]) -> InteractiveAnswer:
         """A sum over its count; both are asked."""
         coding = self._coding(name)
         if not isinstance(coding, Binned):

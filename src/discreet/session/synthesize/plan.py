@@ -14,7 +14,7 @@ from discreet import exact
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.methods import Name, choose, records_needed
 from discreet.algorithms.marginals.residuals import Residuals
-from discreet.algorithms.marginals.spending import Budget
+from discreet.algorithms.marginals.spending import MeasurementBudget
 from discreet.algorithms.marginals.workload import Workload
 from discreet.errors import Refused
 from discreet.exact import Number
@@ -41,16 +41,16 @@ from discreet.tables.catalog import Catalog
 _WORTH = Fraction(105, 100)  # choices cost more in μ² than in ρ; noise must be cheaper by so much
 
 
-def budget_for(method: Name, epsilon: Fraction, delta: Fraction) -> Budget:
+def budget_for(method: Name, epsilon: Fraction, delta: Fraction) -> MeasurementBudget:
     """The largest budget that is (ε, δ)-DP: in μ² where all noise is Gaussian or that is worth it, else in ρ."""
     square = gaussian_budget(epsilon, delta)
     if not square:
         raise Refused("a synthetic table needs a δ: connect with delta=1e-6, or pass delta=")
     if method == "residuals":
-        return Budget.gdp(square)
+        return MeasurementBudget.gdp(square)
     ceiling = Approx(epsilon, delta)
     rho = greatest(lambda rho: Zcdp(rho).within(ceiling), epsilon + 1)
-    return Budget.gdp(square) if square > 2 * rho * _WORTH else Budget.zcdp(rho)
+    return MeasurementBudget.gdp(square) if square > 2 * rho * _WORTH else MeasurementBudget.zcdp(rho)
 
 
 @final
@@ -181,7 +181,7 @@ class Decided:
         return self.workload.domain
 
     @property
-    def budget(self) -> Budget:
+    def budget(self) -> MeasurementBudget:
         """What the method may spend."""
         return budget_for(self.method, self.epsilon, self.delta)
 

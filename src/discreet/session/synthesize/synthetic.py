@@ -14,7 +14,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.domain import Clique, Domain
-from discreet.algorithms.marginals.measured import Measured, merged, total_of
+from discreet.algorithms.marginals.measured import NoisyMeasurement, merge_measurements, total_of
 from discreet.algorithms.marginals.methods import model_of
 from discreet.algorithms.marginals.model import Model
 from discreet.algorithms.marginals.result import Result
@@ -41,7 +41,7 @@ class Synthetic(Released):
     KINDS: ClassVar[tuple[Kind, ...]] = ("synthetic table",)
 
     receipt: Receipt
-    measured: tuple[Measured, ...]
+    measured: tuple[NoisyMeasurement, ...]
     repeated: bool = field(default=False)
 
     @classmethod
@@ -86,7 +86,7 @@ class Synthetic(Released):
     @property
     def total(self) -> float:
         """How many records there are, by what was measured."""
-        return max(1.0, float(self.measured[0].values[0])) if self.method == "residuals" else total_of(merged(self.measured))
+        return max(1.0, float(self.measured[0].values[0])) if self.method == "residuals" else total_of(merge_measurements(self.measured))
 
     def __len__(self) -> int:
         return max(1, round(self.total))
@@ -166,13 +166,13 @@ class Synthetic(Released):
     def plot(self, path: str | os.PathLike[str] | None = None, column: str | None = None) -> Any:
         """Each column, or the one that is named, as it was measured and as it is in the rows; a file if a path is given."""
         require("matplotlib")
-        from discreet.plots.synthetic import Panel, draw
+        from discreet.plots.synthetic import Panel, draw_marginals
 
         panels = []
         for one in self.compared([self.domain.clique([name]) for name in (self.columns if column is None else [column])]):
             coding = self.codings[one.clique[0]]
             panels.append(Panel(coding.name, [coding.label(code) for code in range(coding.size)], one.measured, one.rows, one.noise))
-        return draw(panels, path)
+        return draw_marginals(panels, path)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -204,11 +204,11 @@ class Synthetic(Released):
         return "\n".join(lines)
 
 
-def _written(one: Measured) -> dict[str, Any]:
+def _written(one: NoisyMeasurement) -> dict[str, Any]:
     packed = base64.b64encode(zlib.compress(one.values.astype("<f8").tobytes(), 6)).decode()
     return {"clique": list(one.clique), "deviation": one.deviation, "values": packed}
 
 
-def _read(said: Mapping[str, Any]) -> Measured:
+def _read(said: Mapping[str, Any]) -> NoisyMeasurement:
     values = np.frombuffer(zlib.decompress(base64.b64decode(said["values"])), "<f8").astype(np.float64)
-    return Measured(tuple(said["clique"]), values, float(said["deviation"]))
+    return NoisyMeasurement(tuple(said["clique"]), values, float(said["deviation"]))

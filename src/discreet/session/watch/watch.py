@@ -12,7 +12,7 @@ from discreet.exact import Number
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.receipt import Receipt
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.streams.sparse_vector import Run
+from discreet.mechanisms.streams.sparse_vector import SparseVectorRun
 from discreet.plan.steps import Steps
 from discreet.plots.page import html_lines
 from discreet.query.fluent import Ask
@@ -87,7 +87,7 @@ class Watch:
         self.plan, self.mechanism, self.rounds = plan, plan.mechanism, plan.rounds
         self.asked, self.opened = 0, 0
         self._pipeline, self._steps = pipeline, StepPayments(plan.priced, pipeline.payments, "stream")
-        self._run: Run | None = None
+        self._run: SparseVectorRun | None = None
         self._transcript: list[tuple[str, float, Outcome]] = []
         self._lock = threading.Lock()
 
@@ -143,7 +143,7 @@ class Watch:
 
     # ── paying ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _open(self) -> Run:
+    def _open(self) -> SparseVectorRun:
         """Pay for a round, then draw its threshold's noise."""
         if self.opened == self.rounds:
             raise BudgetExceeded(f"this stream has used its {self.rounds} rounds, one for each hit: open another. Nothing was read.")
