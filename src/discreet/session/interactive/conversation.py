@@ -3,51 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.interactive import Interactive, InteractiveAnswer, InteractiveRun
+from discreet.algorithms.marginals.interactive import InteractiveAnswer, InteractiveRun
 from discreet.algorithms.marginals.linear_query import LinearQuery
-from discreet.engines.engine import Engine
-from discreet.errors import BudgetExceeded, Invalid, Refused
-from discreet.ledger.payment import Payments
-from discreet.loss.convert import gaussian_epsilon
+from discreet.errors import BudgetExceeded, Invalid
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.receipt import Receipt
 from discreet.loss.filter import Filter
 from discreet.loss.loss import Loss, compose
-from discreet.loss.promise import Promised
-from discreet.noise.bits import SystemBits
+from discreet.plots.page import html_lines
+from discreet.run.outcome import Shown
+from discreet.session.interactive.plan import ConversationPlan, Step
+from discreet.session.pipeline import Pipeline
+from discreet.session.stateful import StepPayments
 from discreet.session.synthesize.codes import Binned, Coding
 from discreet.session.synthesize.counted import EngineCounts
-from discreet.session.synthesize.discover import Discovered, codings_of
-from discreet.session.synthesize.request import Order
 from discreet.session.synthesize.run import code_names, with_codes
-from discreet.tables.catalog import Catalog
-
-PARTS = 1024  # of δ for one payment, where a single (ε, δ) is named for it
-
-
-@final
-@frozen
-class Payment:
-    """One step of a conversation, with an (ε, δ) of its own."""
-
-    loss: Loss
-    epsilon: Fraction
-    delta: Fraction
-
-    @classmethod
-    def of(cls, loss: Loss, delta: Fraction) -> Payment:
-        """A pure loss as it is; Gaussian noise with the ε that it has at a part of δ."""
-        if loss.epsilon is not None:
-            return cls(loss, loss.epsilon, Fraction(0))
-        assert loss.mu_squared is not None
-        mass = delta / PARTS
-        epsilon = Fraction(math.ceil(gaussian_epsilon(loss.mu_squared, mass) * 10**9), 10**9)
-        return cls(Promised(loss, epsilon, mass), epsilon, mass)
+from discreet.session.transcript import Transcript
 
 
 @final
@@ -66,22 +43,17 @@ class Conversation:
     'cached'
     """
 
-    def __init__(self, order: Order, catalog: Catalog, engine: Engine, payments: Payments, rules: Interactive) -> None:
-        if order.open.questions:
-            named = ", ".join([*order.open.values, *order.open.bounds])
-            raise Refused(
-                "an interactive session finds nothing on the way: declare "
-                + (f"keys or bounds of {named}" if named else "contributions={'rows': …}")
-            )
-        self.codings = codings_of(order.columns, Discovered(), order.bins)
-        self.domain = Domain(tuple(coding.name for coding in self.codings), tuple(coding.size for coding in self.codings))
-        names = code_names(order.relation, len(self.codings))
-        counts = EngineCounts(engine, with_codes(order.table, self.codings), names, self.domain, order.rows or 1, catalog.adjacency)
-        epsilon, self._delta = order.price
-        self._filter, self._payments, self._name = Filter(epsilon, self._delta), payments, order.name
-        self._mark, self._paid_steps = f"interactive {SystemBits().word():016x}", 0
+    def __init__(self, plan: ConversationPlan, pipeline: Pipeline) -> None:
+        self.plan, self.codings, self.domain = plan, plan.codings, plan.domain
+        table, names = plan.spec.table, code_names(plan.spec.relation, len(self.codings))
+        counts = EngineCounts(
+            pipeline.engine, with_codes(table, self.codings), names, self.domain, plan.spec.rows or 1, pipeline.catalog.adjacency
+        )
+        self._filter = Filter(plan.epsilon, plan.delta)
+        self._steps = StepPayments(plan.priced, pipeline.payments, "conversation")
+        self._transcript: list[tuple[str, InteractiveAnswer]] = []
         self.asked = 0
-        self._run: InteractiveRun = rules.open(counts, self._pay)
+        self._run: InteractiveRun = plan.rules.open(counts, self._pay)
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -92,10 +64,13 @@ class Conversation:
         """
         if where is not None and not isinstance(where, Mapping):
             raise Invalid('conditions are a dict, such as {"dept": "er", "age": (30, 39)}')
+        self._steps.require_own_process()
         self.asked += 1
         conditions = {name: self._coding(name).codes(wanted) for name, wanted in (where or {}).items()}
         count = LinearQuery.where(self.domain, conditions)
-        return self._run.ask(count) if mean is None else self._mean(mean, conditions)
+        told = self._run.ask(count) if mean is None else self._mean(mean, conditions)
+        self._transcript.append((_text(where or {}, mean), told))
+        return told
 
     def _mean(self, name: str, conditions: dict[str, list[int]]) -> InteractiveAnswer:
         """A sum over its count; both are asked."""
@@ -134,11 +109,7 @@ class Conversation:
         """Charge the conversation's own budget and the ledger before the step is taken."""
         if not self._filter.admits(loss):
             raise BudgetExceeded("this conversation's budget is used up: open another, or go on with what is known")
-        payment = Payment.of(loss, self._delta)
-        self._paid_steps += 1
-        _, fresh = self._payments.claim(payment, self._mark, f"{self._mark}#{self._paid_steps}", f"interactive {self._name}: {what}")
-        if not fresh:
-            raise Invalid("this conversation was copied into another process: open one there")
+        self._steps.pay(Step.of(loss, self.plan.delta), f"interactive {self.plan.spec.name}: {what}")
         self._filter = self._filter.spend(loss)
 
     @property
@@ -149,12 +120,29 @@ class Conversation:
     @property
     def spent(self) -> float:
         """The ε that all steps so far cost together, at this conversation's δ."""
-        return compose(loss for _, loss in self._run.losses).epsilon_at(self._delta)
+        return compose(loss for _, loss in self._run.losses).epsilon_at(self.plan.delta)
 
     @property
     def accuracy(self) -> float:
         """How far off an answer may be, in records."""
         return self._run.accuracy
+
+    @property
+    def receipt(self) -> Receipt:
+        """What was paid so far, step by step."""
+        return self._steps.receipt
+
+    def verify(self, ledger: Ledger | None = None) -> None:
+        """Check that receipt, and with a ledger that every step was paid there; raise Invalid or LedgerError if not."""
+        self.receipt.verify(ledger)
+
+    def release(self) -> Transcript:
+        """Everything that was asked and answered so far, with the receipt; free."""
+        asked, told = [text for text, _ in self._transcript], [one for _, one in self._transcript]
+        widths = [one.error if math.isfinite(one.error) else None for one in told]
+        values = [one.value if math.isfinite(one.value) else None for one in told]
+        columns = Shown("asked", asked), Shown("value", values, None, widths), Shown("source", [one.source for one in told])
+        return Transcript(columns, self.receipt)
 
     def __reduce_ex__(self, _: Any) -> Any:
         raise Invalid("a conversation cannot be copied or pickled, for its steps are paid one by one: open one where it is needed")
@@ -162,15 +150,15 @@ class Conversation:
     def __repr__(self) -> str:
         columns = ", ".join(f"{coding.name} ({coding.size})" for coding in self.codings)
         return (
-            f"Conversation({self._name}: {columns}; within {self.accuracy:,.4g} records; {self.asked:,} questions asked, "
-            f"{self._paid_steps} steps paid, ε = {self.spent:.3g} so far)"
+            f"Conversation({self.plan.spec.name}: {columns}; within {self.accuracy:,.4g} records; {self.asked:,} questions asked, "
+            f"{len(self._steps.paid)} steps paid, ε = {self.spent:.3g} so far)"
         )
 
+    def _repr_html_(self) -> str:
+        return html_lines(repr(self), self.plan.explain().splitlines())
 
-def rules_for(accuracy: Any, questions: int, beta: Any) -> Interactive:
-    """An accuracy of 1 or more is in records, below 1 a share of all records."""
-    if not isinstance(accuracy, int | float | Fraction) or isinstance(accuracy, bool) or not accuracy > 0 or not math.isfinite(accuracy):
-        raise Invalid("accuracy must be a number above 0: of records, or below 1 a share of all records")
-    in_records = accuracy >= 1
-    chosen: Callable[..., Interactive] = Interactive
-    return chosen(**({"accuracy": accuracy} if in_records else {"share": accuracy}), questions=questions, beta=beta)
+
+def _text(where: Mapping[str, Any], mean: str | None) -> str:
+    """A question as it was asked."""
+    what = "count" if mean is None else f"mean of {mean}"
+    return what + (" where " + ", ".join(f"{name} = {wanted!r}" for name, wanted in where.items()) if where else "")
