@@ -317,7 +317,7 @@ def test_a_run_is_taken_up_where_it_was_left() -> None:
 def test_it_halts_at_its_horizon() -> None:
     run = Toeplitz(rho=1, horizon=2).open()
     run.add_many(Private([1, 1]))
-    with pytest.raises(Invalid, match="open a new one"):
+    with pytest.raises(Invalid, match="open a new run"):
         run.add(Private(1))
 
 

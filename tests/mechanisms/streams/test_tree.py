@@ -192,7 +192,7 @@ def test_it_halts_at_its_horizon() -> None:
         run.add_many(Private([1, 2]))
     run.add(1)
     assert run.halted
-    with pytest.raises(Invalid, match="open a new one"):
+    with pytest.raises(Invalid, match="open a new run"):
         run.add(1)
     with pytest.raises(Invalid, match="horizon"):
         Tree(epsilon=1, horizon=3).release([1, 2, 3, 4])
