@@ -109,7 +109,7 @@ class Gaussian(Mechanism[Numbers]):
         if not self._is_whole(answer):
             return additive.add_real(answer, RoundedGaussian, self.scale, bits)
         law = RoundedGaussian(self.scale)
-        return additive.add_whole(answer, lambda coins: law.draw(0.0, Fraction, coins), law.sample, bits)
+        return additive.add_whole(answer, lambda source: law.draw(0.0, Fraction, source), law.sample, bits)
 
     def _is_whole(self, answer: Any) -> bool:
         return answers.looks_whole(answer) if self.whole is None else self.whole

@@ -112,7 +112,7 @@ def _laplace_miss(x: float, d: int) -> float:
 
 
 def _solve(miss: Callable[[float], float], beta: float) -> float:
-    """The x at which a falling function reaches β, rounded up."""
+    """The x at which a falling function equals β, rounded up."""
     low, high = 0.0, 1.0
     while miss(high) > beta:
         high *= 2

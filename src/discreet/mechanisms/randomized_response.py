@@ -81,20 +81,20 @@ class RandomizedResponse(Mechanism[Any]):
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         beta, people = exact.miss(exact.confidence_level(confidence)), exact.whole(size, "size")
-        tell, other = self._chances()
-        return math.sqrt((math.log(2) - math.log(beta)) / (2 * people)) / (tell - other)
+        true, other = self._chances()
+        return math.sqrt((math.log(2) - math.log(beta)) / (2 * people)) / (true - other)
 
     def _chances(self) -> tuple[float, float]:
-        tell = exact.bounds(self._truth)[0]
-        return tell, (1 - tell) / (self.choices - 1)
+        true = exact.bounds(self._truth)[0]
+        return true, (1 - true) / (self.choices - 1)
 
     def estimate(self, responses: Any) -> NDArray[np.float64]:
         """Unbiased frequencies of the true choices, from public responses; an estimate may lie outside [0, 1]."""
         released = np.asarray(responses)
         self.check(released)
         counts = np.bincount(released, minlength=self.choices)
-        tell, other = self._chances()
-        return np.asarray((counts / counts.sum() - other) / (tell - other), np.float64)
+        true, other = self._chances()
+        return np.asarray((counts / counts.sum() - other) / (true - other), np.float64)
 
     def check(self, answer: Any) -> None:
         values = np.asarray(answer)
@@ -104,9 +104,9 @@ class RandomizedResponse(Mechanism[Any]):
     def sample(self, answer: Any, bits: Bits) -> Any:
         true = self._read(answer)
         floor = np.full(len(true), threshold(self._truth), np.uint64)
-        tell = below(bits.words(len(true)), floor, lambda _: self._truth(), bits)
+        truthful = below(bits.words(len(true)), floor, lambda _: self._truth(), bits)
         shift = 1 + uniforms(self.choices - 1, len(true), bits)
-        out = np.where(tell, true, (true + shift) % self.choices)
+        out = np.where(truthful, true, (true + shift) % self.choices)
         return int(out[0]) if not isinstance(answer, list | tuple) and np.ndim(answer) == 0 else out
 
     def _read(self, answer: Any) -> Integers:

@@ -35,7 +35,7 @@ class TruncatedGeometric(Mechanism[Numbers]):
     release adds up, so `Gaussian` is better for many releases.
 
     Theorem (Geng, Ding, Guo & Kumar 2020, on the integers).
-        Let P[Z = z] ∝ e^(−|z|ε/Δ) on −k … k. For one entry that moves by at most Δ ≤ k, f + Z is (ε, δ)-DP for
+        Let P[Z = z] ∝ e^(−|z|ε/Δ) on −k … k. For one entry that changes by at most Δ ≤ k, f + Z is (ε, δ)-DP for
         δ = q^(k−Δ+1)(1 − q^Δ)/(1 + q − 2q^(k+1)), q = e^(−ε/Δ): the mass of the Δ largest values, which the neighbour cannot have;
         elsewhere the ratio is at most e^ε. `bound` is the least k for which this is at most the given δ.
 
@@ -80,7 +80,7 @@ class TruncatedGeometric(Mechanism[Numbers]):
         additive.check_answer(answer, whole=True)
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
-        return additive.add_whole(answer, lambda coins: int(self.noise(1, coins)[0]), self.noise, bits)
+        return additive.add_whole(answer, lambda source: int(self.noise(1, source)[0]), self.noise, bits)
 
     def noise(self, size: int, bits: Bits) -> Integers:
         """Draw the noise alone: the discrete Laplace law, conditioned on the bound."""

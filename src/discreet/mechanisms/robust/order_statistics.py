@@ -48,7 +48,7 @@ class Robust:
 
     The q-quantile of n records is the ⌈qn⌉-th smallest, the lower end of the grid if there is none.
 
-    Theorem (reach).
+    Theorem (interval of k changes).
         Adding or removing k records brings the ⌈qn⌉-th smallest of n at most to the ⌈qn + k·max(q, 1 − q)⌉-th, and at least to the
         ⌈qn − k·max(q, 1 − q)⌉-th, where ranks below 1 and beyond n stand for the ends of the grid; replacing k records brings it to the
         (⌈qn⌉ ± k)-th, and no further if some were added or removed instead (as where a replaced unit has no value, or is filtered out).
