@@ -14,6 +14,7 @@ import pytest
 from mechanisms.shake import Shake
 
 from discreet.errors import Invalid
+from discreet.mechanisms import groups
 from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
 from discreet.private import Private
 
@@ -75,3 +76,37 @@ def test_one_unit_cannot_respell_a_label(mechanism: Any, respelt: Any) -> None:
     for labels, sizes in (([respelt, large, 10**6000], [1, 10**13, 0]), ([large, respelt], [10**13, 1])):
         shown = list(mechanism.sample((labels, sizes), Shake(0)))
         assert [repr(label) for label in shown] == [repr(large)]
+
+
+def test_equal_representations_are_one_group() -> None:
+    labels, sizes = groups.read_groups(([1, 1.0, True, 1, "1"], [1, 2, 3, 4, 5]))
+    assert list(map(repr, labels)) == ["1", "1.0", "True", "'1'"]
+    assert sizes.tolist() == [5, 2, 3, 5]
+    labels, sizes = groups.read_groups({"a": 3, "b": -2, "c": None})
+    assert (labels, sizes.tolist()) == (["a", "b", "c"], [3, 0, 0])
+    assert groups.read_groups((["a", "a"], [2**62, 2**62]))[1].tolist() == [2**62]
+
+
+@pytest.mark.parametrize("wrong", [[("a", 1)], (["a"], [1, 2]), (["a"],), ("a", 1), 5])
+def test_the_shape_of_groups_is_checked(wrong: Any) -> None:
+    with pytest.raises(Invalid):
+        groups.read_groups(wrong)
+    with pytest.raises(Invalid):
+        groups.check_groups(wrong)
+
+
+def test_columns_of_an_engine_give_the_labels_that_are_selected() -> None:
+    keys = groups.Keys((np.array(["b", "a", "c"], object), np.array([1, 2, 3])))
+    labels, sizes = groups.read_groups((keys, [5.9, None, 7]))
+    assert (labels, sizes.tolist()) == (keys, [5, 0, 7])
+    selected = np.array([True, False, True])
+    assert groups.selected_labels(keys, selected) == [("b", 1), ("c", 3)]
+    assert groups.selected_labels(list(keys), selected) == [("b", 1), ("c", 3)]
+    found = groups.SelectedGroups(np.array([True, True, False]), np.array([9, 8, 0]))
+    assert list(groups.sizes_by_label(keys, found).items()) == [(("a", 2), 8), (("b", 1), 9)]
+
+
+def test_labels_of_several_types_have_one_order() -> None:
+    mixed = [2, "a", None, 1.5, True, (1, "x")]
+    assert groups.sorted_labels(mixed) == groups.sorted_labels(mixed[::-1])
+    assert groups.sorted_labels([10, 9, True]) == [True, 9, 10]
