@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import pytest
 
@@ -41,3 +42,15 @@ def test_zero_noise_is_infinite_loss() -> None:
         assert loss.epsilon_at(0.999) == math.inf
         assert loss.delta_at(1000) == 1
     assert 0 * Revealed() == NOTHING
+
+
+def test_a_ceiling_of_each_notion_is_exact() -> None:
+    for kind, limit in ((Pure, Fraction(1, 3)), (Zcdp, Fraction(1, 7)), (Gdp, Fraction(2, 5))):
+        assert kind(limit).within(kind(limit))
+        assert not kind(limit + Fraction(1, 10**30)).within(kind(limit))
+        assert kind(limit / 2).below(kind(limit))
+        assert not kind(limit).below(kind(limit / 2))
+    assert not Zcdp("1e-9").within(Pure(100))
+    assert not Zcdp("1e-9").within(Gdp(100))
+    assert Approx("1/2", "1e-6").below(Approx("1/2", "1e-5"))
+    assert not Approx("1/2", "1e-5").below(Approx("1/2", "1e-6"))
