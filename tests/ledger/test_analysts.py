@@ -13,9 +13,9 @@ from ledger.shelves import Files, Shelf
 
 from discreet.errors import BudgetExceeded, Invalid, LedgerError
 from discreet.ledger import chain
-from discreet.ledger.asked import asked
 from discreet.ledger.history import History
 from discreet.ledger.ledger import Ledger, open_ledger
+from discreet.ledger.purchases import purchases
 from discreet.ledger.standing import OWNER, Account, Amount, Standing
 from discreet.ledger.terms import Terms
 from discreet.loss import record
@@ -188,7 +188,7 @@ def test_stored_answers_stay_free_and_a_key_pays_once_whoever_asks() -> None:
     ledger.store(paid, {"n": 1})
     assert ledger.find("q") == {"n": 1}
     assert [one.spent.epsilon for one in ledger.analysts().values()] == [Fraction(1, 2), 0]
-    assert [(one.analyst, one.epsilon) for one in asked(ledger)] == [("ada", Fraction(1, 2))]
+    assert [(one.analyst, one.epsilon) for one in purchases(ledger)] == [("ada", Fraction(1, 2))]
 
 
 # ── changing a limit ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from discreet.algorithms.adaptive import thresholdout
-from discreet.algorithms.adaptive.thresholdout import Conversation, Thresholdout
+from discreet.algorithms.adaptive.thresholdout import Thresholdout, ThresholdoutRun
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.streams.sparse_vector import SparseVectorRun, ThresholdAnswer
@@ -253,5 +253,5 @@ def test_wrong_records() -> None:
         rule.open([], [1, 2, 3])
     with pytest.raises(Invalid, match="inside Private"):
         rule.open([1], [1, 2, 3]).values([1], [1, 2, 3])  # type: ignore[arg-type]
-    short: Conversation = rule.open([0], Private([1]))  # a private holdout of another size is no error
+    short: ThresholdoutRun = rule.open([0], Private([1]))  # a private holdout of another size is no error
     assert short.query(identity).source in ("train", "holdout")

@@ -162,7 +162,11 @@ def test_wide_gaussian_noise_stays_on_the_whole_numbers() -> None:
     assert Tree(rho=1, horizon=4)._grid < 1
 
 
-@pytest.mark.parametrize("odd", ["x", b"x", object(), {}, {1, 2}, 1j, math.nan, None, np.str_("7"), np.datetime64("NaT")], ids=str)
+@pytest.mark.parametrize(
+    "odd",
+    ["x", b"x", object(), {}, {1, 2}, 1j, math.nan, None, np.str_("7"), np.datetime64("NaT")],
+    ids=lambda odd: "object" if type(odd) is object else str(odd),  # not its address: processes that share tests name them alike
+)
 def test_one_private_number_is_read_as_several_are(odd: Any) -> None:
     """Without noise to speak of: what is no number counts as 0, one by one and all at once."""
     one, many = (Tree(epsilon=10**6, horizon=2).open() for _ in range(2))

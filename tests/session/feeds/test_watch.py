@@ -107,15 +107,15 @@ def test_thresholds_where_no_total_goes_are_not_asked_about(threshold: Any) -> N
 def events(monkeypatch: pytest.MonkeyPatch, ask: Any, stream: Watch) -> list[str]:
     """Debits and statements, in the order in which they happen."""
     seen: list[str] = []
-    till, read = type(stream._till), DuckDB.batches
-    pay = till.claim
+    payments, read = type(stream._payments), DuckDB.batches
+    pay = payments.claim
 
     def batches(self: Any, *args: Any) -> Iterator[Any]:
         seen.append("statement")
         return read(self, *args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(till, "claim", lambda self, *a, **k: (seen.append("debit"), pay(self, *a, **k))[1])
+        patch.setattr(payments, "claim", lambda self, *a, **k: (seen.append("debit"), pay(self, *a, **k))[1])
         patch.setattr(DuckDB, "batches", batches)
         ask(stream)
     return seen

@@ -16,7 +16,7 @@ from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.extras import missing
 from discreet.ledger.chain import Entry
-from discreet.ledger.payment import Till
+from discreet.ledger.payment import Payments
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.robust.bootstrap import BootstrapEstimate, LittleBootstraps
 from discreet.mechanisms.robust.sample_and_aggregate import Aggregate, SampleAndAggregate, block_count
@@ -39,7 +39,7 @@ _OF_FUNCTIONS = {"bounds", "blocks", "aggregate", "uncertainty", "columns", "fra
 _OF_STATISTICS = {"method", "bounds", "step", "q", "trim", "bound"}
 
 
-def run(plan: EstimatePlan, till: Till) -> Estimate:
+def run(plan: EstimatePlan, payments: Payments) -> Estimate:
     """Pay, read, release and remember; the same question at the same price again is free."""
 
     def released(paid: Entry) -> Estimate:
@@ -48,7 +48,7 @@ def run(plan: EstimatePlan, till: Till) -> Estimate:
         value = None if isinstance(value, float) and not math.isfinite(value) else value  # of stable answers: no number that can be kept
         return Estimate(value, spread, plan.what, plan.how, plan.receipt(paid))
 
-    return till.once(plan, plan.question, f"estimate {plan.what}"[:_LONGEST], released, Estimate.from_text)
+    return payments.pay_once(plan, plan.question, f"estimate {plan.what}"[:_LONGEST], released, Estimate.from_text)
 
 
 def plan_of(

@@ -23,14 +23,14 @@ from discreet.mechanisms.robust.propose_test_release import ProposeTestRelease, 
 from discreet.mechanisms.robust.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.plan.bounding import Single
-from discreet.plan.total import Grid as StatGrid
-from discreet.plan.total import on_grid
 from discreet.query.canonical import plain
 from discreet.query.fluent import Ask
+from discreet.query.grid import Grid as StatGrid
 from discreet.query.relation.expr import Column, Expr
 from discreet.query.relation.field import Field
-from discreet.run.execute import received
+from discreet.run.keys import received
 from discreet.run.source import Source
+from discreet.run.values import on_grid
 from discreet.run.write import write_weights
 from discreet.session.estimate.blocks import source_of, typed, write_rows
 from discreet.session.estimate.plan import EstimatePlan

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.certainty import certainty
 from discreet.algorithms.marginals.domain import Clique, Domain
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import Model
 from discreet.errors import Invalid
 from discreet.session.synthesize.codes import Binned, Coding
@@ -39,7 +39,7 @@ class Answers:
 
     codings: Sequence[Coding]
     model: Model
-    measured: Sequence[Measured]
+    measured: Sequence[NoisyMeasurement]
     residuals: bool  # whether residuals were measured, or marginals
 
     @property

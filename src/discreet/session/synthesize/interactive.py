@@ -10,11 +10,11 @@ from typing import Any, final
 from attrs import evolve, frozen
 
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.interactive import Interactive, Run, Told
+from discreet.algorithms.marginals.interactive import Interactive, InteractiveAnswer, InteractiveRun
 from discreet.algorithms.marginals.linear_query import LinearQuery
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, Invalid, Refused
-from discreet.ledger.payment import Till
+from discreet.ledger.payment import Payments
 from discreet.loss.convert import gaussian_epsilon
 from discreet.loss.filter import Filter
 from discreet.loss.loss import Loss, compose
@@ -66,7 +66,7 @@ class Conversation:
     'cached'
     """
 
-    def __init__(self, order: Order, catalog: Catalog, engine: Engine, till: Till, rules: Interactive) -> None:
+    def __init__(self, order: Order, catalog: Catalog, engine: Engine, payments: Payments, rules: Interactive) -> None:
         if order.open.questions:
             named = ", ".join([*order.open.values, *order.open.bounds])
             raise Refused(
@@ -78,14 +78,14 @@ class Conversation:
         names = code_names(order.relation, len(self.codings))
         counts = EngineCounts(engine, with_codes(order.table, self.codings), names, self.domain, order.rows or 1, catalog.adjacency)
         epsilon, self._delta = order.price
-        self._filter, self._till, self._name = Filter(epsilon, self._delta), till, order.name
-        self._mark, self._payments = f"interactive {SystemBits().word():016x}", 0
+        self._filter, self._payments, self._name = Filter(epsilon, self._delta), payments, order.name
+        self._mark, self._paid_steps = f"interactive {SystemBits().word():016x}", 0
         self.asked = 0
-        self._run: Run = rules.open(counts, self._pay)
+        self._run: InteractiveRun = rules.open(counts, self._pay)
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def ask(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> Told:
+    def ask(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> InteractiveAnswer:
         """How many records meet a condition, or the mean of a number over them.
 
         `where={"dept": "er", "age": (30, 39)}`: a value, several in a list, a pair of ends for a number, None for what is missing.
@@ -97,7 +97,7 @@ class Conversation:
         count = LinearQuery.where(self.domain, conditions)
         return self._run.ask(count) if mean is None else self._mean(mean, conditions)
 
-    def _mean(self, name: str, conditions: dict[str, list[int]]) -> Told:
+    def _mean(self, name: str, conditions: dict[str, list[int]]) -> InteractiveAnswer:
         """A sum over its count; both are asked."""
         coding = self._coding(name)
         if not isinstance(coding, Binned):
@@ -135,8 +135,8 @@ class Conversation:
         if not self._filter.admits(loss):
             raise BudgetExceeded("this conversation's budget is used up: open another, or go on with what is known")
         payment = Payment.of(loss, self._delta)
-        self._payments += 1
-        _, fresh = self._till.claim(payment, self._mark, f"{self._mark}#{self._payments}", f"interactive {self._name}: {what}")
+        self._paid_steps += 1
+        _, fresh = self._payments.claim(payment, self._mark, f"{self._mark}#{self._paid_steps}", f"interactive {self._name}: {what}")
         if not fresh:
             raise Invalid("this conversation was copied into another process: open one there")
         self._filter = self._filter.spend(loss)
@@ -163,7 +163,7 @@ class Conversation:
         columns = ", ".join(f"{coding.name} ({coding.size})" for coding in self.codings)
         return (
             f"Conversation({self._name}: {columns}; within {self.accuracy:,.4g} records; {self.asked:,} questions asked, "
-            f"{self._payments} steps paid, ε = {self.spent:.3g} so far)"
+            f"{self._paid_steps} steps paid, ε = {self.spent:.3g} so far)"
         )
 
 

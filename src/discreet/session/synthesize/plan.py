@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.methods import Name, records_needed
-from discreet.algorithms.marginals.spending import Budget
+from discreet.algorithms.marginals.spending import MeasurementBudget
 from discreet.algorithms.marginals.workload import Workload
 from discreet.errors import Refused
 from discreet.loss.certify import greatest
@@ -25,16 +25,16 @@ from discreet.session.synthesize.codes import Coding
 _WORTH = Fraction(105, 100)  # choices cost more in μ² than in ρ; noise must be cheaper by so much
 
 
-def budget_for(method: Name, epsilon: Fraction, delta: Fraction) -> Budget:
+def budget_for(method: Name, epsilon: Fraction, delta: Fraction) -> MeasurementBudget:
     """The largest budget that is (ε, δ)-DP: in μ² where all noise is Gaussian or that is worth it, else in ρ."""
     square = gaussian_budget(epsilon, delta)
     if not square:
         raise Refused("a synthetic table needs a δ: connect with delta=1e-6, or pass delta=")
     if method == "residuals":
-        return Budget.gdp(square)
+        return MeasurementBudget.gdp(square)
     ceiling = Approx(epsilon, delta)
     rho = greatest(lambda rho: Zcdp(rho).within(ceiling), epsilon + 1)
-    return Budget.gdp(square) if square > 2 * rho * _WORTH else Budget.zcdp(rho)
+    return MeasurementBudget.gdp(square) if square > 2 * rho * _WORTH else MeasurementBudget.zcdp(rho)
 
 
 @final
@@ -62,7 +62,7 @@ class Recipe:
         return self.workload.domain
 
     @property
-    def budget(self) -> Budget:
+    def budget(self) -> MeasurementBudget:
         """What the method may spend."""
         return budget_for(self.method, self.epsilon, self.delta)
 

@@ -18,7 +18,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.domain import Clique, Domain
-from discreet.algorithms.marginals.measured import Measured, merged, total_of
+from discreet.algorithms.marginals.measured import NoisyMeasurement, merge_measurements, total_of
 from discreet.algorithms.marginals.methods import model_of
 from discreet.algorithms.marginals.model import Model
 from discreet.algorithms.marginals.result import Result
@@ -53,7 +53,7 @@ class Synthetic:
     """A table that was never anybody's. Everything here follows from what was measured and costs nothing again."""
 
     receipt: dict[str, Any]
-    measured: tuple[Measured, ...]
+    measured: tuple[NoisyMeasurement, ...]
     repeated: bool = field(default=False)
 
     @classmethod
@@ -108,7 +108,7 @@ class Synthetic:
     @property
     def total(self) -> float:
         """How many records there are, by what was measured."""
-        return max(1.0, float(self.measured[0].values[0])) if self.method == "residuals" else total_of(merged(self.measured))
+        return max(1.0, float(self.measured[0].values[0])) if self.method == "residuals" else total_of(merge_measurements(self.measured))
 
     def __len__(self) -> int:
         return max(1, round(self.total))
@@ -209,13 +209,13 @@ class Synthetic:
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Each column as it was measured and as it is in the rows; into a file (PNG, SVG or PDF) if a path is given."""
         require("matplotlib")
-        from discreet.plots.synthetic import Panel, draw
+        from discreet.plots.synthetic import Panel, draw_marginals
 
         panels = []
         for one in self.compared([(i,) for i in self.domain.columns]):
             coding = self.codings[one.clique[0]]
             panels.append(Panel(coding.name, [coding.label(code) for code in range(coding.size)], one.measured, one.rows, one.noise))
-        return draw(panels, path)
+        return draw_marginals(panels, path)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -277,7 +277,7 @@ class Synthetic:
         return "\n".join(lines)
 
 
-def _written(one: Measured) -> dict[str, Any]:
+def _written(one: NoisyMeasurement) -> dict[str, Any]:
     packed = base64.b64encode(zlib.compress(one.values.astype("<f8").tobytes(), 6)).decode()
     return {"clique": list(one.clique), "deviation": one.deviation, "values": packed}
 
@@ -289,6 +289,6 @@ def _check(found: Synthetic) -> None:
         found.domain.shape(clique)
 
 
-def _read(said: Mapping[str, Any]) -> Measured:
+def _read(said: Mapping[str, Any]) -> NoisyMeasurement:
     values = np.frombuffer(zlib.decompress(base64.b64decode(said["values"])), "<f8").astype(np.float64)
-    return Measured(tuple(said["clique"]), values, float(said["deviation"]))
+    return NoisyMeasurement(tuple(said["clique"]), values, float(said["deviation"]))
