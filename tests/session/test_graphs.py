@@ -120,7 +120,7 @@ def test_the_error_is_known_before_paying() -> None:
             with pytest.raises(Invalid, match=needed):
                 plan.error()
         assert "2 nodes ε = 2" in h.plan("edges", epsilon=1).explain()
-        assert "ε = 0.1: how wide" in g.plan("triangles", epsilon=1).explain()
+        assert "for the interval: ε = 0.1" in g.plan("triangles", epsilon=1).explain()
 
 
 def test_the_width_of_triangles_is_told_for_its_share() -> None:

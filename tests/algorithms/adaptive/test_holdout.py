@@ -244,7 +244,7 @@ def test_a_ledger_pays_first(tmp_path: Path) -> None:
 
 
 def test_wrong_shapes() -> None:
-    with pytest.raises(Invalid, match="as many labels"):
+    with pytest.raises(Invalid, match="one label per row"):
         ReusableHoldout([[1]], [1, 2], [[1]], [1], sigma=1)
 
 

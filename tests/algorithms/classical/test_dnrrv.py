@@ -177,8 +177,8 @@ def test_what_comes_out_has_the_law(often: None, monkeypatch: pytest.MonkeyPatch
 def test_no_output_tells_more_than_epsilon(faster: float, often: None) -> None:
     """All data sets of 2 records, one replaced: part, measured count and tests, and the count of a hit; a faster test is caught."""
     sanitise = DNRRV(**TINY)
-    telling = sanitise.nested.rounds[0].telling_count
-    assert isinstance(telling, Laplace)
+    noise = sanitise.nested.rounds[0].noisy_count
+    assert isinstance(noise, Laplace)
     worst = 0.0
     for given in (h for h in histograms(2, 2) if sum(h) == 2):
         here = law(sanitise, given, faster=faster)
@@ -186,7 +186,7 @@ def test_no_output_tells_more_than_epsilon(faster: float, often: None) -> None:
             there = law(sanitise, other, faster=faster)
             for key, chance in here.items():
                 if key in there and chance > 1e-13:
-                    told = abs(given[1 - key[0]] - other[1 - key[0]]) / float(telling.scale) if key[2][-1] else 0.0
+                    told = abs(given[1 - key[0]] - other[1 - key[0]]) / float(noise.scale) if key[2][-1] else 0.0
                     worst = max(worst, math.log(chance / there[key]) + told)
     assert sanitise.loss.epsilon == 4
     assert 2 < worst <= 4 + 1e-6 if faster == 1 else worst > 4

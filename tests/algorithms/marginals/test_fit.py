@@ -84,8 +84,10 @@ def test_a_warm_start_changes_time_only(seed: int) -> None:
 def test_a_warm_model_gives_the_same_model() -> None:
     random = np.random.default_rng(1)
     table = random.multinomial(3000, np.full(24, 1 / 24)).reshape(3, 2, 4) + 5
-    measured = [NoisyMeasurement(c, (table.sum(axis=axes_without(c, (0, 1, 2))) + random.normal(0, 4, DOMAIN.shape(c))).ravel(), 4.0) for c in
-                [(0,), (1,), (2,), (0, 1), (1, 2)]]  # fmt: skip
+    measured = []
+    for clique in [(0,), (1,), (2,), (0, 1), (1, 2)]:
+        noisy = table.sum(axis=axes_without(clique, (0, 1, 2))) + random.normal(0, 4, DOMAIN.shape(clique))
+        measured.append(NoisyMeasurement(clique, noisy.ravel(), 4.0))
     first = fit_tree(DOMAIN, measured[:4])
     warm, cold = fit_tree(DOMAIN, measured, first, 500), fit_tree(DOMAIN, measured, None, 500)
     assert warm.total == cold.total
