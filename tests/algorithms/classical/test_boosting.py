@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 import pytest
-from algorithms.classical.test_weights import Strayed, Tape, histograms, neighbours
+from algorithms.classical.tape import Strayed, Tape, histograms, neighbours
 from attrs import evolve, frozen
 from scripted import Seeded
 from theorems import laws

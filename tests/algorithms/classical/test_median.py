@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithms.classical.test_weights import Strayed, Tape, neighbours
+from algorithms.classical.tape import Strayed, Tape, neighbours
 from scripted import Seeded
 
 from discreet.algorithms.classical import median
