@@ -64,8 +64,8 @@ class DNRRV(Mechanism[Sanitised]):
 
     >>> queries = Queries.marginals((2,) * 3, 2)
     >>> sanitise = DNRRV(queries=queries, rows=1000, epsilon=100, sizes=(8,))
-    >>> told = sanitise.release([500, 0, 0, 300, 0, 0, 0, 200])
-    >>> bool(np.abs(told.answers - queries.answers([500, 0, 0, 300, 0, 0, 0, 200])).max() <= sanitise.error(size=1000))
+    >>> released = sanitise.release([500, 0, 0, 300, 0, 0, 0, 200])
+    >>> bool(np.abs(released.answers - queries.answers([500, 0, 0, 300, 0, 0, 0, 200])).max() <= sanitise.error(size=1000))
     True
     """
 
@@ -142,29 +142,29 @@ class DNRRV(Mechanism[Sanitised]):
             total = max(1, int(counting.sample(int(counts.sum()), bits)))
         assert total is not None
         levels, parts = nested.levels(total), parts[::-1]
-        told, hits = np.zeros(self.queries.size, np.int64), []
-        told[parts[0]] = nested.measuring.sample(true[parts[0]], bits)
-        small = self._fit(told, parts[0], total)
+        answered, hits = np.zeros(self.queries.size, np.int64), []
+        answered[parts[0]] = nested.measuring.sample(true[parts[0]], bits)
+        small = self._fit(answered, parts[0], total)
         for level, below, part in zip(levels[1:], parts[:-1], parts[1:], strict=True):
             assert level.rounds is not None
-            told[part] = np.rint(total * top * self.queries.means(small)).astype(np.int64)[part]
-            hits.append(_correct(told, true, np.setdiff1d(part, below), level.rounds, level.threshold, bits))
-            small = self._fit(told, part, total)
-        return Sanitised(told, SmallDatabase(histogram=small, records=total, steps=self.losses), tuple(hits), self.losses)
+            answered[part] = np.rint(total * top * self.queries.means(small)).astype(np.int64)[part]
+            hits.append(_correct(answered, true, np.setdiff1d(part, below), level.rounds, level.threshold, bits))
+            small = self._fit(answered, part, total)
+        return Sanitised(answered, SmallDatabase(histogram=small, records=total, steps=self.losses), tuple(hits), self.losses)
 
-    def _fit(self, told: Integers, part: Integers, total: int) -> Integers:
+    def _fit(self, answered: Integers, part: Integers, total: int) -> Integers:
         top = self.queries.top
-        return few_rows(self.queries.matrix[part] / top, np.clip(told[part] / (top * total), 0, 1), self.rows)
+        return few_rows(self.queries.matrix[part] / top, np.clip(answered[part] / (top * total), 0, 1), self.rows)
 
 
-def _correct(told: Integers, true: Integers, asked: Integers, rounds: ThresholdRounds, threshold: int, bits: Bits) -> int:
+def _correct(answered: Integers, true: Integers, untested: Integers, rounds: ThresholdRounds, threshold: int, bits: Bits) -> int:
     """Test each answer against the data from both sides, and measure those with a large error; returns their number."""
     hits, stream = 0, Stream(rounds.stream(threshold), bits)
-    for q in asked.tolist():
-        gap = int(true[q] - told[q])
+    for q in untested.tolist():
+        gap = int(true[q] - answered[q])
         if not (stream.ask(Private(gap)).above or stream.ask(Private(-gap)).above):
             continue
-        told[q] = rounds.noisy_count.sample(int(true[q]), bits)
+        answered[q] = rounds.noisy_count.sample(int(true[q]), bits)
         hits += 1
         if hits == rounds.rounds:
             break

@@ -158,7 +158,7 @@ class InteractiveRun:
         self.knowledge = Knowledge(counts, rules.questions)
         self.hypothesis = Hypothesis(self.knowledge)
         self._counts, self._account = counts, pay
-        self._told: dict[LinearQuery, InteractiveAnswer] = {}
+        self._answers: dict[LinearQuery, InteractiveAnswer] = {}
         self._held: dict[Clique, Private[Marginals]] = {}
         self._stream: Stream | None = None
         self._measured = Fraction(0)  # ρ spent on measurements since the last round
@@ -174,18 +174,18 @@ class InteractiveRun:
     def ask(self, query: LinearQuery) -> InteractiveAnswer:
         """Answer a question."""
         query.check(self._counts.domain)
-        if (told := self._told.get(query)) is not None:
-            return InteractiveAnswer(told.value, told.share, "cached", told.error)
-        if (told := self._posterior(query, "posterior")) is None:
+        if (answer := self._answers.get(query)) is not None:
+            return InteractiveAnswer(answer.value, answer.share, "cached", answer.error)
+        if (answer := self._posterior(query, "posterior")) is None:
             before = len(self.losses)
             try:
-                told = self._guarded(query) or self._paid(query)
+                answer = self._guarded(query) or self._paid(query)
             except BudgetExceeded:
-                told = self._refused(query)
-            told = evolve(told, cost=compose(loss for _, loss in self.losses[before:]))
-        if not told.note:  # otherwise the budget may admit it later
-            self._told[query] = told
-        return told
+                answer = self._refused(query)
+            answer = evolve(answer, cost=compose(loss for _, loss in self.losses[before:]))
+        if not answer.note:  # otherwise the budget may admit it later
+            self._answers[query] = answer
+        return answer
 
     # ── the sources of answers ───────────────────────────────────────────────────────────────────────────────────────
 

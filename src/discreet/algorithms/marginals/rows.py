@@ -47,9 +47,9 @@ def _tree_rows(model: TreeModel, count: int) -> list[Integers]:
         belief = model.calibrated.beliefs[home]
         joint = belief.sum(axis=axes_without(tuple(sorted((*given, *new))), clique))
         order = [sorted((*given, *new)).index(i) for i in (*given, *new)]
-        chances = joint.transpose(order).reshape(domain.cells(given), domain.cells(new))
+        probabilities = joint.transpose(order).reshape(domain.cells(given), domain.cells(new))
         others = [columns[i] for i in known if i not in given]
-        codes = _filled(_coded(domain, columns, given, count), chances, others, place)
+        codes = _filled(_coded(domain, columns, given, count), probabilities, others, place)
         for i, code in zip(new, np.unravel_index(codes, domain.shape(new)), strict=True):
             columns[i] = code.astype(np.int64)
         known += new
@@ -63,7 +63,7 @@ def _coded(domain: Domain, columns: Sequence[Integers], clique: Clique, count: i
     return code
 
 
-def _filled(groups: Integers, chances: Floats, others: Sequence[Integers], salt: int) -> Integers:
+def _filled(groups: Integers, probabilities: Floats, others: Sequence[Integers], salt: int) -> Integers:
     """A cell for each row, so that each group's cells follow its probabilities, rounded.
 
     Counts are differences of rounded cumulative sums, so each is within one of its expectation and they add up; each group starts at a
@@ -71,7 +71,7 @@ def _filled(groups: Integers, chances: Floats, others: Sequence[Integers], salt:
     the latest first, and cells are assigned evenly along that order, so that similar rows receive all of them.
     """
     present, sizes = np.unique(groups, return_counts=True)
-    weights = chances[present]
+    weights = probabilities[present]
     sums = weights.sum(axis=1, keepdims=True)
     weights = np.where(sums > 0, weights, 1.0)  # a group of probability 0: any cell will do
     shares = weights / weights.sum(axis=1, keepdims=True)
@@ -82,7 +82,7 @@ def _filled(groups: Integers, chances: Floats, others: Sequence[Integers], salt:
     cumulative[:, -1] = sizes
     ends = np.floor(cumulative + begin[:, None]).astype(np.int64)
     counts = np.diff(ends, axis=1, prepend=0)
-    cells = np.repeat(np.tile(np.arange(chances.shape[1]), len(present)), counts.ravel())
+    cells = np.repeat(np.tile(np.arange(probabilities.shape[1]), len(present)), counts.ravel())
     order = np.lexsort((_dealt(groups, others, salt), groups))
     out = np.empty(len(groups), np.int64)
     out[order] = cells
