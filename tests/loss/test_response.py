@@ -17,7 +17,7 @@ from discreet.algorithms.local.randomizers import LocalRandomizer, SubsetSelecti
 from discreet.errors import Invalid
 from discreet.loss import response
 from discreet.loss.convert import pure_to_gdp, pure_to_zcdp
-from discreet.loss.leaves import Pure, RandomizedResponse, Response
+from discreet.loss.leaves import Pure, RandomizedResponseLoss, Response
 from discreet.loss.record import from_json, to_json
 
 WAYS: list[LocalRandomizer] = [
@@ -76,11 +76,11 @@ def test_the_supremum_is_certified_and_near(epsilon: object, steep: object, flat
 
 
 def test_the_figures_that_were_promised() -> None:
-    fifty = RandomizedResponse(1, choices=50)
+    fifty = RandomizedResponseLoss(1, choices=50)
     assert float(fifty.rho) == pytest.approx(0.0737, abs=5e-5)
     assert math.expm1(1) / (math.e + 49) == pytest.approx(0.0332, abs=5e-5)  # the mean loss: no bound
     assert float(pure_to_zcdp(Fraction(1)) / fifty.rho) == pytest.approx(6.27, abs=0.01)
-    assert float(pure_to_zcdp(Fraction(1)) / RandomizedResponse(1, choices=5).rho) == pytest.approx(1.81, abs=0.01)
+    assert float(pure_to_zcdp(Fraction(1)) / RandomizedResponseLoss(1, choices=5).rho) == pytest.approx(1.81, abs=0.01)
     unary = UnaryEncoding(Fraction(1), 50).loss
     assert float(pure_to_zcdp(Fraction(1)) / (unary.rho or 0)) == pytest.approx(2.0, abs=0.01)
     assert float(pure_to_gdp(Fraction(1)) / (unary.mu_squared or 0)) == pytest.approx(2.4, abs=0.4)
@@ -100,7 +100,7 @@ def test_larger_epsilon_dominates_and_records() -> None:
     assert small.below(large)
     assert not large.below(small)
     assert not small.below(Response(1, 2, 3))
-    for loss in (small, small.group(3), RandomizedResponse(2, 9)):
+    for loss in (small, small.group(3), RandomizedResponseLoss(2, 9)):
         assert from_json(json.loads(json.dumps(to_json(loss)))) == loss
     assert Response(0, 2, 2).epsilon_at(0) == 0
     assert Response(10**6, 2, 2).rho <= 10**6

@@ -40,7 +40,7 @@ def test_it_prints_values_with_errors_and_what_it_cost(release: Release) -> None
 def test_an_empty_group_is_too_small_to_tell(release: Release) -> None:
     row = next(line for line in repr(release).splitlines() if line.startswith("lab"))
     assert "~" in row
-    assert "too small to tell" in repr(release)
+    assert "the interval contains 0" in repr(release)
 
 
 def test_a_repeat_says_that_it_is_free() -> None:
@@ -171,7 +171,7 @@ def test_the_small_print_says_what_was_found_and_what_it_means() -> None:
         "notes": ["MAX(cost) is the 0.99 quantile <b>\x1b"],
     }
     release = Release((Shown("k", ["a"]), Shown("n", [5], None, 2.0)), 0.95, RECEIPT | said)
-    found = "found privately: at most 5 rows of a person count; cost within 0 … 440; who has more counts less"
+    found = "discovered privately: at most 5 rows per person; cost clipped to 0 … 440; rows of heavier contributors are down-weighted"
     assert release.small_print[1:3] == ["MAX(cost) is the 0.99 quantile <b>\\x1b", found]
     assert found in repr(release)
     assert found in release._repr_html_()

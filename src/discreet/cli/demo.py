@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -20,10 +24,10 @@ from discreet.address import credentials, is_address, without_credentials
 from discreet.cli import textbook as mechanisms
 from discreet.cli.hospital import HOSTILE, PEOPLE, POLICY, QUESTIONS, TABLES, TOO_MUCH, VISITS, Asked
 from discreet.cli.screen import gauge, out, working
-from discreet.engines.duckdb.generate import as_csv, exactly, write_tables
+from discreet.engines.duckdb.generate import as_csv, exact_rows, write_tables
 from discreet.errors import Error
 from discreet.explain.forecast import Forecast
-from discreet.plots.table import Series, cell, decimals, plainly
+from discreet.plots.table import Series, decimals, format_cell, format_value
 from discreet.session.plan import Plan
 from discreet.session.project import FILE, open_project
 from discreet.session.receipts import price
@@ -33,6 +37,8 @@ from discreet.session.session import Session
 SIZE = 100_000  # of the groups that forecasts are for
 MOST = 12  # rows shown of each answer
 SCHEMA = "discreet_demo"  # in a database
+_COUNT = ('SELECT COUNT(*) AS n FROM "mine"', "--unit", "person_id", "--budget", "1", "--epsilon", "0.1")
+OWN_FILE = (("explain", "mine.csv", *_COUNT), ("ask", "mine.csv", *_COUNT), ("init", "mine.csv"))  # what to try next
 Files = Mapping[str, Path]
 
 
@@ -62,6 +68,7 @@ def demo(
         _refusals(db)
     _keep(first, second, place)
     out.print(f"[dim]{time.perf_counter() - began:.1f} seconds in all, with setting up[/dim]\n")
+    _next()
 
 
 def _policy(engine: str | None, files: Files) -> str:
@@ -100,7 +107,7 @@ def _ask(number: int, asked: Asked, db: Session, files: Files) -> Release:
     with working("asking"):
         release = query.release(asked.epsilon)
     took = time.perf_counter() - began
-    out.print(Padding(_beside(release, plan, asked.guess, exactly(files, asked.sql)), (0, 0, 0, 2), expand=False))
+    out.print(Padding(_beside(release, plan, asked.guess, exact_rows(files, asked.sql)), (0, 0, 0, 2), expand=False))
     _left(db, asked.epsilon, took)
     return release
 
@@ -130,7 +137,7 @@ def _beside(release: Release, plan: Plan, guess: Mapping[str, float], exact: lis
 
 
 def _cells(column: Series, row: int, forecast: Forecast, without: Mapping[str, Any]) -> list[Text]:
-    found = cell(column, row)
+    found = format_cell(column, row)
     shown = Text(found.value, style="" if column.is_key else "bold green")
     shown.append(f" {found.error}" if found.error else "", style="green")
     if column.name not in forecast:
@@ -138,7 +145,7 @@ def _cells(column: Series, row: int, forecast: Forecast, without: Mapping[str, A
     width, value = forecast[column.name], without.get(column.name)
     if column.name in forecast.ranks:
         of = "ranks" if isinstance(value, float) else "votes"
-        return [shown, Text(f"± {width:,.0f} {of}", style="dim"), Text(plainly(value, grouped=True), style="dim")]
+        return [shown, Text(f"± {width:,.0f} {of}", style="dim"), Text(format_value(value, grouped=True), style="dim")]
     digits = decimals(width) if isinstance(width, float) else 0
     return [shown, Text(f"± {width:,.{digits}f}", style="dim"), Text(f"{value:,.{digits}f}", style="dim")]
 
@@ -171,7 +178,7 @@ def _refusals(db: Session) -> None:
 
 def _keep(first: Release, second: Release, place: Path) -> None:
     first.save(place / "visits.json")
-    lines = [f"discreet verify {place / 'visits.json'} --ledger {place}", f"discreet budget {place}"]
+    lines = [_typed("verify", str(place / "visits.json"), "--ledger", str(place)), _typed("budget", str(place))]
     try:
         second.plot(place / "mean_cost.png", column="mean_cost")
         lines.insert(0, f"{place / 'mean_cost.png'}   (the second answer, with error bars)")
@@ -180,3 +187,26 @@ def _keep(first: Release, second: Release, place: Path) -> None:
     out.print("[bold cyan]Left for you[/bold cyan]")
     for line in lines:
         out.print(Text(f"  {line}"), soft_wrap=True)
+
+
+def _next() -> None:
+    out.print(
+        "[bold cyan]Next, on a file of your own[/bold cyan]  [dim]the price and the error, free · the answer · a policy to edit[/dim]"
+    )
+    out.print("[dim]Replace mine.csv and mine (the name without its ending), and person_id (the column that says whose row it is).[/dim]")
+    for words in OWN_FILE:
+        out.print(Text(f"  {_typed(*words)}"), soft_wrap=True)
+
+
+def _typed(*words: str) -> str:
+    """A line that runs as it stands in this folder and this environment."""
+    beside = Path(sys.executable).with_name("discreet.exe" if os.name == "nt" else "discreet")
+    on_path = shutil.which("discreet")
+    if on_path is not None and beside.exists() and beside.samefile(on_path):
+        command = ["discreet"]
+    elif beside.exists():  # the environment is not activated, as after `make demo`
+        near = beside.is_relative_to(Path.cwd())
+        command = [str(beside.relative_to(Path.cwd()) if near else beside)]
+    else:
+        command = [sys.executable, "-m", "discreet"]
+    return (subprocess.list2cmdline if os.name == "nt" else shlex.join)([*command, *words])

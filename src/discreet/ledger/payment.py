@@ -1,4 +1,4 @@
-"""The till: whatever is asked is paid for once, before anything is read, and its answer is kept for all who ask again."""
+"""Payment: every question is paid for once, before any row is read; its answer is stored and repeats are free."""
 
 from __future__ import annotations
 
@@ -48,14 +48,13 @@ class Stored(Protocol):
 Kept = TypeVar("Kept", bound=Stored)
 Value = TypeVar("Value")
 
-_order: ContextVar[tuple[object, str] | None] = ContextVar(
-    "order", default=None
-)  # the till and the reservation that steps taken now are of
+# the account and the reservation that the steps running now belong to
+_order: ContextVar[tuple[object, str] | None] = ContextVar("order", default=None)
 _running: ContextVar[frozenset[tuple[int, str]]] = ContextVar("running", default=frozenset())  # questions that are being answered here
 
 
 @final
-class Till:
+class Payments:
     """A ledger as one analyst pays from it."""
 
     def __init__(self, ledger: Ledger, analyst: str | None, ready: Callable[[], None]) -> None:
@@ -76,7 +75,7 @@ class Till:
         """Whether a question was answered before."""
         return self._ledger.find(question) is not None
 
-    def once(
+    def pay_once(
         self,
         asked: Priced,
         question: str,
@@ -177,7 +176,7 @@ class Till:
 
     @property
     def _of_order(self) -> str | None:
-        """The order of this till that steps belong to which are taken now."""
+        """The reservation that the steps running now belong to, if it is of this account."""
         current = _order.get()
         return current[1] if current is not None and current[0] is self else None
 

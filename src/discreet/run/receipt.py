@@ -7,8 +7,8 @@ from typing import Any
 
 from discreet.ledger.chain import digest as digest_of
 from discreet.loss import record
-from discreet.plan.discovery import FindBound
-from discreet.plan.steps import Found, Steps
+from discreet.plan.discovery import BoundDiscovery, Discovered
+from discreet.plan.steps import Steps
 from discreet.query.canonical import digest, plain
 
 FORMAT = 1
@@ -19,7 +19,7 @@ def question_digest(steps: Steps, confidence: Fraction) -> str:
     return digest((steps.question, steps.epsilon, steps.delta, steps.policy, steps.version, confidence))
 
 
-def receipt(steps: Steps, found: Found, confidence: Fraction, question: str, sequence: int, entry: str) -> dict[str, Any]:
+def receipt(steps: Steps, found: Discovered, confidence: Fraction, question: str, sequence: int, entry: str) -> dict[str, Any]:
     """Nothing of the data's content, size or time is in it, except what mechanisms found and released on the way."""
     said = {
         "format": FORMAT,
@@ -40,10 +40,10 @@ def receipt(steps: Steps, found: Found, confidence: Fraction, question: str, seq
     return said | {"hash": digest_of(said)}
 
 
-def _found(steps: Steps, found: Found) -> dict[str, Any]:
+def _found(steps: Steps, found: Discovered) -> dict[str, Any]:
     """What was found privately on the way: limits, and the ends of ranges by the name of what they bound."""
     told: dict[str, dict[str, str]] = {}
-    names = {find.expr: find.name for find in steps.finds if isinstance(find, FindBound)}
+    names = {one.expr: one.name for one in steps.discoveries if isinstance(one, BoundDiscovery)}
     for (expr, end), value in found.bounds.items():
         told.setdefault(names[expr], {})[end] = str(value)
     return {"limits": dict(found.limits), "bounds": told}

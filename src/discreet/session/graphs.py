@@ -22,11 +22,11 @@ from discreet.engines.choose import belongs_to, open_engine
 from discreet.engines.engine import Engine
 from discreet.errors import Invalid
 from discreet.exact import Number
-from discreet.ledger.asked import listed
 from discreet.ledger.chain import Entry
 from discreet.ledger.chain import digest as seal_of
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.payment import CLOSED, Till
+from discreet.ledger.payment import CLOSED, Payments
+from discreet.ledger.purchases import purchases_as_dicts
 from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
 from discreet.loss import record
@@ -170,7 +170,7 @@ class GraphSession:
 
     def __init__(self, engine: Engine, ledger: Ledger, table: Table, analyst: str | None = None) -> None:
         self._engine, self._ledger, self._table = engine, ledger, table
-        self._till = Till(ledger, analyst, self._ready)
+        self._payments = Payments(ledger, analyst, self._ready)
         self._read: Private[Graph] | None = None
         self._closed = False
 
@@ -201,21 +201,21 @@ class GraphSession:
     @property
     def remaining(self) -> Amount:
         """The largest single further question that is still admitted."""
-        return self._till.allowance.remaining
+        return self._payments.allowance.remaining
 
     @property
     def spent(self) -> Amount:
         """What was charged so far."""
-        return self._till.allowance.spent
+        return self._payments.allowance.spent
 
     def history(self) -> list[dict[str, Any]]:
         """Every question that was paid for, oldest first: when, its price, what was asked, and whether it was answered."""
-        return listed(self._ledger)
+        return purchases_as_dicts(self._ledger)
 
     def close(self) -> None:
         """Let go of the data and the ledger."""
         self._closed, self._read = True, None
-        self._till.close()
+        self._payments.close()
         self._engine.close()
         self._ledger.close()
 
@@ -244,7 +244,7 @@ class GraphSession:
             value, half_width, found = plan.release(self._graph(), CONFIDENCE)
             return GraphRelease(value, half_width, self._receipt(plan, said, question, found, paid))
 
-        return self._till.once(plan, question, f"{plan.what} of {self._table.name}", run, GraphRelease.from_text)
+        return self._payments.pay_once(plan, question, f"{plan.what} of {self._table.name}", run, GraphRelease.from_text)
 
     def _ready(self) -> None:
         """Raise unless the edges could be read now; edges that were read before need no engine."""

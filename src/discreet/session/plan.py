@@ -8,6 +8,7 @@ from typing import Any, final
 
 from attrs import field, frozen
 
+from discreet.engines.dialect import Dialect
 from discreet.exact import Number
 from discreet.explain.forecast import Forecast, forecast
 from discreet.explain.text import Explanation, explain
@@ -21,6 +22,7 @@ class Plan:
     """Everything decided about a question at a price."""
 
     steps: Steps = field()
+    dialect: Dialect = field(repr=False)  # of the SQL that explanations show
 
     @property
     def epsilon(self) -> Fraction:
@@ -58,12 +60,12 @@ class Plan:
 
     def explain(self) -> Explanation:
         """Who is protected, what is done, what it costs and why; printed as text, `to_json()` as values, a page in a notebook."""
-        return explain(self.steps)
+        return explain(self.steps, self.dialect)
 
     def __repr__(self) -> str:
         price = f"ε = {float(self.epsilon):.4g}" + (f", δ = {float(self.delta):.2g}" if self.delta else "")
         names = ", ".join(name for name, _ in self.steps.question.outputs)
-        finds = f", finds {len(self.steps.finds)} things first" if self.steps.finds else ""
+        finds = f", {len(self.steps.discoveries)} discoveries first" if self.steps.discoveries else ""
         return f"Plan({names}; {price}; protects {self.steps.protected}{finds})\n{self.error()!r}"
 
     def _repr_html_(self) -> str:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol, final
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.explain.forecast import Forecast, confidence_of
-from discreet.explain.target import least_epsilon, wished_errors
+from discreet.explain.target import least_epsilon, target_errors
 from discreet.plan.bias import bias_question
 from discreet.query.fluent import NOT_COPIED
 from discreet.query.question import Question
@@ -90,7 +90,7 @@ class Query:
         assume: Mapping[str, Any] | None = None,
     ) -> Fraction:
         """The least ε, to three digits, at which every output is as close as wished, wherever it lies (or `at` a place); reads nothing."""
-        wished = wished_errors(error, self.question)
+        wished = target_errors(error, self.question)
 
         def forecast(epsilon: Fraction) -> Forecast:
             return self.session._plan(self.question, epsilon, delta).error(confidence, size, at=at, assume=assume)
@@ -108,7 +108,7 @@ class Query:
 
         price = epsilon if epsilon is not None or self.question.epsilon is not None else 1
         plan = self.plan(price, delta)
-        with DuckDB.made_up(self.session._catalog.tables) as engine:
-            answers = execute(evolve(plan.steps, dialect=engine.dialect), engine)
-        said = receipt(plan.steps, answers.plan.found, CONFIDENCE, "dry run on made-up data", 0, "")
+        with DuckDB.mock(self.session._catalog.tables) as engine:
+            answers = execute(plan.steps, engine)
+        said = receipt(plan.steps, answers.plan.discovered, CONFIDENCE, "dry run on made-up data", 0, "")
         return Release(tuple(outcome(answers, float(CONFIDENCE))), float(CONFIDENCE), said | {"dry_run": True})

@@ -138,7 +138,7 @@ class Release:
     def plot(self, path: str | os.PathLike[str] | None = None, column: str | None = None) -> Any:
         """Draw a column (the first with error bars, unless one is named) over the groups: a figure, or a file if a path is given."""
         try:
-            from discreet.plots.bars import draw
+            from discreet.plots.bars import draw_column
         except ImportError:
             raise missing("matplotlib") from None
         drawn = [s for s in self.series if not s.is_key and (s.name == column if column is not None else s.to_the_right)]
@@ -146,7 +146,7 @@ class Release:
             have = ", ".join(s.name for s in self.series if not s.is_key)
             raise Invalid(f"there is no column to draw{'' if column is None else ' of that name'}; there are {have}")
         drawn.sort(key=lambda s: s.low is None)
-        return draw([s for s in self.series if s.is_key], drawn[0], len(self), " · ".join([*self._sureness, self._paid]), path)
+        return draw_column([s for s in self.series if s.is_key], drawn[0], len(self), " · ".join([*self._sureness, self._paid]), path)
 
     # ── taking it elsewhere ──────────────────────────────────────────────────────────────────────────────────────────
 

@@ -14,10 +14,10 @@ from discreet import exact, parameter
 from discreet.engines.engine import Engine
 from discreet.errors import Invalid, Refused
 from discreet.exact import Number
-from discreet.ledger.asked import listed
 from discreet.ledger.chain import Entry
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.payment import CLOSED, Till
+from discreet.ledger.payment import CLOSED, Payments
+from discreet.ledger.purchases import purchases_as_dicts
 from discreet.ledger.shares import grant_share
 from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
@@ -57,7 +57,7 @@ class Session:
 
     def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None) -> None:
         self._engine, self._catalog, self._ledger, self._dialect = engine, catalog, ledger, engine.dialect
-        self._till = Till(ledger, analyst, engine.ready)
+        self._payments = Payments(ledger, analyst, engine.ready)
         self._public: dict[tuple[str, str], tuple[Value, ...]] = {}
         self._closed = False
 
@@ -146,7 +146,7 @@ class Session:
             plan = self.sql(text, contributions=contributions).plan(part, chance)
             return None if self._is_known(plan) else plan.loss
 
-        return road.synthesize(order, self._catalog, self._engine, self._till, Discovery(ask, price_of), progress)
+        return road.synthesize(order, self._catalog, self._engine, self._payments, Discovery(ask, price_of), progress)
 
     def interactive(
         self,
@@ -177,7 +177,7 @@ class Session:
             raise Refused("an interactive session needs a δ: connect with delta=1e-6, or pass delta=")
         asked = table if isinstance(table, query.Ask) else self.table(table or private[0])
         order = Order.of(asked, self._catalog, price, columns, None, "auto", bins, None, contributions)
-        return Conversation(order, self._catalog, self._engine, self._till, rules_for(accuracy, questions, beta))
+        return Conversation(order, self._catalog, self._engine, self._payments, rules_for(accuracy, questions, beta))
 
     def watch(self, epsilon: Number, threshold: Number, rounds: int = 1, *, values: Values = False, monotone: bool = False) -> Watch:
         """Open a stream of threshold questions: which totals are above? Those below are free; each round, with one hit, costs ε.
@@ -195,7 +195,7 @@ class Session:
             question = self._own(self.sql(asked).question if isinstance(asked, str) else asked.question)
             return self._compiled(question, Fraction(1), Fraction(0)).steps
 
-        return Watch.open(epsilon, threshold, rounds, values, monotone, self._catalog.adjacency, plan, self._engine, self._till)
+        return Watch.open(epsilon, threshold, rounds, values, monotone, self._catalog.adjacency, plan, self._engine, self._payments)
 
     def estimate(
         self,
@@ -221,7 +221,7 @@ class Session:
         price = parameter.price_epsilon(epsilon), self._usual_delta if delta is None else parameter.price_delta(delta)
         asked = self.table(table) if isinstance(table, str) else table
         plan = road.plan_of(asked, self._catalog, self._engine, price, what, of, options)
-        return plan if dry else road.run(plan, self._till)
+        return plan if dry else road.run(plan, self._payments)
 
     def daily(
         self, table: str | query.Ask[Query], *, day: str, start: datetime.date | str, days: int, epsilon: Number,
@@ -238,8 +238,8 @@ class Session:
         price = parameter.price_epsilon(epsilon), self._usual_delta if delta is None else parameter.price_delta(delta)
         asked = self.table(table) if isinstance(table, str) else table
         return Feed.of(
-            asked, self._catalog, self._engine, self._till, price, day=day, start=start, days=days, every=every, value=value, where=where,
-            name=name, per_day=per_day, active_days=active_days, windows=windows,
+            asked, self._catalog, self._engine, self._payments, price, day=day, start=start, days=days, every=every, value=value,
+            where=where, name=name, per_day=per_day, active_days=active_days, windows=windows,
         )  # fmt: skip
 
     def _query(self, question: Question, text: str, other: bool, contributions: Mapping[str, int] | None) -> Query:
@@ -251,28 +251,28 @@ class Session:
 
     @property
     def _usual_delta(self) -> Fraction:
-        return exact.grid_down(self._till.allowance.granted.delta / QUESTIONS_OF_DELTA)
+        return exact.grid_down(self._payments.allowance.granted.delta / QUESTIONS_OF_DELTA)
 
     # ── the budget ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def remaining(self) -> Amount:
         """The largest single further question that is still admitted."""
-        return self._till.allowance.remaining
+        return self._payments.allowance.remaining
 
     @property
     def spent(self) -> Amount:
         """What was charged so far: to this session's analyst, or to all together if it has none."""
-        return self._till.allowance.spent
+        return self._payments.allowance.spent
 
     def history(self) -> list[dict[str, Any]]:
         """Every question that was paid for, oldest first: when, its price, what was asked, and whether it was answered."""
-        return listed(self._ledger)
+        return purchases_as_dicts(self._ledger)
 
     def close(self) -> None:
         """Let go of the data and the ledger."""
         self._closed = True
-        self._till.close()
+        self._payments.close()
         self._engine.close()
         self._ledger.close()
 
@@ -301,7 +301,7 @@ class Session:
         if price is None:
             raise Invalid("say how much this question may cost: epsilon=0.1, or in SQL WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1)")
         said = parameter.price_delta(delta) if delta is not None else question.delta
-        live = self._till.allowance
+        live = self._payments.allowance
         usual = self._compiled(question, price, self._usual_delta if said is None else said)
         if said is not None or self._is_known(usual):
             return usual
@@ -312,7 +312,7 @@ class Session:
         return usual
 
     def _compiled(self, question: Question, epsilon: Fraction, delta: Fraction) -> Plan:
-        return Plan(compile_plan(question, self._catalog, epsilon, delta, self._dialect, self._values_of))
+        return Plan(compile_plan(question, self._catalog, epsilon, delta, self._values_of), self._dialect)
 
     def _compiled_or_none(self, question: Question, epsilon: Fraction, delta: Fraction) -> Plan | None:
         try:
@@ -329,14 +329,14 @@ class Session:
         return self._public[table, column]
 
     def _is_known(self, plan: Plan) -> bool:
-        return self._till.knows(question_digest(plan.steps, CONFIDENCE))
+        return self._payments.knows(question_digest(plan.steps, CONFIDENCE))
 
     def _release(self, plan: Plan, confidence: Fraction, note: str, progress: Callable[[str], None]) -> Release:
         question = question_digest(plan.steps, confidence)
 
         def run(paid: Entry) -> Release:
             answers = execute(plan.steps, self._engine, progress)
-            said = receipt(plan.steps, answers.plan.found, confidence, question, paid.sequence, paid.hash)
+            said = receipt(plan.steps, answers.plan.discovered, confidence, question, paid.sequence, paid.hash)
             return Release(tuple(outcome(answers, float(confidence))), float(confidence), said)
 
-        return self._till.once(plan, question, note, run, Release.from_text)
+        return self._payments.pay_once(plan, question, note, run, Release.from_text)

@@ -17,7 +17,7 @@ from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.streams import sparse_vector
-from discreet.mechanisms.streams.sparse_vector import Outcome, SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, ThresholdAnswer
 from discreet.private import Private, reveal
 
 
@@ -39,7 +39,7 @@ class Tape:
         self._seed = seed
         for kind in (Laplace, Gaussian, Exponential):
             patch.setattr(kind, "sample", self._sampling(kind.sample))
-        patch.setattr(sparse_vector.Run, "ask", self._asking(sparse_vector.Run.ask))
+        patch.setattr(sparse_vector.SparseVectorRun, "ask", self._asking(sparse_vector.SparseVectorRun.ask))
         patch.setattr(SparseVector, "open", self._opening(SparseVector.open))
         patch.setattr(mechanism_module, "SystemBits", lambda: self.bits)
         patch.setattr(sparse_vector, "SystemBits", lambda: self.bits)
@@ -83,10 +83,10 @@ class Tape:
         return lambda itself, answer, bits: self._meet(itself, answer, lambda: original(itself, answer, bits))
 
     def _asking(self, original: Any) -> Any:
-        def ask(run: sparse_vector.Run, answer: Any) -> Outcome:
+        def ask(run: sparse_vector.SparseVectorRun, answer: Any) -> ThresholdAnswer:
             if run.halted:
                 raise Invalid("halted")
-            out: Outcome = self._meet(run.mechanism, reveal(answer), lambda: original(run, answer))
+            out: ThresholdAnswer = self._meet(run.mechanism, reveal(answer), lambda: original(run, answer))
             if self._at is not None and out.above:
                 run.left -= 1
             return out

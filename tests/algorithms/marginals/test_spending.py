@@ -8,8 +8,7 @@ import pytest
 
 from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.errors import Invalid
-from discreet.loss.leaves import Gaussian as GaussianLoss
-from discreet.loss.leaves import Zcdp
+from discreet.loss.leaves import GaussianLoss, Zcdp
 from discreet.mechanisms.laplace import Laplace
 from discreet.private import Private
 

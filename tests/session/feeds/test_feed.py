@@ -25,7 +25,7 @@ from discreet.engines.duckdb.engine import DuckDB
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, EngineError, Invalid, Refused
 from discreet.ledger.ledger import Ledger
-from discreet.mechanisms.streams.toeplitz import Toeplitz, length_moved
+from discreet.mechanisms.streams.toeplitz import Toeplitz, measurement_sensitivity
 from discreet.mechanisms.streams.toeplitz_factor import UNIT, Factor
 from discreet.mechanisms.streams.tree import Tree
 from discreet.private import reveal
@@ -187,7 +187,7 @@ def test_a_replacement_moves_by_what_is_said() -> None:
         differences = {tuple(a - b for a, b in zip(v, w, strict=True)) for v in units for w in units}
         return max(sum(sum(c[t - s] * v[s] for s in range(t + 1)) ** 2 for t in range(size)) for v in differences)
 
-    alone = factor.moved(k) ** 2
+    alone = factor.sensitivity(k) ** 2
     assert worst((0, 1)) <= 2 * alone
     assert 2 * alone < worst((-1, 0, 1)) <= 4 * alone  # the root of two would not do for values of both signs
 
@@ -200,7 +200,7 @@ def test_replacing_costs_more_noise(value: str | None, times: Fraction) -> None:
         assert isinstance(two, Toeplitz)
         assert float(two.scale / one.scale) == pytest.approx(float(times), rel=1e-4)
         assert (two.exchanged, two.sensitivity / one.sensitivity) == ((True, 1) if value is None else (False, 2))
-        lengths = [length_moved(200, each.sensitivity, 3, each.exchanged) for each in (one, two)]
+        lengths = [measurement_sensitivity(200, each.sensitivity, 3, each.exchanged) for each in (one, two)]
         assert lengths[1] ** 2 >= (2 if value is None else 4) * lengths[0] ** 2 * (1 - Fraction(1, 2**60))
         trees = [feed_of(each, value=value, delta=0).mechanism for each in (db, other)]
         assert trees[1].sensitivity == 2 * trees[0].sensitivity

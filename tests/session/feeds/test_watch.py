@@ -20,7 +20,7 @@ import discreet
 from discreet.engines.duckdb.engine import DuckDB
 from discreet.errors import BudgetExceeded, EngineError, Invalid, Refused
 from discreet.mechanisms.streams import sparse_vector
-from discreet.mechanisms.streams.sparse_vector import Run
+from discreet.mechanisms.streams.sparse_vector import SparseVectorRun
 from discreet.private import reveal
 from discreet.session.feeds.watch import Measured, Outcome, Watch
 from discreet.session.session import Session
@@ -107,15 +107,15 @@ def test_thresholds_where_no_total_goes_are_not_asked_about(threshold: Any) -> N
 def events(monkeypatch: pytest.MonkeyPatch, ask: Any, stream: Watch) -> list[str]:
     """Debits and statements, in the order in which they happen."""
     seen: list[str] = []
-    till, read = type(stream._till), DuckDB.batches
-    pay = till.claim
+    payments, read = type(stream._payments), DuckDB.batches
+    pay = payments.claim
 
     def batches(self: Any, *args: Any) -> Iterator[Any]:
         seen.append("statement")
         return read(self, *args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(till, "claim", lambda self, *a, **k: (seen.append("debit"), pay(self, *a, **k))[1])
+        patch.setattr(payments, "claim", lambda self, *a, **k: (seen.append("debit"), pay(self, *a, **k))[1])
         patch.setattr(DuckDB, "batches", batches)
         ask(stream)
     return seen
@@ -185,11 +185,11 @@ def test_a_failure_after_noise_was_drawn_ends_the_round(monkeypatch: pytest.Monk
     with session() as db:
         stream = db.watch(20, 2000, rounds=2)
 
-        def interrupted(self: Run, answer: Any) -> Any:
+        def interrupted(self: SparseVectorRun, answer: Any) -> Any:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(Run, "ask", interrupted)
+            patch.setattr(SparseVectorRun, "ask", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 stream.ask(ER)
         assert stream.left == 1

@@ -20,7 +20,7 @@ from discreet.exact import Number
 from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.streams.sparse_vector import Run, SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, SparseVectorRun
 from discreet.noise import lattice
 from discreet.private import Private
 
@@ -137,7 +137,7 @@ class ThresholdoutRun:
     def __init__(self, rule: Thresholdout, train: Sequence[Any], holdout: Private[Any]) -> None:
         self.rule, self.left, self.asked = rule, rule.hits, 0
         self._train, self._holdout = train, holdout
-        self._run: Run | None = None
+        self._run: SparseVectorRun | None = None
         self._process, self._lock = os.getpid(), threading.Lock()
 
     def query(self, phi: Callable[[Any], float]) -> HoldoutAnswer:

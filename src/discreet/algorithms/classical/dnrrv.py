@@ -19,7 +19,7 @@ from discreet.algorithms.classical.small import SmallDatabase
 from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.streams.sparse_vector import Run as Stream
+from discreet.mechanisms.streams.sparse_vector import SparseVectorRun
 from discreet.noise.bits import Bits
 from discreet.noise.uniform import uniform
 from discreet.private import Private
@@ -159,7 +159,7 @@ class DNRRV(Mechanism[Sanitised]):
 
 def _correct(answered: Integers, true: Integers, untested: Integers, rounds: ThresholdRounds, threshold: int, bits: Bits) -> int:
     """Test each answer against the data from both sides, and measure those with a large error; returns their number."""
-    hits, stream = 0, Stream(rounds.stream(threshold), bits)
+    hits, stream = 0, SparseVectorRun(rounds.stream(threshold), bits)
     for q in untested.tolist():
         gap = int(true[q] - answered[q])
         if not (stream.ask(Private(gap)).above or stream.ask(Private(-gap)).above):
@@ -168,7 +168,7 @@ def _correct(answered: Integers, true: Integers, untested: Integers, rounds: Thr
         hits += 1
         if hits == rounds.rounds:
             break
-        stream = Stream(rounds.stream(threshold), bits)
+        stream = SparseVectorRun(rounds.stream(threshold), bits)
     return hits
 
 

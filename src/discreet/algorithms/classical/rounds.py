@@ -13,8 +13,7 @@ from discreet.errors import Invalid
 from discreet.loss.loss import NOTHING, Loss, compose
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.streams.sparse_vector import Run as Stream
-from discreet.mechanisms.streams.sparse_vector import SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, SparseVectorRun
 from discreet.private import Private
 
 Source = Literal["hypothesis", "paid", "refused"]
@@ -81,7 +80,7 @@ class Guard:
         self.losses = losses
         self._data = data
         self._threshold = threshold
-        self._stream: Stream | None = None
+        self._stream: SparseVectorRun | None = None
 
     @property
     def spent(self) -> bool:

@@ -84,7 +84,7 @@ class SubsetSelection(LocalRandomizer):
     @property
     def loss(self) -> Loss:
         if self.d == 1:
-            return leaves.RandomizedResponse(self.epsilon, self.k)
+            return leaves.RandomizedResponseLoss(self.epsilon, self.k)
         return leaves.Response(self.epsilon, Fraction(self.k - 1, self.k - self.d), Fraction(self.k - 1, self.d))
 
     @property

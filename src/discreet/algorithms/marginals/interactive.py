@@ -22,8 +22,7 @@ from discreet.errors import BudgetExceeded, Invalid
 from discreet.exact import Number
 from discreet.loss.loss import NOTHING, Loss, compose
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.streams.sparse_vector import Run as Stream
-from discreet.mechanisms.streams.sparse_vector import SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, SparseVectorRun
 from discreet.private import Private
 
 Source = Literal["cached", "posterior", "hypothesis", "paid"]
@@ -160,7 +159,7 @@ class InteractiveRun:
         self._counts, self._account = counts, pay
         self._answers: dict[LinearQuery, InteractiveAnswer] = {}
         self._held: dict[Clique, Private[Marginals]] = {}
-        self._stream: Stream | None = None
+        self._stream: SparseVectorRun | None = None
         self._measured = Fraction(0)  # ρ spent on measurements since the last round
         self._saved = Fraction(0)  # ρ that the round's answers would have cost as measurements
         self._patience = 2  # a round is opened when this many times its price was spent on measurements

@@ -45,7 +45,7 @@ class MeasurementBudget:
     @property
     def loss(self) -> Loss:
         """The loss claimed for the whole run."""
-        return leaves.Zcdp(self.amount) if self.notion == "zcdp" else leaves.Gaussian(self.amount)
+        return leaves.Zcdp(self.amount) if self.notion == "zcdp" else leaves.GaussianLoss(self.amount)
 
     def price(self, loss: Loss) -> Fraction:
         """The price of one step."""

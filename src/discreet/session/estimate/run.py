@@ -16,9 +16,9 @@ from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.extras import missing
 from discreet.ledger.chain import Entry
-from discreet.ledger.payment import Till
+from discreet.ledger.payment import Payments
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.robust.bootstrap import LittleBootstraps, Uncertain
+from discreet.mechanisms.robust.bootstrap import BootstrapEstimate, LittleBootstraps
 from discreet.mechanisms.robust.sample_and_aggregate import Aggregate, SampleAndAggregate, block_count
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.noise.bits import SystemBits
@@ -39,16 +39,16 @@ _OF_FUNCTIONS = {"bounds", "blocks", "aggregate", "uncertainty", "columns", "fra
 _OF_STATISTICS = {"method", "bounds", "step", "q", "trim", "bound"}
 
 
-def run(plan: EstimatePlan, till: Till) -> Estimate:
+def run(plan: EstimatePlan, payments: Payments) -> Estimate:
     """Pay, read, release and remember; the same question at the same price again is free."""
 
     def released(paid: Entry) -> Estimate:
         told = plan.mechanism.release(plan.read())
-        value, spread = told if isinstance(told, Uncertain) else (told, None)
+        value, spread = told if isinstance(told, BootstrapEstimate) else (told, None)
         value = None if isinstance(value, float) and not math.isfinite(value) else value  # of stable answers: no number that can be kept
         return Estimate(value, spread, plan.what, plan.how, plan.receipt(paid))
 
-    return till.once(plan, plan.question, f"estimate {plan.what}"[:_LONGEST], released, Estimate.from_text)
+    return payments.pay_once(plan, plan.question, f"estimate {plan.what}"[:_LONGEST], released, Estimate.from_text)
 
 
 def plan_of(
@@ -104,19 +104,28 @@ def _block_plan(
     usual = math.ceil((4 if uncertainty else 1) * _RANKS / epsilon)  # a standard error has a quarter of ε
     count = block_count(blocks) if blocks is not None else max(20, usual)
     # a unit that is replaced by another leaves one block and enters one; rows that are thrown by coins keep their place
-    moved = 2 if is_replacement(catalog.adjacency) and relation.has_id else 1
+    blocks_per_unit = 2 if is_replacement(catalog.adjacency) and relation.has_id else 1
     estimator = partial(_estimated, function, _framed(frame, dict(zip(names, kinds, strict=True))))
     mechanism: Mechanism[Any]
     if uncertainty:
         if aggregate != "median" or lower is None or upper is None:
             raise Invalid("uncertainty=True goes with the median of blocks, and bounds=(lower, upper) for the estimates")
-        mechanism = LittleBootstraps(epsilon=epsilon, estimator=estimator, blocks=count, lower=lower, upper=upper, moved=moved)
+        mechanism = LittleBootstraps(
+            epsilon=epsilon, estimator=estimator, blocks=count, lower=lower, upper=upper, blocks_per_unit=blocks_per_unit
+        )
     else:
         if aggregate == "stable" and not delta:
             raise Refused("a stable answer needs a δ: connect with delta=1e-6, or pass delta=")
         mass = delta if aggregate == "stable" else Fraction(0)
         mechanism = SampleAndAggregate(
-            epsilon=epsilon, delta=mass, estimator=estimator, blocks=count, aggregate=aggregate, lower=lower, upper=upper, moved=moved
+            epsilon=epsilon,
+            delta=mass,
+            estimator=estimator,
+            blocks=count,
+            aggregate=aggregate,
+            lower=lower,
+            upper=upper,
+            blocks_per_unit=blocks_per_unit,
         )
     statement = write_rows(source, catalog.digest)
     title = name or getattr(function, "__name__", "function").strip("<>")

@@ -16,21 +16,21 @@ from discreet.exact import Number
 from discreet.mechanisms.mean import Mean
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantile import Places
-from discreet.mechanisms.robust.bootstrap import Uncertain
+from discreet.mechanisms.robust.bootstrap import BootstrapEstimate
 from discreet.mechanisms.robust.inverse_sensitivity import InverseSensitivity
 from discreet.mechanisms.robust.order_statistics import Robust
 from discreet.mechanisms.robust.propose_test_release import ProposeTestRelease, StableMode
 from discreet.mechanisms.robust.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.plan.bounding import Single
-from discreet.plan.total import Grid as StatGrid
-from discreet.plan.total import on_grid
 from discreet.query.canonical import plain
 from discreet.query.fluent import Ask
+from discreet.query.grid import Grid as StatGrid
 from discreet.query.relation.expr import Column, Expr
 from discreet.query.relation.field import Field
-from discreet.run.execute import received
+from discreet.run.keys import received
 from discreet.run.source import Source
+from discreet.run.values import on_grid
 from discreet.run.write import write_weights
 from discreet.session.estimate.blocks import source_of, typed, write_rows
 from discreet.session.estimate.plan import EstimatePlan
@@ -126,7 +126,7 @@ def _mean_plan(
     return EstimatePlan(
         f"mean of {of}",
         "of numbers whose range nobody declared: where they lie is found first, then they are clamped, added and divided",
-        Mean(epsilon=price[0]).then(lambda found: Uncertain(found.value, found.standard_error)),
+        Mean(epsilon=price[0]).then(lambda found: BootstrapEstimate(found.value, found.standard_error)),
         lambda: engine.run(statement.text, statement.given).map(lambda found: _present(typed(found["k0"], field.kind))),
         price[0],
         Fraction(0),

@@ -117,14 +117,14 @@ class Days:
     def plot(self, path: str | os.PathLike[str] | None = None, column: str = "total") -> Any:
         """Draw the running total, or a window such as last_7, with its band: a figure, or a file if a path is given."""
         try:
-            from discreet.plots.bars import draw
+            from discreet.plots.bars import draw_column
         except ImportError:
             raise missing("matplotlib") from None
         key, *drawn = self.series
         chosen = [one for one in drawn if one.name == column]
         if not chosen:
             raise Invalid(f"there is no column of that name; there are {', '.join(one.name for one in drawn)}")
-        return draw([key], chosen[0], len(self), f"± {self.confidence * 100:.4g} % of the time, each · {self.small_print[1]}", path)
+        return draw_column([key], chosen[0], len(self), f"± {self.confidence * 100:.4g} % of the time, each · {self.small_print[1]}", path)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame."""

@@ -18,7 +18,7 @@ from discreet.exact import Number
 from discreet.explain.forecast import confidence_of
 from discreet.ledger.chain import Entry
 from discreet.ledger.chain import digest as seal_of
-from discreet.ledger.payment import Till
+from discreet.ledger.payment import Payments
 from discreet.loss import record
 from discreet.loss.loss import NOTHING, ZERO, Loss
 from discreet.mechanisms.streams.toeplitz import Toeplitz
@@ -69,25 +69,26 @@ class Feed:
     (60, Amount(epsilon=1, delta=0), True)
     """
 
-    def __init__(self, order: Order, engine: Engine, till: Till, windows: Iterable[int]) -> None:
+    def __init__(self, order: Order, engine: Engine, payments: Payments, windows: Iterable[int]) -> None:
         self.order, self.mechanism = order, order.mechanism
         self.windows = tuple(sorted({exact.whole(w, "a window") for w in windows}))
         if any(w > order.calendar.count for w in self.windows):
             raise Invalid("a window is not longer than the feed")
-        self._engine, self._till = engine, till
+        self._engine, self._payments = engine, payments
         self._known: tuple[Batch, ...] = ()  # what was read or stored of it: public, and never another
         self._turn = threading.Lock()  # one thread at a time: a batch is named by those before it
         order.statement(1, engine.dialect)  # what cannot be written is refused here, before anything is paid
 
     @classmethod
     def of(
-        cls, table: Ask[Any], catalog: Catalog, engine: Engine, till: Till, price: tuple[Fraction, Fraction], *, day: str, start: Any,
-        days: int, every: Any, value: str | None, where: str | None, name: str, per_day: int, active_days: int, windows: Iterable[int],
+        cls, table: Ask[Any], catalog: Catalog, engine: Engine, payments: Payments, price: tuple[Fraction, Fraction], *, day: str,
+        start: Any, days: int, every: Any, value: str | None, where: str | None, name: str, per_day: int, active_days: int,
+        windows: Iterable[int],
     ) -> Feed:  # fmt: skip
         """Read a feed as people ask for it (`Session.daily`)."""
         calendar = Calendar.of(start, days, every)
         order = Order.of(table, catalog, price, day, calendar, value, where, per_day, active_days, name)
-        return cls(order, engine, till, windows)
+        return cls(order, engine, payments, windows)
 
     # ── before paying ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -115,7 +116,7 @@ class Feed:
             f"protected: {order.catalog.protected}, over all of these days ({order.catalog.adjacency})",
             f"counted: of each unit {order.counted}, on each of them {one}",
             f"price: ε = {price(order.epsilon)}, δ = {price(order.delta)}, once for all of them, at the first release"
-            + (" (paid)" if self._till.knows(order.question) else ""),
+            + (" (paid)" if self._payments.knows(order.question) else ""),
             *together(order.loss, order.epsilon, order.delta),
             f"noise: {noise}; 95 % of the time a running total is within ± {self.error():,.4g}, "
             f"all of them within ± {self.error(size=days):,.4g}",
@@ -149,7 +150,7 @@ class Feed:
     def _opened(self) -> Opened:
         """Pay for the whole feed, if nobody has."""
         order = self.order
-        return self._till.once(order, order.question, f"daily {order.table}", self._receipt, Opened.from_text)
+        return self._payments.pay_once(order, order.question, f"daily {order.table}", self._receipt, Opened.from_text)
 
     def _receipt(self, paid: Entry) -> Opened:
         order = self.order
@@ -184,7 +185,7 @@ class Feed:
 
     def _batch(self, question: str, before: Sequence[Batch], done: int, steps: int) -> Batch:
         # the data is read before the days are claimed: an engine that fails then costs nothing, for no noise was drawn
-        values = None if self._till.knows(question) else self._values(steps)
+        values = None if self._payments.knows(question) else self._values(steps)
 
         def run(paid: Entry) -> Batch:
             assert values is not None, "who found no answer has read the days"
@@ -194,7 +195,7 @@ class Feed:
             return Batch(done, tuple(stream.measured), tuple(totals))
 
         note = f"daily {self.order.table}: {self.order.calendar.every}s {done + 1} to {steps}, paid before"
-        return self._till.once(Free(), question, note, run, Batch.from_text, lost=STOPPED)
+        return self._payments.pay_once(Free(), question, note, run, Batch.from_text, lost=STOPPED)
 
     def _values(self, steps: int) -> Private[list[int]]:
         """Each day's number, bounded and whole."""

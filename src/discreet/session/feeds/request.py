@@ -18,14 +18,16 @@ from discreet.loss.promise import Promised
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.mechanisms.streams.toeplitz import Toeplitz
 from discreet.mechanisms.streams.tree import Tree
-from discreet.plan.total import WEIGHTED, Stat, grid
 from discreet.query.canonical import fingerprint, plain
 from discreet.query.fluent import Ask
+from discreet.query.grid import WEIGHTED_BITS, grid
 from discreet.query.relation.expr import Column
 from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, check_private, tables_in
 from discreet.query.relation.write import UNIT
+from discreet.query.totals import Factor, Total
 from discreet.run.source import Source
 from discreet.run.statement import Statement
+from discreet.run.values import write_value
 from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Kind
 from discreet.tables.table import MOST_CONTRIBUTED
@@ -130,7 +132,7 @@ class Order:
     relation: Relation = field(repr=False)
     day: str  # the columns with the first day of each row's step, and its value
     value: str | None
-    stat: Stat = field(repr=False)
+    stat: Total = field(repr=False)
     signed: bool
     calendar: Calendar
     per_day: int
@@ -160,7 +162,7 @@ class Order:
         if rows.relation.schema[day_name].kind not in (Kind.DATE, Kind.TIMESTAMP):
             raise Refused("day must be a column of dates or timestamps: declare its type; text is not read as dates")
         rows = rows.with_columns(**{day_name: f"DATE_TRUNC('{calendar.every}', {day_name})"})
-        stat, signed = Stat("rows"), False
+        stat, signed = Total("rows"), False
         if value is not None:
             rows = rows.with_columns(**{value_name: _spelled(value, rows.relation)})
             stat, signed = _summed(rows.relation, value_name)
@@ -239,8 +241,7 @@ class Order:
         if self.value is None:
             rows = source.rows([], [("v", "1")], within)
         else:
-            kind = self.relation.schema[self.value].kind
-            summed = self.stat.write("__e0", kind, dialect)
+            summed = write_value(self.stat, {Column(self.value): "__e0"}, self.relation.schema, dialect)
             rows = source.rows([("__e0", Column(self.value))], [("v", summed)], f"{within} AND __e0 IS NOT NULL")
         least = -self.moved if self.signed else 0
         if self.relation.has_id:
@@ -285,13 +286,13 @@ _ANOTHER = (
 )
 
 
-def _summed(relation: Relation, name: str) -> tuple[Stat, bool]:
+def _summed(relation: Relation, name: str) -> tuple[Total, bool]:
     of = relation.schema[name]
     if of.unit or of.kind is None or not of.kind.numeric or of.range is None:
         raise Refused("value must be a number, such as cost")
     if not of.range.known:
         raise Refused("a sum needs bounds of its value: declare them, or clip it here, as in value='CLAMP(cost, 0, 500)'")
-    return Stat("plain", Column(name), grid(of, of.range, WEIGHTED, centred=False)), of.range.low < 0
+    return Total("product", factors=(Factor(Column(name), grid(of, of.range, WEIGHTED_BITS, centred=False)),)), of.range.low < 0
 
 
 def _spelled(expression: str, relation: Relation) -> str:

@@ -16,22 +16,24 @@ from discreet import exact, parameter
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, Invalid, Refused
 from discreet.exact import Number
-from discreet.ledger.payment import Till
+from discreet.ledger.payment import Payments
 from discreet.loss.loss import Loss
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.sensitivity import is_replacement
-from discreet.mechanisms.streams.sparse_vector import Run, SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, SparseVectorRun
 from discreet.noise.bits import SystemBits
-from discreet.plan.discovery import FindBound
-from discreet.plan.resolve import numeric_ranges, settle
-from discreet.plan.steps import Budget, Found, Steps, Total
+from discreet.plan.discovery import BoundDiscovery, Discovered
+from discreet.plan.resolve import numeric_ranges, resolve
+from discreet.plan.steps import Budget, NoisyTotal, Steps
 from discreet.private import Private
 from discreet.query.relation.expr import Column
-from discreet.run.execute import Positions, statements
+from discreet.query.statistics.statistic import Additive
+from discreet.run.execute import statements
+from discreet.run.keys import Positions
+from discreet.run.source import Source
 
 Values: TypeAlias = Literal["gap"] | bool
 Planner: TypeAlias = Callable[[Any], Steps]  # a question's plan at any price; it is its total and how far that moves that count here
-_TOTALS = ("count", "count_of", "count_units", "sum")
 _EXTRA: dict[Values, Literal["none", "gap", "value"]] = {False: "none", True: "value", "gap": "gap"}
 _FURTHEST, _UNITS = 10**250, 2**62  # of a threshold: itself, and in units of what one protected unit moves; no count goes there
 _ROUNDING = Fraction(1, 2**53)  # of a float, relative
@@ -65,7 +67,7 @@ class Measured:
     """One total as the engine counts it: whole numbers, of which 1 stands for `unit`, and which one protected unit moves by `moves`."""
 
     steps: Steps = field(repr=False)
-    total: Total
+    total: NoisyTotal
     rises: bool  # whether one more unit never lowers it
 
     @property
@@ -91,12 +93,13 @@ class Measured:
             raise Invalid("a round of the stream pays for its questions: leave the OPTIONS out")
         if question.keys:
             raise Refused(f"GROUP BY gives many answers, and a threshold question is about one: {_WORKS}")
-        measures = question.measures
-        plain = len(measures) == 1 and len(question.outputs) == 1 and question.outputs[0][1] == Column(measures[0][0])
-        if not plain or question.having is not None or question.limit is not None or measures[0][1].function not in _TOTALS:
+        name, asked = question.statistics[0]
+        plain = len(question.statistics) == 1 and len(question.outputs) == 1 and question.outputs[0][1] == Column(name)
+        summed = isinstance(asked, Additive) and asked.one_total
+        if not plain or not summed or question.having is not None or question.limit is not None:
             raise Refused(f"a threshold question is about one plain total, without HAVING or LIMIT: {_WORKS}")
-        if steps.finds:
-            bounds = sorted({find.name for find in steps.finds if isinstance(find, FindBound)})
+        if steps.discoveries:
+            bounds = sorted({one.name for one in steps.discoveries if isinstance(one, BoundDiscovery)})
             said = f'bounds={{"{bounds[0]}": (low, high)}}' if bounds else "contributions={'rows': …}, or one_row_per_unit=True"
             raise Refused(f"a stream finds nothing on the way: declare {said}")
         # one total, not taken from the middle of its bounds: a second total for that would be a second question
@@ -104,9 +107,9 @@ class Measured:
         positive = all(interval.low >= 0 for interval in numeric_ranges(one).values())
         if positive:  # if 0 ≤ a, b ≤ R then |a − b| ≤ R: replacing a unit moves one such total no further than adding it
             one = evolve(one, adjacency="add/remove")
-        settled = settle(one, Found())
-        (total,) = settled.totals
-        return cls(settled, total, positive and not is_replacement(steps.adjacency))
+        resolved = resolve(one, Discovered())
+        (total,) = resolved.totals
+        return cls(resolved, total, positive and not is_replacement(steps.adjacency))
 
     def told(self, fresh: float, threshold: Fraction, noise: Laplace) -> tuple[float, float]:
         """A noisy (q − T)/Δ as a noisy q, and its error.
@@ -119,8 +122,8 @@ class Measured:
 
     def read(self, engine: Engine) -> Private[int]:
         """The exact total, in whole numbers."""
-        ((_, statement),) = statements(self.steps)
-        positions, cells = Positions.of(self.steps.source.cells or ()), np.zeros((1, 1), np.int64)
+        ((_, statement),) = statements(self.steps, engine.dialect)
+        positions, cells = Positions.of(Source.of(self.steps, engine.dialect).cells or ()), np.zeros((1, 1), np.int64)
         for batch in engine.stream(statement.text, statement.given):
             batch.map(partial(positions.add, cells))
         return Private(cells).map(lambda found: int(found[0, 0]))
@@ -174,11 +177,13 @@ class Watch:
     Watch(1 of 2 rounds left; 2 questions asked; ε = 1 so far, 1 for each round)
     """
 
-    def __init__(self, mechanism: SparseVector, threshold: Fraction, rounds: int, plan: Planner, engine: Engine, till: Till) -> None:
+    def __init__(
+        self, mechanism: SparseVector, threshold: Fraction, rounds: int, plan: Planner, engine: Engine, payments: Payments
+    ) -> None:
         self.mechanism, self.threshold, self.rounds = mechanism, threshold, rounds
         self.asked, self.opened, self._attempts = 0, 0, 0
-        self._plan, self._engine, self._till = plan, engine, till
-        self._run: Run | None = None
+        self._plan, self._engine, self._payments = plan, engine, payments
+        self._run: SparseVectorRun | None = None
         self._mark = f"watch {SystemBits().word():016x}"
         self._process, self._lock = os.getpid(), threading.Lock()
 
@@ -193,7 +198,7 @@ class Watch:
         adjacency: str,
         plan: Planner,
         engine: Engine,
-        till: Till,
+        payments: Payments,
     ) -> Watch:
         """Read the parameters; nothing is spent until the first question."""
         if not any(values is one for one in (True, False)) and values != "gap":
@@ -201,7 +206,7 @@ class Watch:
         if parameter.monotone(monotone) and adjacency == "replace-one":
             raise Invalid("where units are replaced, totals may rise and fall at once: leave monotone out")
         mechanism = SparseVector(epsilon=epsilon, threshold=0, monotone=monotone, extra=_EXTRA[values])
-        return cls(mechanism, _threshold(threshold), exact.whole(rounds, "rounds"), plan, engine, till)
+        return cls(mechanism, _threshold(threshold), exact.whole(rounds, "rounds"), plan, engine, payments)
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -243,13 +248,13 @@ class Watch:
 
     # ── paying ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _open(self) -> Run:
+    def _open(self) -> SparseVectorRun:
         """Pay for a round, then draw its threshold's noise."""
         if self.opened == self.rounds:
             raise BudgetExceeded(f"this stream has used its {self.rounds} rounds, one for each hit: open another. Nothing was read.")
         self._attempts += 1  # each under a key of its own: one that failed, perhaps after it was booked, is not used again
         price, note = Round(self.mechanism.loss, self.mechanism.epsilon), f"watch: round {self.opened + 1} of {self.rounds}"
-        _, fresh = self._till.claim(price, self._mark, f"{self._mark}#{self._attempts}", note)
+        _, fresh = self._payments.claim(price, self._mark, f"{self._mark}#{self._attempts}", note)
         if not fresh:
             raise Invalid("this stream was copied into another process: open one there")
         self.opened += 1

@@ -14,7 +14,7 @@ from discreet.algorithms.marginals.interactive import Interactive, InteractiveAn
 from discreet.algorithms.marginals.linear_query import LinearQuery
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, Invalid, Refused
-from discreet.ledger.payment import Till
+from discreet.ledger.payment import Payments
 from discreet.loss.convert import gaussian_epsilon
 from discreet.loss.filter import Filter
 from discreet.loss.loss import Loss, compose
@@ -66,7 +66,7 @@ class Conversation:
     'cached'
     """
 
-    def __init__(self, order: Order, catalog: Catalog, engine: Engine, till: Till, rules: Interactive) -> None:
+    def __init__(self, order: Order, catalog: Catalog, engine: Engine, payments: Payments, rules: Interactive) -> None:
         if order.open.questions:
             named = ", ".join([*order.open.values, *order.open.bounds])
             raise Refused(
@@ -78,8 +78,8 @@ class Conversation:
         names = code_names(order.relation, len(self.codings))
         counts = EngineCounts(engine, with_codes(order.table, self.codings), names, self.domain, order.rows or 1, catalog.adjacency)
         epsilon, self._delta = order.price
-        self._filter, self._till, self._name = Filter(epsilon, self._delta), till, order.name
-        self._mark, self._payments = f"interactive {SystemBits().word():016x}", 0
+        self._filter, self._payments, self._name = Filter(epsilon, self._delta), payments, order.name
+        self._mark, self._paid_steps = f"interactive {SystemBits().word():016x}", 0
         self.asked = 0
         self._run: InteractiveRun = rules.open(counts, self._pay)
 
@@ -135,8 +135,8 @@ class Conversation:
         if not self._filter.admits(loss):
             raise BudgetExceeded("this conversation's budget is used up: open another, or go on with what is known")
         payment = Payment.of(loss, self._delta)
-        self._payments += 1
-        _, fresh = self._till.claim(payment, self._mark, f"{self._mark}#{self._payments}", f"interactive {self._name}: {what}")
+        self._paid_steps += 1
+        _, fresh = self._payments.claim(payment, self._mark, f"{self._mark}#{self._paid_steps}", f"interactive {self._name}: {what}")
         if not fresh:
             raise Invalid("this conversation was copied into another process: open one there")
         self._filter = self._filter.spend(loss)
@@ -163,7 +163,7 @@ class Conversation:
         columns = ", ".join(f"{coding.name} ({coding.size})" for coding in self.codings)
         return (
             f"Conversation({self._name}: {columns}; within {self.accuracy:,.4g} records; {self.asked:,} questions asked, "
-            f"{self._payments} steps paid, ε = {self.spent:.3g} so far)"
+            f"{self._paid_steps} steps paid, ε = {self.spent:.3g} so far)"
         )
 
 

@@ -14,7 +14,7 @@ from discreet.engines.engine import Engine
 from discreet.errors import Invalid, Refused
 from discreet.ledger.chain import Entry
 from discreet.ledger.chain import digest as seal_of
-from discreet.ledger.payment import Till
+from discreet.ledger.payment import Payments
 from discreet.loss import record
 from discreet.loss.charge import Charge
 from discreet.loss.loss import Loss
@@ -34,14 +34,14 @@ FORMAT = 1
 
 
 def synthesize(
-    order: Order, catalog: Catalog, engine: Engine, till: Till, find: Discovery, progress: Callable[[str, float], None] | None
+    order: Order, catalog: Catalog, engine: Engine, payments: Payments, find: Discovery, progress: Callable[[str, float], None] | None
 ) -> Synthetic:
     """The whole road. The whole price is reserved before the first step, and each step is charged before it reads."""
     if progress is not None and not callable(progress):
         raise Invalid("progress must be a function of what was done and the share of the work that is done")
     steps = losses(order, find)
-    with till.reserved(steps) if steps else nullcontext():
-        return _synthesize(order, catalog, engine, till, find, progress)
+    with payments.reserved(steps) if steps else nullcontext():
+        return _synthesize(order, catalog, engine, payments, find, progress)
 
 
 def losses(order: Order, find: Discovery) -> list[Loss]:
@@ -66,7 +66,7 @@ def asked_first(order: Order) -> Questions:
 
 
 def _synthesize(
-    order: Order, catalog: Catalog, engine: Engine, till: Till, find: Discovery, progress: Callable[[str, float], None] | None
+    order: Order, catalog: Catalog, engine: Engine, payments: Payments, find: Discovery, progress: Callable[[str, float], None] | None
 ) -> Synthetic:
     recipe = decide(order, catalog, find)
     coded = with_codes(recipe.table_asked, recipe.codings)  # before paying: what cannot be written is refused here
@@ -75,7 +75,7 @@ def _synthesize(
     def run(paid: Entry) -> Synthetic:
         return remembered(recipe, make(recipe, coded, engine, show), paid, order.price)
 
-    return till.once(recipe, recipe.question, f"synthesize {recipe.table}", run, Synthetic.from_text)
+    return payments.pay_once(recipe, recipe.question, f"synthesize {recipe.table}", run, Synthetic.from_text)
 
 
 def decide(order: Order, catalog: Catalog, find: Discovery) -> Recipe:

@@ -209,13 +209,13 @@ class Synthetic:
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Each column as it was measured and as it is in the rows; into a file (PNG, SVG or PDF) if a path is given."""
         require("matplotlib")
-        from discreet.plots.synthetic import Panel, draw
+        from discreet.plots.synthetic import Panel, draw_marginals
 
         panels = []
         for one in self.compared([(i,) for i in self.domain.columns]):
             coding = self.codings[one.clique[0]]
             panels.append(Panel(coding.name, [coding.label(code) for code in range(coding.size)], one.measured, one.rows, one.noise))
-        return draw(panels, path)
+        return draw_marginals(panels, path)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────────
 

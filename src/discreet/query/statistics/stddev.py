@@ -1,0 +1,68 @@
+"""STDDEV_SAMP and STDDEV_POP: the standard deviation of a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import final
+
+import numpy as np
+from attrs import evolve, frozen
+
+from discreet.query.relation.expr import Expr, Schema
+from discreet.query.relation.field import Field
+from discreet.query.statistics.statistic import Additive, Argument, Spelled, real_field
+from discreet.query.statistics.variance import Variance
+from discreet.query.totals import Cells, Floats, Total, Totals
+
+
+@final
+@frozen
+class StandardDeviation(Additive):
+    """The root of the variance, of the sample or of the population."""
+
+    expr: Expr
+    population: bool = False
+
+    spellings = {
+        **{name: {} for name in ("STDDEV_SAMP", "STDDEV", "STDEV")},
+        **{name: {"population": True} for name in ("STDDEV_POP", "STDEVP")},
+    }
+    methods = {"std": "STDDEV_SAMP"}
+    arguments = (Argument.NUMBER,)
+    drawn = "point"
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        return (self.expr,)
+
+    @property
+    def word(self) -> str:
+        return "stddev_pop" if self.population else "stddev"
+
+    @property
+    def variance(self) -> Variance:
+        """Its square."""
+        return Variance(self.expr, self.population)
+
+    def answer(self, schema: Schema) -> Field:
+        return real_field()
+
+    def describe(self, spelled: Spelled) -> str:
+        return f"the {'population' if self.population else 'sample'} standard deviation of {spelled(self.expr)}"
+
+    def with_numbers(self, clip: Callable[[Expr], Expr]) -> StandardDeviation:
+        return evolve(self, expr=clip(self.expr))
+
+    def needs(self, of: Totals) -> dict[Total, float]:
+        return self.variance.needs(of)
+
+    def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
+        square = self.variance.value(of, cells, clipped)
+        return np.asarray(np.sign(square) * np.sqrt(np.abs(square)))
+
+    def limits(self, of: Totals) -> tuple[float, float]:
+        return 0.0, of.half(self.expr) * math.sqrt(2)
+
+    def implies(self, value: float) -> Mapping[tuple[str, tuple[Expr, ...]], float]:
+        return {("variance", (self.expr,)): value**2}
