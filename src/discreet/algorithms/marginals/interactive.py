@@ -15,7 +15,7 @@ from discreet import exact
 from discreet.algorithms.marginals.counts import Counts, Marginals
 from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.hypothesis import Hypothesis
-from discreet.algorithms.marginals.knowledge import BITS, Knowledge, Purchase
+from discreet.algorithms.marginals.knowledge import BITS, Knowledge, ResidualPurchase
 from discreet.algorithms.marginals.linear_query import LinearQuery
 from discreet.algorithms.marginals.residual import Residual
 from discreet.errors import BudgetExceeded, Invalid
@@ -262,7 +262,7 @@ class InteractiveRun:
         short = Fraction(max(1, int(scale * 2**10)), 2**10)
         return Gaussian(scale=short, sensitivity=query.sensitivity(self._counts), whole=True)
 
-    def _plan(self, query: LinearQuery, alone: Gaussian) -> Purchase | None:
+    def _plan(self, query: LinearQuery, alone: Gaussian) -> ResidualPurchase | None:
         """The residuals to buy; None if the one number is much cheaper, even with the residuals' cost shared by later questions."""
         if not self.knowledge.fits(query.clique):
             return None
@@ -272,7 +272,7 @@ class InteractiveRun:
         assert single is not None
         return plan if plan.shared <= _SHARED * single and price <= _WIDEST * single else None
 
-    def _buy(self, plan: Purchase) -> None:
+    def _buy(self, plan: ResidualPurchase) -> None:
         """Pay for residuals, then measure them."""
         domain = self._counts.domain
         self._pay(f"marginal of {domain.shown(plan.clique)}", plan.loss)

@@ -53,7 +53,7 @@ class Direct(NamedTuple):
 
 @final
 @frozen
-class Purchase:
+class ResidualPurchase:
     """Residuals to measure, with the noise of each, and their cost if each is shared by the questions it will serve."""
 
     clique: Clique
@@ -91,7 +91,7 @@ class Knowledge:
         is_narrow = len(clique) <= MOST_COLUMNS and max(self.domain.shape(clique), default=1) <= MOST_CODES
         return is_narrow and self.domain.cells(clique) <= MOST_CELLS
 
-    def plan(self, query: LinearQuery, width: float, z: float) -> Purchase:
+    def plan(self, query: LinearQuery, width: float, z: float) -> ResidualPurchase:
         """The purchase after which a query's estimate has this half-width.
 
         Let v be a residual's share in the query's variance, p its price for one unit of precision, and g the number of cliques of the same
@@ -126,7 +126,7 @@ class Knowledge:
         steps = tuple(
             (part, self._mechanism(part, float(extra))) for part, extra, is_bought in zip(parts, more, bought, strict=True) if is_bought
         )
-        return Purchase(query.clique, steps, float((price * more / share)[bought].sum()) / 2)
+        return ResidualPurchase(query.clique, steps, float((price * more / share)[bought].sum()) / 2)
 
     def learn(self, clique: Clique, values: Floats, mechanism: Gaussian) -> None:
         """Add a mechanism's release of a residual, in whole numbers."""
