@@ -65,3 +65,8 @@ def test_a_class_that_lacks_a_method_does_not_type_check(tmp_path: Path) -> None
         said = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(file)], cwd=ROOT, capture_output=True, text=True)
         assert (said.returncode == 0) == passes, said.stdout
         assert passes or 'abstract attributes "limits"' in said.stdout
+
+
+def test_the_example_in_the_documentation_is_the_file() -> None:
+    page = (ROOT / "docs" / "contributing" / "add-a-statistic.md").read_text(encoding="utf-8")
+    assert (ROOT / "src" / "discreet" / "query" / "statistics" / "skewness.py").read_text(encoding="utf-8") in page
