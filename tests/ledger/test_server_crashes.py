@@ -186,7 +186,7 @@ def test_a_standby_is_refused(server: Server, place: Path) -> None:
     signal_file.touch()
     server.start()
     try:
-        with pytest.raises(LedgerError, match="standby, which cannot be written: give the address of the primary"):
+        with pytest.raises(LedgerError, match="standby, which is read-only: give the address of the primary"):
             open_ledger(shelf.at("a"), TERMS)
     finally:
         server.stop("fast")
