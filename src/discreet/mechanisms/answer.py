@@ -61,8 +61,12 @@ def is_single(answer: Any) -> bool:
 
 
 def unmasked(answer: Any) -> Any:
-    """Replace masked entries by None, which is missing."""
-    return answer.astype(object).filled(None) if np.ma.isMaskedArray(answer) else answer  # type: ignore[attr-defined]
+    """Replace masked entries by None, which is missing. (`filled(None)` would put the array's own fill value there.)"""
+    if not np.ma.isMaskedArray(answer):
+        return answer
+    shown = np.array(answer.data, object)
+    shown[np.ma.getmaskarray(answer)] = None
+    return shown
 
 
 def _entries(answer: Any, what: str) -> tuple[Any, bool]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from discreet import exact
-from discreet.algorithms.graphs.graph import Graph, check_shape, is_pair, masked_as_none, node_name
+from discreet.algorithms.graphs.graph import Graph, check_shape, is_pair, node_name
 from discreet.errors import Invalid
+from discreet.mechanisms.answer import unmasked
 
 Protects = Literal["edge", "node"]
 
@@ -44,5 +45,5 @@ def check_edges(answer: Any) -> None:
     check_shape(answer)
     if not hasattr(answer, "__len__"):
         raise Invalid("give a Graph or a list of pairs of names, as in [(1, 2), (2, 3)]")
-    if not all(is_pair(pair) and None not in map(node_name, pair) for pair in masked_as_none(answer)):
+    if not all(is_pair(pair) and None not in map(node_name, pair) for pair in unmasked(answer)):
         raise Invalid("every edge must be a pair of names without missing values, as in (1, 2): leave out the others")

@@ -16,6 +16,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet.errors import Invalid
+from discreet.mechanisms.answer import unmasked
 
 Integers = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
@@ -52,7 +53,7 @@ class Graph:
         if isinstance(edges, Graph):
             return edges
         check_shape(edges)
-        edges = masked_as_none(edges)
+        edges = unmasked(edges)
         if isinstance(edges, np.ndarray):
             if edges.ndim != 2 or edges.shape[1] != 2:
                 raise Invalid("an array of edges must have two columns, as in numpy.array([(1, 2), (2, 3)])")
@@ -163,15 +164,6 @@ def check_shape(edges: Any) -> None:
         )
 
 
-def masked_as_none(values: Any) -> Any:
-    """An array with None in place of masked entries; anything else unchanged."""
-    if not np.ma.isMaskedArray(values):
-        return values
-    shown = np.array(values.data, object)
-    shown[np.ma.getmaskarray(values)] = None
-    return shown
-
-
 def is_pair(pair: Any) -> bool:
     """Whether an entry is read as an edge; other entries are dropped."""
     if isinstance(pair, np.ndarray):
@@ -187,7 +179,7 @@ def _objects(values: list[Any]) -> NDArray[Any]:
 
 def _column(values: NDArray[Any]) -> NDArray[Any]:
     """An array of whole numbers unchanged; anything else as objects, with None in place of masked entries."""
-    values = masked_as_none(values)
+    values = unmasked(values)
     return values if values.dtype.kind == "i" else values.astype(object)
 
 
