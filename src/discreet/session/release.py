@@ -68,7 +68,7 @@ class Release(Released):
     def series(self) -> tuple[Series, ...]:
         """The columns as they are shown."""
         keys = set(self.keys)
-        return tuple(Series(c.name, c.values, c.low, c.high, c.name in keys) for c in self.columns)
+        return tuple(Series(c.name, c.values, c.low, c.high, c.name in keys, c.drawn == "point") for c in self.columns)
 
     @property
     def small_print(self) -> list[str]:
@@ -114,7 +114,15 @@ def columns_to_json(columns: Sequence[Shown]) -> dict[str, Any]:
     """Columns with their half-widths as plain values."""
     return {
         "columns": [
-            {"name": c.name, "values": _plain(c.values), "raw": c.raw, "widths": c.widths, "least": c.least, "most": c.most}
+            {
+                "name": c.name,
+                "values": _plain(c.values),
+                "raw": c.raw,
+                "widths": c.widths,
+                "least": c.least,
+                "most": c.most,
+                "drawn": c.drawn,
+            }
             for c in columns
         ]
     }
@@ -122,7 +130,7 @@ def columns_to_json(columns: Sequence[Shown]) -> dict[str, Any]:
 
 def columns_from_json(said: Any) -> tuple[Shown, ...]:
     """Read back what `columns_to_json` gave."""
-    return tuple(Shown(c["name"], _values(c["values"]), c["raw"], c["widths"], c["least"], c["most"]) for c in said["columns"])
+    return tuple(Shown(c["name"], _values(c["values"]), c["raw"], c["widths"], c["least"], c["most"], c["drawn"]) for c in said["columns"])
 
 
 def _of_one_type(values: list[Any]) -> list[Any]:
