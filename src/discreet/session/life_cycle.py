@@ -23,7 +23,6 @@ price is free the second time; a run that fails after it was charged is recorded
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -123,6 +122,3 @@ class AnyRun(Protocol):
 
     def verify(self, ledger: Ledger | None = None) -> None:
         """Check that receipt."""
-
-
-Answers = Mapping[str, Any]  # what is kept of a release beside its receipt, as plain values
