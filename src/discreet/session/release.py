@@ -80,7 +80,8 @@ class Release(Released):
     def sureness(self) -> list[str]:
         """How sure the intervals are, where there are any."""
         some = any(series.low is not None for series in self.series)
-        return [f"± holds {self.confidence * 100:.4g} % of the time, for the noise around the bounded question"] if some else []
+        said = "interval for the noise; it excludes bias from clipping and from contribution limits"
+        return [f"± is a {self.confidence * 100:.4g} % {said}"] if some else []
 
     @property
     def empty(self) -> str:
