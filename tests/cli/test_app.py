@@ -55,7 +55,7 @@ def test_what_is_unexpected_shows_nothing_that_could_be_data(run: Any, project: 
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("patient 4711 has the plague")
 
-    monkeypatch.setattr("discreet.session.session.execute", broken)
+    monkeypatch.setattr("discreet.session.run.execute", broken)
     ran = run("ask", project, SQL, "--epsilon", "0.1")
     assert ran.code == 1
     assert "4711" not in ran.out + ran.err

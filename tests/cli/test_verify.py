@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,12 @@ def test_verify_sees_changes(run: Any, asked: Path) -> None:
     text = receipt.read_text()
     receipt.write_text(text.replace('"epsilon":"1/2"', '"epsilon":"1/4"'))
     assert run("verify", receipt).code == 2
-    receipt.write_text(text.replace('"ward"', '"hall"', 1))
+    changed = text.replace('"ward"', '"hall"', 1)
+    receipt.write_text(changed)
+    assert run("verify", receipt, "--ledger", asked).code == 2
+    body = changed[: changed.index(',"seal":')]
+    receipt.write_text(f'{body},"seal":"{hashlib.sha256(body.encode()).hexdigest()}"}}')  # a forger seals it again
+    assert run("verify", receipt).code == 0
     assert run("verify", receipt, "--ledger", asked).code == 5
     receipt.write_text("[]")
     assert run("verify", receipt).code == 2

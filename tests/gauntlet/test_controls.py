@@ -28,7 +28,8 @@ from discreet.run import discovery as discovering
 from discreet.run import execute as execution
 from discreet.run import values, write
 from discreet.run.execute import Answers, execute
-from discreet.session import session as road
+from discreet.session import query as requests
+from discreet.session import run as road
 
 SITES = "SELECT site, COUNT(*) AS n FROM visits GROUP BY site"
 TOWNS = "SELECT town, COUNT(*) AS n FROM visits GROUP BY town"
@@ -250,24 +251,24 @@ def say_what_is_wrong(patch: pytest.MonkeyPatch) -> None:
 
 
 def pay_after(patch: pytest.MonkeyPatch) -> None:
-    sound = road.Session._release
+    sound = road.release
 
-    def release(self: Any, plan: Any, *rest: Any) -> Any:
-        execute(plan.steps, self._engine)
-        return sound(self, plan, *rest)
+    def release(plan: Any, pipeline: Any, *rest: Any) -> Any:
+        execute(plan.steps, pipeline.engine)
+        return sound(plan, pipeline, *rest)
 
-    patch.setattr(road.Session, "_release", release)
+    patch.setattr(requests, "release", release)
 
 
 def price_by_the_data(patch: pytest.MonkeyPatch) -> None:
-    sound = road.Session._release
+    sound = road.release
 
-    def release(self: Any, plan: Any, confidence: Any, note: str, progress: Any) -> Any:
-        with self._engine._lock:
-            rows = self._engine._execute("SELECT COUNT(*) AS n FROM visits")["n"][0]
-        return sound(self, plan, confidence, f"{note} of {rows} rows", progress)
+    def release(plan: Any, pipeline: Any, confidence: Any, note: str, progress: Any) -> Any:
+        with pipeline.engine._lock:
+            rows = pipeline.engine._execute("SELECT COUNT(*) AS n FROM visits")["n"][0]
+        return sound(plan, pipeline, confidence, f"{note} of {rows} rows", progress)
 
-    patch.setattr(road.Session, "_release", release)
+    patch.setattr(requests, "release", release)
 
 
 def tell(how: Callable[[str], None]) -> Break:

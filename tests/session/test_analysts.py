@@ -59,7 +59,7 @@ def test_each_has_her_own_and_all_have_the_ceiling(project: Path) -> None:
 def test_whoever_asks_says_who_it_is(project: Path) -> None:
     with pytest.raises(BudgetExceeded, match="eve has no budget here"):
         discreet.connect(project, analyst="eve")
-    with discreet.connect(project) as db, pytest.raises(Invalid, match="say who asks"):
+    with discreet.connect(project) as db, pytest.raises(Invalid, match="name the analyst who asks"):
         db.sql(asked(1)).release(epsilon=0.1, delta=0)
     with discreet.connect(project, analyst="owner") as db:
         db.sql(asked(1)).release(epsilon=0.9, delta=0)
@@ -72,7 +72,7 @@ def test_a_shared_ledger_of_two_sessions(project: Path, postgres: str) -> None:
     with discreet.connect(project, analyst="ana") as ana, discreet.connect(project, analyst="bo") as bo:
         release = ana.sql(asked(1)).release(epsilon=0.4, delta=0)
         assert bo.sql(asked(1)).release(epsilon=0.4, delta=0).repeated
-        assert bo.sql(asked(2)).release(epsilon=0.5, delta=0).receipt["ledger"]["sequence"] > release.receipt["ledger"]["sequence"]
+        assert bo.sql(asked(2)).release(epsilon=0.5, delta=0).receipt.sequence > release.receipt.sequence
         with pytest.raises(BudgetExceeded):
             bo.sql(asked(3)).release(epsilon=0.2, delta=0)
         shown = repr(ana) + repr(release) + str(release.receipt) + str(ana.history()) + str(ana.sql(asked(5)).plan(0.1).explain())

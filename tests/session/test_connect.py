@@ -13,7 +13,7 @@ from discreet.errors import PolicyError
 
 def test_a_misspelt_unit_is_not_answered_with_public(tmp_path: Path) -> None:
     copied("SELECT i AS patient_id, i AS cost", tmp_path / "visits.parquet")
-    for unit, advice in (("patient", "did you mean patient_id?"), ("x", "there is: cost, patient_id")):
+    for unit, advice in (("patient", "did you mean patient_id?"), ("x", "there are cost, patient_id")):
         with pytest.raises(PolicyError, match=f"there is no column {unit} in the data") as caught:
             discreet.connect(tmp_path / "visits.parquet", unit=unit, epsilon=1)
         assert advice in str(caught.value)

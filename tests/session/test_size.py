@@ -13,7 +13,7 @@ from gauntlet.replay import differences, excesses, run, standing_clock
 import discreet
 from discreet.private import reveal
 from discreet.run.execute import execute
-from discreet.session import session as road
+from discreet.session import run as road
 from discreet.tables.kind import Kind
 from discreet.tables.policy import Policy, read_policy
 

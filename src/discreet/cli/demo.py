@@ -27,10 +27,10 @@ from discreet.cli.screen import gauge, out, working
 from discreet.engines.duckdb.generate import as_csv, exact_rows, write_tables
 from discreet.errors import Error
 from discreet.explain.forecast import Forecast
+from discreet.ledger.price import amount
 from discreet.plots.table import Series, decimals, format_cell, format_value
 from discreet.session.plan import Plan
 from discreet.session.project import FILE, open_project
-from discreet.session.receipts import price
 from discreet.session.release import Release
 from discreet.session.session import Session
 
@@ -154,7 +154,7 @@ def _left(db: Session, paid: str, took: float) -> None:
     left = db.remaining.epsilon
     assert left is not None
     line = Text("  budget ").append_text(gauge(3 - float(left), 3.0, 24))
-    out.print(line, f"ε = {price(left)} left [dim]· paid {paid} · {took:.2f} s[/dim]\n")
+    out.print(line, f"ε = {amount(left)} left [dim]· paid {paid} · {took:.2f} s[/dim]\n")
 
 
 def _again(db: Session) -> None:

@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from discreet.explain.text import Explanation
+from discreet.ledger import price
 from discreet.ledger.standing import Amount
 from discreet.plots.table import TOO_SMALL, format_cell
-from discreet.session.receipts import price
 from discreet.session.release import Release
 
 MOST = 60  # rows that are shown
@@ -38,7 +38,7 @@ def show(release: Release) -> None:
 def plain_values(release: Release) -> dict[str, Any]:
     """A release for a machine: rows, intervals and receipt."""
     told = {"rows": release.rows, "intervals": release.intervals, "confidence": release.confidence}
-    told |= {"repeated": release.repeated, "receipt": release.receipt}
+    told |= {"repeated": release.repeated, "receipt": release.receipt.to_json()}
     return told
 
 
@@ -90,7 +90,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 
 def amount(exact: Fraction | None) -> str:
     """An ε or a δ as people write it; None is an ε without a bound."""
-    return "∞" if exact is None else price(exact)
+    return "∞" if exact is None else price.amount(exact)
 
 
 def left(remaining: Amount) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from contextlib import closing, nullcontext
-from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from rich.text import Text
 from typer import Argument, Option
@@ -16,12 +15,14 @@ from discreet.cli.ledger import Witness, find_ledger, is_ledger
 from discreet.cli.screen import as_text, out
 from discreet.errors import Invalid, LedgerError
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.price import amount
+from discreet.ledger.receipt import STATEFUL, Receipt, verify_receipt
 from discreet.plots.table import format_value
-from discreet.session.estimate.estimate import Estimate
-from discreet.session.receipts import price, verify_receipt
-from discreet.session.release import CHANGED, Release, stored_release
+from discreet.session.release import Release
+from discreet.session.released import CHANGED
+from discreet.session.saved import open_release
 
-_SAVED, _PRINTED = {"columns", "confidence", "receipt"}, {"rows", "intervals", "confidence", "repeated", "receipt"}
+_PRINTED = {"rows", "intervals", "confidence", "repeated", "receipt"}
 _NO_RECEIPT = "this is not a receipt: give a file that `discreet ask --save` wrote"
 
 
@@ -38,9 +39,9 @@ def verify(
         return
     with nullcontext() if ledger is None else closing(find_ledger(ledger, witness)) as opened:
         receipt, has_answers = _verify_receipt(Path(place), opened)
-    paid = f": ε = {price(Fraction(receipt['epsilon']))}, δ = {price(Fraction(receipt['delta']))}, protecting "
-    out.print(Text.assemble(("sound", "green"), paid, format_value(receipt["protected"])))
-    entry = f"paid in ledger entry {receipt['ledger']['sequence']}"
+    paid = f": ε = {amount(receipt.epsilon)}, δ = {amount(receipt.delta)}, protecting "
+    out.print(Text.assemble(("sound", "green"), paid, format_value(receipt.protected)))
+    entry = f"paid in ledger entry {receipt.sequence}"
     if opened is None:
         out.print("checked: the receipt is unchanged, and what was done costs no more than it states")
         out.print(f"the answers are NOT checked against a ledger, nor that this was {entry}: give --ledger to check that too")
@@ -59,7 +60,7 @@ def _verify_ledger(place: str, witness: str | None) -> None:
     out.print("checked against its witness" if report.witnessed else "no witness: an older copy put in its place would not be noticed")
 
 
-def _verify_receipt(path: Path, ledger: Ledger | None) -> tuple[dict[str, Any], bool]:
+def _verify_receipt(path: Path, ledger: Ledger | None) -> tuple[Receipt, bool]:
     """The receipt in a file, once it is verified, and whether there are answers with it."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -68,32 +69,16 @@ def _verify_receipt(path: Path, ledger: Ledger | None) -> tuple[dict[str, Any], 
     if not isinstance(found, dict):
         raise Invalid(_NO_RECEIPT)
     if "receipt" not in found:
-        verify_receipt(found, ledger)
-        return found, False
-    if "value" in found:
-        estimate = Estimate.open(path)
-        if json.loads(estimate.to_text()) != found:
-            raise Invalid("there is more in this file than a value and its receipt, which cannot be checked: take it out")
-        estimate.verify(ledger)
-        return estimate.receipt, True
-    _require_known(found)
-    if "columns" in found:
-        release = Release.open(path)
+        return verify_receipt(found, ledger), False
+    if "answers" in found:
+        release = open_release(path)
         release.verify(ledger)
-        return release.receipt, True
-    receipt: dict[str, Any] = found["receipt"]
-    if not isinstance(receipt, dict):
-        raise Invalid(_NO_RECEIPT)
-    verify_receipt(receipt, ledger)
+        return release.receipt, release.receipt.kind not in STATEFUL
+    if unknown := set(found) - _PRINTED:
+        raise Invalid(f"`discreet ask` did not write {', '.join(sorted(map(format_value, unknown)))}, which cannot be checked: take it out")
+    receipt = verify_receipt(found["receipt"], ledger)
     if ledger is not None:
-        held = json.loads(as_text(stored_release(receipt, ledger)))
+        held = json.loads(as_text(Release.from_text(receipt.stored_text(ledger))))
         if any(value != held[name] for name, value in found.items() if name != "repeated"):
             raise LedgerError(CHANGED)
     return receipt, "rows" in found
-
-
-def _require_known(found: dict[str, Any]) -> None:
-    """Raise Invalid if there is something beside the answers that would not be checked."""
-    known = _SAVED if "columns" in found else _PRINTED
-    if unknown := set(found) - known:
-        raise Invalid(f"`discreet ask` did not write {', '.join(sorted(map(format_value, unknown)))}, which cannot be checked: take it out")

@@ -277,7 +277,7 @@ def _method(builder: Ask[T], name: str, entry: registry.Entry, spelling: str) ->
 def _signature(entry: registry.Entry, kinds: tuple[Argument, ...]) -> Signature:
     """What a statistic's method takes: its arguments, a name, bounds where it is of numbers, and a condition on rows."""
     exprs = sum(kind is not Argument.SHARE for kind in kinds)
-    fields = ["expression"] if issubclass(entry, Spelling) else registry.field_names(entry)
+    fields = ["expression"] if issubclass(entry, Spelling) else entry.field_names()
     names = ["q" if kind is Argument.SHARE else "expression" if exprs == 1 else field for kind, field in zip(kinds, fields, strict=False)]
     optional = len(kinds) - entry.optional
     own = [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if i < optional else None) for i, n in enumerate(names)]

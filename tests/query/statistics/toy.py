@@ -8,9 +8,8 @@ from typing import final
 import numpy as np
 from attrs import frozen
 
-from discreet.query.relation.expr import Expr, Schema
-from discreet.query.relation.field import Field
-from discreet.query.statistics.statistic import Additive, Argument, Spelled, real_field
+from discreet.query.relation.expr import Expr
+from discreet.query.statistics.statistic import Additive, Argument, Spelled
 from discreet.query.totals import Cells, Floats, Total, Totals
 
 
@@ -26,17 +25,6 @@ class RootMeanSquare(Additive):
     arguments = (Argument.NUMBER,)
     drawn = "point"
     curved = True
-
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return (self.expr,)
-
-    @property
-    def word(self) -> str:
-        return "rms"
-
-    def answer(self, schema: Schema) -> Field:
-        return real_field()
 
     def describe(self, spelled: Spelled) -> str:
         return f"the root mean square of {spelled(self.expr)}"

@@ -153,7 +153,11 @@ def per_group(body: Body, keys: Named, asked: tuple[tuple[str, Bounded], ...]) -
 
 
 def _of_row(bounded: Bounded) -> Statistic:
-    return bounded.statistic if bounded.bounds is None else bounded.statistic.with_numbers(lambda expr: _clipped(expr, bounded.bounds))
+    """A row is its unit's own aggregate: numbers are clipped as they are, and a row counts as one row."""
+    own = bounded.statistic.own_aggregate
+    if bounded.bounds is None or not bounded.statistic.numbers or own is None or own.expr is None:
+        return bounded.statistic
+    return bounded.statistic.of_own_aggregates(_clipped(own.expr, bounded.bounds)) or bounded.statistic
 
 
 def _clipped(expr: Expr, bounds: Bounds | None) -> Expr:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
-from discreet.query.relation.expr import Expr, Schema
-from discreet.query.relation.field import Field
+from discreet.query.relation.expr import Expr
 from discreet.query.relation.node import Within
-from discreet.query.statistics.statistic import OFF_CENTRE, Additive, Argument, Spelled, real_field
+from discreet.query.statistics.statistic import OFF_CENTRE, Additive, Argument, Spelled
 from discreet.query.totals import Cells, Floats, Total, Totals
 
 
@@ -28,17 +27,6 @@ class Average(Additive):
     drawn = "point"
     per_unit = {"AVG": "mean"}
 
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return (self.expr,)
-
-    @property
-    def word(self) -> str:
-        return "avg"
-
-    def answer(self, schema: Schema) -> Field:
-        return real_field()
-
     def describe(self, spelled: Spelled) -> str:
         return f"the mean of {spelled(self.expr)}"
 
@@ -48,9 +36,6 @@ class Average(Additive):
 
     def of_own_aggregates(self, own: Expr) -> Average:
         return Average(own)
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Average:
-        return evolve(self, expr=clip(self.expr))
 
     def needs(self, of: Totals) -> dict[Total, float]:
         total = of.product((self.expr, 1))

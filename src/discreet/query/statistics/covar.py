@@ -2,54 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
-from discreet.query.relation.expr import Expr, Schema
-from discreet.query.relation.field import Field
 from discreet.query.statistics import pairs
-from discreet.query.statistics.statistic import Additive, Spelled, real_field
+from discreet.query.statistics.statistic import Spelled
 from discreet.query.totals import Cells, Floats, Total, Totals
 
 
 @final
 @frozen
-class Covar(Additive):
+class Covar(pairs.Pairwise):
     """The covariance of the sample (divided by n − 1), or of the population (divided by n)."""
 
-    y: Expr
-    x: Expr
     population: bool = False
 
     spellings = {"COVAR_SAMP": {}, "COVAR_POP": {"population": True}}
     methods = {"covar_samp": "COVAR_SAMP", "covar_pop": "COVAR_POP"}
-    arguments = pairs.PAIR
-    drawn = "point"
-    curved = True
-
-    @classmethod
-    def read(cls, spelling: str, arguments: tuple[Any, ...], schema: Schema) -> Covar:
-        return cls(*pairs.complete(arguments[0], arguments[1], schema), **cls.spellings[spelling])
-
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return self.y, self.x
-
-    @property
-    def word(self) -> str:
-        return "covar_pop" if self.population else "covar_samp"
-
-    def answer(self, schema: Schema) -> Field:
-        return real_field()
 
     def describe(self, spelled: Spelled) -> str:
         return f"the {'population' if self.population else 'sample'} covariance of {spelled(self.y)} and {spelled(self.x)}"
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Covar:
-        return evolve(self, y=clip(self.y), x=clip(self.x))
 
     def needs(self, of: Totals) -> dict[Total, float]:
         return pairs.totals(of, self.y, self.x)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
-from discreet.query.relation.expr import Expr, Schema
-from discreet.query.relation.field import Field
+from discreet.query.relation.expr import Expr
 from discreet.query.statistics import moments
-from discreet.query.statistics.statistic import Additive, Argument, Spelled, real_field
+from discreet.query.statistics.statistic import Additive, Argument, Spelled
 from discreet.query.totals import Cells, Floats, Total, Totals
 
 
@@ -32,22 +30,8 @@ class Kurtosis(Additive):
     drawn = "point"
     curved = True
 
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return (self.expr,)
-
-    @property
-    def word(self) -> str:
-        return "kurtosis_pop" if self.population else "kurtosis"
-
-    def answer(self, schema: Schema) -> Field:
-        return real_field()
-
     def describe(self, spelled: Spelled) -> str:
         return f"the {'population' if self.population else 'sample'} kurtosis of {spelled(self.expr)}"
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Kurtosis:
-        return evolve(self, expr=clip(self.expr))
 
     def needs(self, of: Totals) -> dict[Total, float]:
         return moments.powers(of, self.expr, 4)

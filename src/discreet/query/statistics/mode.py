@@ -31,14 +31,6 @@ class Mode(Selected):
     drawn = "label"
     votes = True
 
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return (self.expr,)
-
-    @property
-    def word(self) -> str:
-        return "mode"
-
     def answer(self, schema: Schema) -> Field:
         return Field(field_of(self.expr, schema).kind, nullable=True)
 

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from typing import final
+from abc import ABC
+from typing import Any, Self, final
 
 import numpy as np
 from attrs import frozen
 
 from discreet.query.relation.expr import Expr, Literal, Schema, call, field_of
-from discreet.query.statistics.statistic import OFF_CENTRE, Argument
+from discreet.query.statistics.statistic import OFF_CENTRE, Additive, Argument
 from discreet.query.totals import Cells, Floats, Total, Totals
 
-PAIR = (Argument.NUMBER, Argument.NUMBER)  # the dependent variable y first, as SQL has it
+
+@frozen
+class Pairwise(Additive, ABC):
+    """A statistic of two numbers, the dependent variable y first, as SQL has it; pairs with a NULL are left out."""
+
+    y: Expr
+    x: Expr
+
+    arguments = (Argument.NUMBER, Argument.NUMBER)
+    drawn = "point"
+    curved = True
+
+    @classmethod
+    def read(cls, spelling: str, arguments: tuple[Any, ...], schema: Schema) -> Self:
+        return cls(*complete(arguments[0], arguments[1], schema), **cls.spellings[spelling])
 
 
 def complete(y: Expr, x: Expr, schema: Schema) -> tuple[Expr, Expr]:

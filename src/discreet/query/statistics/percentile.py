@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import final
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from discreet.errors import Refused
 from discreet.loss import leaves
@@ -14,9 +13,9 @@ from discreet.loss.loss import Loss
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
-from discreet.query.relation.expr import Expr, Schema
+from discreet.query.relation.expr import Expr
 from discreet.query.relation.field import Field, Interval
-from discreet.query.statistics.statistic import Argument, Selected, Spelled, real_field
+from discreet.query.statistics.statistic import Argument, Selected, Spelled
 from discreet.tables.kind import Kind, Value
 
 OUTERMOST = Fraction(1, 100)  # MIN and MAX are answered as this quantile, and as one minus it
@@ -51,25 +50,11 @@ class Percentile(Selected):
         if not 0 < self.q < 1 or self.q.denominator > _FINEST:
             raise Refused("a quantile's share lies between 0 and 1, with at most six decimals")
 
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return (self.expr,)
-
-    @property
-    def word(self) -> str:
-        return "median" if self.q == Fraction(1, 2) else "quantile"
-
     def called(self, spelling: str) -> str:
-        return self.per_unit.get(spelling, self.word)
-
-    def answer(self, schema: Schema) -> Field:
-        return real_field()
+        return self.per_unit.get(spelling, "median" if self.q == Fraction(1, 2) else "quantile")
 
     def describe(self, spelled: Spelled) -> str:
         return f"the {float(self.q * 100):g} % quantile of {spelled(self.expr)}"
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Percentile:
-        return evolve(self, expr=clip(self.expr))
 
     def reading_note(self, spelling: str) -> str | None:
         if spelling not in self.per_unit:

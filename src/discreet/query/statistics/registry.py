@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, cast
-
-import attrs
+from typing import TypeAlias
 
 from discreet.errors import Invalid
 from discreet.query.statistics.average import Average
@@ -64,13 +62,8 @@ def places(entry: Entry, spelling: str) -> tuple[Argument, ...]:
     """The arguments that SQL writes under this name: those that the name does not fix itself."""
     if issubclass(entry, Spelling):
         return entry.arguments
-    names = field_names(entry)
+    names = entry.field_names()
     return tuple(argument for name, argument in zip(names, entry.arguments, strict=False) if name not in entry.spellings[spelling])
-
-
-def field_names(entry: type[Statistic]) -> list[str]:
-    """The names of a statistic's fields: its arguments first."""
-    return [field.name for field in attrs.fields(cast("Any", entry))]
 
 
 def methods() -> tuple[str, ...]:

@@ -3,53 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
-from discreet.query.relation.expr import Expr, Schema
-from discreet.query.relation.field import Field
 from discreet.query.statistics import pairs
-from discreet.query.statistics.statistic import Additive, Spelled, real_field
+from discreet.query.statistics.statistic import Spelled
 from discreet.query.totals import Cells, Floats, Total, Totals
 
 
 @final
 @frozen
-class RegressionIntercept(Additive):
+class RegressionIntercept(pairs.Pairwise):
     """The mean of y less the slope times the mean of x; undefined where the noisy variance of x is not positive."""
-
-    y: Expr
-    x: Expr
 
     spellings = {"REGR_INTERCEPT": {}}
     methods = {"regr_intercept": "REGR_INTERCEPT"}
-    arguments = pairs.PAIR
-    drawn = "point"
-    curved = True
-
-    @classmethod
-    def read(cls, spelling: str, arguments: tuple[Any, ...], schema: Schema) -> RegressionIntercept:
-        return cls(*pairs.complete(arguments[0], arguments[1], schema))
-
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return self.y, self.x
-
-    @property
-    def word(self) -> str:
-        return "regr_intercept"
-
-    def answer(self, schema: Schema) -> Field:
-        return real_field()
 
     def describe(self, spelled: Spelled) -> str:
         return f"the intercept of the least-squares line of {spelled(self.y)} on {spelled(self.x)}"
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> RegressionIntercept:
-        return evolve(self, y=clip(self.y), x=clip(self.x))
 
     def needs(self, of: Totals) -> dict[Total, float]:
         return pairs.totals(of, self.y, self.x, squares=(self.x,))

@@ -10,7 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from enum import Enum
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self, TypeAlias, final
+from typing import Any, ClassVar, Literal, TypeAlias, cast, final
+
+import attrs
 
 from discreet.loss.loss import Loss
 from discreet.mechanisms.noisy_max import NoisyMax
@@ -54,23 +56,25 @@ class Statistic(ABC):
         """The statistic that a SQL name with these arguments asks for."""
         return cls(*arguments, **cls.spellings[spelling])
 
-    @property
-    @abstractmethod
-    def exprs(self) -> tuple[Expr, ...]:
-        """The expressions that it is computed from."""
+    @classmethod
+    def field_names(cls) -> list[str]:
+        """The names of its fields, arguments first."""
+        return [field.name for field in attrs.fields(cast("Any", cls))]
 
     @property
-    @abstractmethod
-    def word(self) -> str:
-        """What a column is called that was given no name."""
+    def exprs(self) -> tuple[Expr, ...]:
+        """The expressions that it is computed from: its arguments, without shares."""
+        values = [getattr(self, name) for name in self.field_names()[: len(self.arguments)]]
+        return tuple(value for value in values if value is not None and not isinstance(value, Fraction))
 
     def called(self, spelling: str) -> str:
-        """The same where it was asked for under this SQL name."""
-        return self.word
+        """What a column is called that was given no name: the first SQL name that fixes the same fields as the one that was written."""
+        fixed = self.spellings[spelling]
+        return next(name for name, other in self.spellings.items() if other == fixed).lower()
 
-    @abstractmethod
     def answer(self, schema: Schema) -> Field:
         """What is believed of its value."""
+        return Field(Kind.REAL, nullable=True)
 
     @abstractmethod
     def describe(self, spelled: Spelled) -> str:
@@ -98,10 +102,6 @@ class Statistic(ABC):
     def of_own_aggregates(self, own: Expr) -> Statistic | None:
         """What is then asked of the units' own aggregates."""
         return None
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Self:
-        """The same statistic of clipped numbers."""
-        return self
 
     def reading_note(self, spelling: str) -> str | None:
         """What must be said about a SQL name that is not answered literally."""
@@ -168,18 +168,3 @@ class Selected(Statistic, ABC):
     @abstractmethod
     def describe_choice(self, spelled: Spelled, mechanism: Quantile | NoisyMax, candidates: tuple[Value, ...]) -> str:
         """What is selected from what, in explanations."""
-
-
-def integer_field() -> Field:
-    """What is believed of a count."""
-    return Field(Kind.INTEGER)
-
-
-def real_field() -> Field:
-    """What is believed of a real statistic that may be undefined."""
-    return Field(Kind.REAL, nullable=True)
-
-
-def not_negative(values: Floats, clipped: bool) -> Floats:
-    """Values that cannot be negative."""
-    return values.clip(min=0.0) if clipped else values

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
-from discreet.query.relation.expr import Expr, Schema
-from discreet.query.relation.field import Field
-from discreet.query.statistics.statistic import Additive, Argument, Spelled, real_field
+from discreet.query.relation.expr import Expr
+from discreet.query.statistics.statistic import Additive, Argument, Spelled
 from discreet.query.statistics.variance import Variance
 from discreet.query.totals import Cells, Floats, Total, Totals
 
@@ -25,7 +24,7 @@ class StandardDeviation(Additive):
     population: bool = False
 
     spellings = {
-        **{name: {} for name in ("STDDEV_SAMP", "STDDEV", "STDEV")},
+        **{name: {} for name in ("STDDEV", "STDDEV_SAMP", "STDEV")},
         **{name: {"population": True} for name in ("STDDEV_POP", "STDEVP")},
     }
     methods = {"std": "STDDEV_SAMP"}
@@ -33,26 +32,12 @@ class StandardDeviation(Additive):
     drawn = "point"
 
     @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return (self.expr,)
-
-    @property
-    def word(self) -> str:
-        return "stddev_pop" if self.population else "stddev"
-
-    @property
     def variance(self) -> Variance:
         """Its square."""
         return Variance(self.expr, self.population)
 
-    def answer(self, schema: Schema) -> Field:
-        return real_field()
-
     def describe(self, spelled: Spelled) -> str:
         return f"the {'population' if self.population else 'sample'} standard deviation of {spelled(self.expr)}"
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> StandardDeviation:
-        return evolve(self, expr=clip(self.expr))
 
     def needs(self, of: Totals) -> dict[Total, float]:
         return self.variance.needs(of)

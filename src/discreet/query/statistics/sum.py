@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from discreet.query.relation.expr import Expr, Schema, field_of
 from discreet.query.relation.field import Field
 from discreet.query.relation.node import Within
-from discreet.query.statistics.statistic import Additive, Argument, Spelled, real_field
+from discreet.query.statistics.statistic import Additive, Argument, Spelled
 from discreet.query.totals import Cells, Floats, Total, Totals
 from discreet.tables.kind import Kind
 
@@ -31,16 +30,9 @@ class Sum(Additive):
     one_total = True
     per_unit = {"SUM": "sum"}
 
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return (self.expr,)
-
-    @property
-    def word(self) -> str:
-        return "sum"
-
     def answer(self, schema: Schema) -> Field:
-        return Field(Kind.INTEGER, nullable=True) if field_of(self.expr, schema).kind is Kind.INTEGER else real_field()
+        whole = field_of(self.expr, schema).kind is Kind.INTEGER
+        return Field(Kind.INTEGER if whole else Kind.REAL, nullable=True)
 
     def describe(self, spelled: Spelled) -> str:
         return f"the sum of {spelled(self.expr)}"
@@ -51,9 +43,6 @@ class Sum(Additive):
 
     def of_own_aggregates(self, own: Expr) -> Sum:
         return Sum(own)
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Sum:
-        return evolve(self, expr=clip(self.expr))
 
     @property
     def centring(self) -> Expr:

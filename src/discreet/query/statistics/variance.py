@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import frozen
 
-from discreet.query.relation.expr import Expr, Schema
-from discreet.query.relation.field import Field
+from discreet.query.relation.expr import Expr
 from discreet.query.statistics import moments
-from discreet.query.statistics.statistic import Additive, Argument, Spelled, real_field
+from discreet.query.statistics.statistic import Additive, Argument, Spelled
 from discreet.query.totals import Cells, Floats, Total, Totals
 
 
@@ -24,29 +23,15 @@ class Variance(Additive):
     population: bool = False
 
     spellings = {
-        **{name: {} for name in ("VAR_SAMP", "VARIANCE", "VARIANCE_SAMP", "VAR")},
-        **{name: {"population": True} for name in ("VAR_POP", "VARIANCE_POP", "VARP")},
+        **{name: {} for name in ("VARIANCE", "VAR_SAMP", "VARIANCE_SAMP", "VAR")},
+        **{name: {"population": True} for name in ("VARIANCE_POP", "VAR_POP", "VARP")},
     }
     methods = {"var": "VAR_SAMP"}
     arguments = (Argument.NUMBER,)
     drawn = "point"
 
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        return (self.expr,)
-
-    @property
-    def word(self) -> str:
-        return "variance_pop" if self.population else "variance"
-
-    def answer(self, schema: Schema) -> Field:
-        return real_field()
-
     def describe(self, spelled: Spelled) -> str:
         return f"the {'population' if self.population else 'sample'} variance of {spelled(self.expr)}"
-
-    def with_numbers(self, clip: Callable[[Expr], Expr]) -> Variance:
-        return evolve(self, expr=clip(self.expr))
 
     def needs(self, of: Totals) -> dict[Total, float]:
         return moments.powers(of, self.expr, 2)
