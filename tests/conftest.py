@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from generate import site
 from servers import NoServer, Server, postgres_server
+from sharing import ByFile, in_order
 from spark_server import NoJava, spark_session
+
+for _size in ("COLUMNS", "LINES"):  # readline tells them to the processes that share tests; rich would believe them
+    os.environ.pop(_size, None)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    in_order(items)
 
 
 @pytest.fixture(scope="session")
@@ -23,9 +37,13 @@ def shared_server() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def postgres(shared_server: Server) -> str:
-    """The superuser's URI."""
-    return shared_server.uri
+def postgres(request: pytest.FixtureRequest) -> str:
+    """The superuser's URI, of a server that DISCREET_TEST_POSTGRES names or else of our own."""
+    if (address := os.environ.get("DISCREET_TEST_POSTGRES")) is None:
+        return str(request.getfixturevalue("shared_server").uri)
+    if "PYTEST_XDIST_WORKER" in os.environ:  # roles and databases of the tests have fixed names
+        raise pytest.UsageError("DISCREET_TEST_POSTGRES is for one process: run pytest without -n, as `make test-postgres` does")
+    return address
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +53,9 @@ def spark() -> Any:
         return spark_session()
     except NoJava as reason:
         pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
+def staged_docs(tmp_path_factory: pytest.TempPathFactory) -> site.Site:
+    """The documentation, with every page run and everything generated, before the site generator has seen it."""
+    return site.stage(tmp_path_factory.mktemp("docs") / "out")

@@ -11,7 +11,9 @@ from ledger.shelves import Schemas, Shelf
 from typer import Typer
 from typer.testing import CliRunner
 
-from discreet.cli import account
+from discreet.cli.budget import budget
+from discreet.cli.grant import grant
+from discreet.cli.verify import verify
 from discreet.errors import BudgetExceeded, Error, Invalid, LedgerError, PolicyError
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.shares import grant_share
@@ -62,7 +64,7 @@ def test_every_problem_of_the_analysts_is_named(analysts: str, problems: list[st
 @pytest.fixture
 def run() -> Callable[..., str]:
     app = Typer()
-    for command in (account.budget, account.grant, account.verify):
+    for command in (budget, grant, verify):
         app.command()(command)
 
     def command(*words: str) -> str:

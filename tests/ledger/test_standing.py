@@ -20,7 +20,7 @@ from discreet.ledger.terms import Terms
 from discreet.loss import record
 from discreet.loss.charge import Charge
 from discreet.loss.filter import Filter
-from discreet.loss.leaves import Gaussian, Laplace, Pure
+from discreet.loss.leaves import GaussianLoss, LaplaceLoss, Pure
 from discreet.loss.loss import Loss
 from discreet.loss.promise import Promised
 
@@ -212,7 +212,7 @@ def test_a_limit_is_raised_and_lowered_and_never_below_what_was_spent(shelf: She
 
 
 def test_another_limit_is_as_if_it_had_been_there_from_the_beginning() -> None:
-    losses: list[Loss] = [Promised(Gaussian("1/1000"), "1/4", "1e-8"), Laplace("1/50"), 3 * Gaussian("1/2000") + Pure("1/100")]
+    losses: list[Loss] = [Promised(GaussianLoss("1/1000"), "1/4", "1e-8"), LaplaceLoss("1/50"), 3 * GaussianLoss("1/2000") + Pure("1/100")]
     ledger, expected = in_memory(Terms(1, "1e-6", "id")), Filter("3/4", "5e-7")
     ledger.grant("ada", 0.5, "1e-7")
     for number, loss in enumerate(losses):
@@ -226,7 +226,7 @@ def test_what_remains_is_what_both_filters_admit() -> None:
     ledger = in_memory(Terms(1, "1e-6", "id"))
     ledger.grant("ada", 0.5, "1e-6")
     ledger.grant("bob", 1, "1e-7")
-    ledger.spend(Gaussian("1/1000"), question="q", analyst="bob")
+    ledger.spend(GaussianLoss("1/1000"), question="q", analyst="bob")
     ledger.spend(Pure(0.1), question="r", analyst="bob")
     for name, one in ledger.analysts().items():
         epsilon, delta = one.remaining.epsilon, one.remaining.delta

@@ -224,3 +224,9 @@ def test_what_a_mask_hides_is_missing() -> None:
     assert answers.reals(hidden)[0].tolist() == [1, 0, 3]
     assert answers.floats(hidden, Fraction(0), Fraction(10)).tolist() == [1, 0, 3]
     assert answers.sizes(np.array([7, np.inf, np.nan], np.float16)).tolist() == [7, 2**62, 0]
+
+
+def test_masked_entries_are_missing_whatever_their_fill_value() -> None:
+    masked = np.ma.masked_values([1.0, -999.0, 3.0], -999.0)
+    assert answers.unmasked(masked).tolist() == [1.0, None, 3.0]
+    assert answers.unmasked(np.ma.array([1, 2], mask=[False, True])).tolist() == [1, None]

@@ -54,16 +54,20 @@ def test_the_files_it_leaves_can_be_used(shown: tuple[str, Path, float]) -> None
     assert "paid in ledger entry 1" in run.stdout
 
 
+def test_it_ends_with_three_lines_that_work_on_another_file(shown: tuple[str, Path, float], tmp_path: Path) -> None:
+    """As written, with only the file's name and the unit's column replaced."""
+    lines = shown[0].rstrip().splitlines()[-3:]
+    assert [re.search(r"discreet (\w+) mine\.csv", line)[1] for line in lines] == ["explain", "ask", "init"]  # type: ignore[index]
+    (tmp_path / "till 3-b.csv").write_text("customer,sum\n" + "".join(f"c{i % 700},{i % 9}\n" for i in range(5000)))
+    for line, expected in zip(lines, ("each customer", "ε = 0.9", "discreet.toml"), strict=True):
+        typed = line.replace("mine.csv", "'till 3-b.csv'").replace("mine", "till 3-b").replace("person_id", "customer")
+        run = subprocess.run(typed, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        assert run.returncode == 0, run.stderr
+        assert expected in run.stdout
+
+
 def test_it_is_quick(shown: tuple[str, Path, float]) -> None:
     assert shown[2] < 60
-
-
-def test_the_textbook_demonstration_runs_and_refuses() -> None:
-    command = [sys.executable, "-m", "discreet", "demo", "--textbook"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert run.stderr == ""
-    for expected in ("forecast, before paying", "hypertension", "refused: the budget does not admit this", "98.2%", "← charged"):
-        assert expected in run.stdout
 
 
 def test_every_public_name_exists_once() -> None:

@@ -197,7 +197,7 @@ def test_people_randomise_independently() -> None:
 def test_people_in_a_table_randomise_independently() -> None:
     """A two-dimensional answer, whose rows might share coins, is refused; a flat one has its own coins for every entry."""
     mechanism = RandomizedResponse(epsilon=1)
-    with pytest.raises(Invalid, match="one for each person"):
+    with pytest.raises(Invalid, match="one choice for each person"):
         mechanism.sample(np.zeros((40, 40), np.int64), Shake("table"))
     told = np.asarray(mechanism.sample(np.zeros(1600, np.int64), Shake("table"))).reshape(40, 40)
     assert len({tuple(row) for row in told.tolist()}) == 40
@@ -286,9 +286,9 @@ def test_thresholded_counts_is_what_the_code_draws() -> None:
     mechanism = ThresholdedCounts(epsilon=1, delta="1e-2")
     for n in (0, 1, 4, 9):
         found = mechanism.decide(np.full(20_000, n), Shake(n))
-        told = Counter(int(s) if shown else None for shown, s in zip(found.shown, found.sizes, strict=True))
+        told = Counter(int(s) if shown else None for shown, s in zip(found.selected, found.sizes, strict=True))
         assert fits(told, thresholded_law(mechanism, n))
-        assert (found.sizes[~found.shown] == 0).all()
+        assert (found.sizes[~found.selected] == 0).all()
 
 
 @pytest.mark.parametrize("partitions", [1, 4, 30])

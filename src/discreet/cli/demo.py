@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -23,16 +27,18 @@ from discreet.cli.screen import gauge, out, working
 from discreet.engines.duckdb.generate import as_csv, exact_rows, write_tables
 from discreet.errors import Error
 from discreet.explain.forecast import Forecast
+from discreet.ledger.price import amount
 from discreet.plots.table import Series, decimals, format_cell, format_value
 from discreet.session.plan import Plan
 from discreet.session.project import FILE, open_project
-from discreet.session.receipts import price
 from discreet.session.release import Release
 from discreet.session.session import Session
 
 SIZE = 100_000  # of the groups that forecasts are for
 MOST = 12  # rows shown of each answer
 SCHEMA = "discreet_demo"  # in a database
+_COUNT = ('SELECT COUNT(*) AS n FROM "mine"', "--unit", "person_id", "--budget", "1", "--epsilon", "0.1")
+OWN_FILE = (("explain", "mine.csv", *_COUNT), ("ask", "mine.csv", *_COUNT), ("init", "mine.csv"))  # what to try next
 Files = Mapping[str, Path]
 
 
@@ -62,6 +68,7 @@ def demo(
         _refusals(db)
     _keep(first, second, place)
     out.print(f"[dim]{time.perf_counter() - began:.1f} seconds in all, with setting up[/dim]\n")
+    _next()
 
 
 def _policy(engine: str | None, files: Files) -> str:
@@ -147,7 +154,7 @@ def _left(db: Session, paid: str, took: float) -> None:
     left = db.remaining.epsilon
     assert left is not None
     line = Text("  budget ").append_text(gauge(3 - float(left), 3.0, 24))
-    out.print(line, f"ε = {price(left)} left [dim]· paid {paid} · {took:.2f} s[/dim]\n")
+    out.print(line, f"ε = {amount(left)} left [dim]· paid {paid} · {took:.2f} s[/dim]\n")
 
 
 def _again(db: Session) -> None:
@@ -171,7 +178,7 @@ def _refusals(db: Session) -> None:
 
 def _keep(first: Release, second: Release, place: Path) -> None:
     first.save(place / "visits.json")
-    lines = [f"discreet verify {place / 'visits.json'} --ledger {place}", f"discreet budget {place}"]
+    lines = [_typed("verify", str(place / "visits.json"), "--ledger", str(place)), _typed("budget", str(place))]
     try:
         second.plot(place / "mean_cost.png", column="mean_cost")
         lines.insert(0, f"{place / 'mean_cost.png'}   (the second answer, with error bars)")
@@ -180,3 +187,26 @@ def _keep(first: Release, second: Release, place: Path) -> None:
     out.print("[bold cyan]Left for you[/bold cyan]")
     for line in lines:
         out.print(Text(f"  {line}"), soft_wrap=True)
+
+
+def _next() -> None:
+    out.print(
+        "[bold cyan]Next, on a file of your own[/bold cyan]  [dim]the price and the error, free · the answer · a policy to edit[/dim]"
+    )
+    out.print("[dim]Replace mine.csv and mine (the name without its ending), and person_id (the column that says whose row it is).[/dim]")
+    for words in OWN_FILE:
+        out.print(Text(f"  {_typed(*words)}"), soft_wrap=True)
+
+
+def _typed(*words: str) -> str:
+    """A line that runs as it stands in this folder and this environment."""
+    beside = Path(sys.executable).with_name("discreet.exe" if os.name == "nt" else "discreet")
+    on_path = shutil.which("discreet")
+    if on_path is not None and beside.exists() and beside.samefile(on_path):
+        command = ["discreet"]
+    elif beside.exists():  # the environment is not activated, as after `make demo`
+        near = beside.is_relative_to(Path.cwd())
+        command = [str(beside.relative_to(Path.cwd()) if near else beside)]
+    else:
+        command = [sys.executable, "-m", "discreet"]
+    return (subprocess.list2cmdline if os.name == "nt" else shlex.join)([*command, *words])

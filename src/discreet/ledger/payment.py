@@ -66,6 +66,11 @@ class Payments:
         """Accept no more payments."""
         self._closed = True
 
+    def require_open(self) -> None:
+        """Raise Invalid if the session was closed."""
+        if self._closed:
+            raise Invalid(CLOSED)
+
     @property
     def allowance(self) -> Allowance:
         """What was spent, and what may still be spent."""
@@ -100,7 +105,7 @@ class Payments:
             paid = self._start(asked, question, note, holder, lost)
             if paid is None:
                 return read((self._ledger.find(question) or {})["release"], True)
-            with self._lease(holder), _during(_running, _running.get() | {mine}):
+            with self._lease(holder), _during(_running, _running.get() | {mine}), _said_if_lost(paid, lost):
                 release = run(paid)
                 text = release.to_text()
                 stored = self._ledger.store(paid, {"release": text}, holder)
@@ -142,8 +147,7 @@ class Payments:
 
     @contextmanager
     def _paying(self, asked: Priced) -> Iterator[None]:
-        if self._closed:
-            raise Invalid(CLOSED)
+        self.require_open()
         self._ready()
         try:
             yield
@@ -164,8 +168,7 @@ class Payments:
 
         BudgetExceeded, and nothing is charged, if the budget does not admit all steps together.
         """
-        if self._closed:
-            raise Invalid(CLOSED)
+        self.require_open()
         self._ready()
         holder = _new_holder()
         name = self._ledger.reserve(losses, holder=holder, analyst=self._analyst)
@@ -203,6 +206,16 @@ class Payments:
         while not done.wait(LASTS / 5):
             with suppress(LedgerError):
                 self._ledger.renew(holder)
+
+
+@contextmanager
+def _said_if_lost(paid: Entry, lost: str | None) -> Iterator[None]:
+    """Say with the error of a run that its question was paid for and not answered, and what to do."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"ledger entry {paid.sequence} was charged and not answered: {lost or 'ask again, and pay again, for a new draw'}")
+        raise
 
 
 @contextmanager

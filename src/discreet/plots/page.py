@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from discreet.plots.table import NO_GROUP, Series, format_cell, format_value
+from discreet.plots.table import NO_GROUP, Series, format_cell, format_value, printable
 
 STYLE = """<style>
 .discreet{font:14px/1.45 system-ui,sans-serif;max-width:72em}
@@ -39,3 +39,9 @@ def _cell(series: Series, row: int) -> str:
     hint = ' title="the interval contains 0"' if found.faint else ""
     kind = ' class="number faint"' if found.faint else ' class="number"' if series.to_the_right else ""
     return f"<td{kind}{hint}>{escape(found.value)}{error}</td>"
+
+
+def html_lines(title: str, lines: Sequence[str]) -> str:
+    """A title and lines below it as a fragment of a page; everything is escaped."""
+    below = "".join(f'<div class="below">{escape(printable(line))}</div>' for line in lines)
+    return f'{STYLE}<div class="discreet"><b>{escape(printable(title))}</b>{below}</div>'

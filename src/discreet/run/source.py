@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import final
 
@@ -10,12 +9,13 @@ from attrs import frozen
 
 from discreet.engines.dialect import Dialect
 from discreet.engines.engine import PublicTable
+from discreet.plan.discovery import KeyValues
+from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.node import Named, Relation
 from discreet.query.relation.write import UNIT, write_expr, write_relation
 from discreet.tables.kind import Kind, Value
 
-KeyValues = tuple[tuple[Value | None, ...], ...]  # the public groups, each a tuple with one value for each key
 LISTED = 1000  # so many values are written into a statement; more go with it as a table
 _SENT = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)  # kinds that can go as a table
 
@@ -35,6 +35,11 @@ class Source:
     dialect: Dialect
     other: bool = False
 
+    @classmethod
+    def of(cls, plan: Steps, dialect: Dialect) -> Source:
+        """The rows that a plan reads; with an "other" group none are left out."""
+        return cls(plan.question.relation, plan.question.keys, plan.groups, dialect, plan.question.other)
+
     @property
     def key_names(self) -> list[str]:
         return ["k0"] if self.other else [f"k{i}" for i in range(len(self.keys))]
@@ -48,15 +53,6 @@ class Source:
     def cells(self) -> KeyValues | None:
         """The groups as rows have them."""
         return tuple((i,) for i in range(len(self.groups or ()) + 1)) if self.other else self.groups
-
-    @property
-    def most_groups(self) -> int | None:
-        """In how many groups a unit's rows can be at most, whatever they are; None where nothing is known of the groups."""
-        if not self.keys:
-            return 1
-        if self.other or self.groups is None:
-            return len(self.groups or ()) + 1 if self.other else None
-        return max(math.prod(len({group[place] for group in self.groups}) for place in range(len(self.keys))), 1)
 
     @property
     def given(self) -> tuple[PublicTable, ...]:

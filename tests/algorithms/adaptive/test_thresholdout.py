@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from discreet.algorithms.adaptive import thresholdout
-from discreet.algorithms.adaptive.thresholdout import Conversation, Thresholdout
+from discreet.algorithms.adaptive.thresholdout import Thresholdout, ThresholdoutRun
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.streams.sparse_vector import Outcome, Run
+from discreet.mechanisms.streams.sparse_vector import SparseVectorRun, ThresholdAnswer
 from discreet.private import Private, reveal
 
 TRAIN = [0.0, 0.5, 1.0, 0.25]
@@ -44,7 +44,7 @@ def seen(monkeypatch: pytest.MonkeyPatch, records: tuple[Any, ...], phi: Any) ->
     tested: list[Fraction] = []
     told: list[Fraction] = []
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "ask", lambda self, answer: tested.append(reveal(answer)) or Outcome(True))
+        patch.setattr(SparseVectorRun, "ask", lambda self, answer: tested.append(reveal(answer)) or ThresholdAnswer(True))
         patch.setattr(Laplace, "release", lambda self, answer: told.append(reveal(answer)) or 0.5)
         Thresholdout(size=len(records), sigma=1).open(TRAIN, Private(list(records))).query(phi)
     return tested[0], told[0]
@@ -147,11 +147,11 @@ def test_somebody_may_stop_it() -> None:
 def test_a_failure_after_noise_was_drawn_ends_the_round(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Thresholdout(size=100, sigma="0.001", hits=2).open([0], Private([0] * 100))
 
-    def interrupted(self: Run, answer: Any) -> Any:
+    def interrupted(self: SparseVectorRun, answer: Any) -> Any:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "ask", interrupted)
+        patch.setattr(SparseVectorRun, "ask", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run.query(identity)
     assert run.left == 1
@@ -173,7 +173,7 @@ def test_the_training_data_answers_where_both_agree_and_the_holdout_where_not() 
     assert own.value == pytest.approx(1, abs=0.05)
     assert 0 <= own.value <= 1
     assert run.query(lambda x: 1 if x > 0.25 else 0).source == "holdout"
-    with pytest.raises(BudgetExceeded, match="fresh one"):
+    with pytest.raises(BudgetExceeded, match="fresh holdout"):
         run.query(identity)
 
 
@@ -249,9 +249,9 @@ def test_wrong_records() -> None:
     rule = Thresholdout(size=3, sigma=1)
     with pytest.raises(Invalid, match="number of records"):
         rule.open([1], [1, 2])
-    with pytest.raises(Invalid, match="no training"):
+    with pytest.raises(Invalid, match="training data is empty"):
         rule.open([], [1, 2, 3])
-    with pytest.raises(Invalid, match="inside Private"):
+    with pytest.raises(Invalid, match="as Private"):
         rule.open([1], [1, 2, 3]).values([1], [1, 2, 3])  # type: ignore[arg-type]
-    short: Conversation = rule.open([0], Private([1]))  # a private holdout of another size is no error
+    short: ThresholdoutRun = rule.open([0], Private([1]))  # a private holdout of another size is no error
     assert short.query(identity).source in ("train", "holdout")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithms.classical.test_weights import Strayed, Tape, histograms, neighbours
+from algorithms.classical.tape import Strayed, Tape, histograms, neighbours
 from mechanisms.shake import Shake, fits
 from scripted import Seeded
 from theorems import laws
@@ -17,7 +17,7 @@ from theorems import laws
 from discreet import exact
 from discreet.algorithms.classical import mwem
 from discreet.algorithms.classical.linear import Queries
-from discreet.algorithms.classical.mwem import MWEM, estimates, step
+from discreet.algorithms.classical.mwem import MWEM, estimates, update_step
 from discreet.algorithms.classical.weights import Weights
 from discreet.errors import Invalid
 from discreet.loss.loss import compose
@@ -74,8 +74,8 @@ def test_estimates_from_the_data_are_caught(monkeypatch: pytest.MonkeyPatch) -> 
     learn = MWEM(queries=Queries.thresholds(3), rounds=2, epsilon=1, records=4)
     tape = Tape(monkeypatch, 0)
     seen: list[Any] = []
-    original = mwem.histogram
-    monkeypatch.setattr(mwem, "histogram", lambda given, domain, top: seen.append(np.array(given)) or original(given, domain, top))
+    original = mwem.read_histogram
+    monkeypatch.setattr(mwem, "read_histogram", lambda given, domain, top: seen.append(np.array(given)) or original(given, domain, top))
     monkeypatch.setattr(mwem, "estimates", lambda queries, weights, total: estimates(queries, weights, total) - queries.answers(seen[-1]))
     with pytest.raises((AssertionError, Strayed)):
         tape.same(lambda data: learn.release(data).average.tolist(), (2, 1, 1), replace=True)
@@ -92,7 +92,7 @@ def worst(learn: MWEM, domain: int, n: int, *, rate_factor: int = 1) -> float:
         return np.log(laws.softmax(np.abs(queries.answers(given) - estimates(queries, weights, n)).tolist(), rate))
 
     for first in itertools.product(range(queries.size), range(-3, n + 4)):
-        after = step(queries, start, first, n, 0.0)
+        after = update_step(queries, start, first, n, 0.0)
         for given in (h for h in histograms(domain, n) if sum(h) == n):
             one, two = log_chances(given, start), log_chances(given, after)
             here = queries.answers(given)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithms.classical.test_weights import Strayed, Tape, histograms, neighbours
+from algorithms.classical.tape import Strayed, Tape, histograms, neighbours
 from scripted import Seeded
 from theorems import laws
 
+from discreet.algorithms.classical import online as online_module
 from discreet.algorithms.classical import pmw, rounds
 from discreet.algorithms.classical.linear import Queries
-from discreet.algorithms.classical.pmw import PMW, Run
+from discreet.algorithms.classical.pmw import PMW, PMWRun
 from discreet.algorithms.classical.rounds import Guard
 from discreet.errors import Invalid
 from discreet.loss.loss import NOTHING, compose
@@ -30,7 +31,7 @@ def online(domain: int = 3, **more: Any) -> PMW:
     return PMW(**({"domain": domain, "accuracy": "1/4", "queries_expected": 50} | more))
 
 
-def exhaust(run: Run, queries: Queries, most: int = 3000) -> list[Any]:
+def exhaust(run: PMWRun, queries: Queries, most: int = 3000) -> list[Any]:
     """Ask the queries over and over until no round is left."""
     told: list[Any] = []
     while not run.spent and len(told) < most:
@@ -92,7 +93,7 @@ def test_misses_are_free(coins: Seeded) -> None:
 # ── privacy ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def transcript(run: Run, queries: Queries) -> list[Any]:
+def transcript(run: PMWRun, queries: Queries) -> list[Any]:
     out = exhaust(run, queries, most=60)
     return [run.total, *out, run.hypothesis.tolist(), run.losses]
 
@@ -107,10 +108,10 @@ def test_all_noise_replayed_on_neighbours(budget: dict[str, Any], queries: Queri
         with monkeypatch.context() as patch:
             tape = Tape(patch, seed)
             first = transcript(mechanism.open(Private(given)), queries)
-            told = sum(isinstance(a, pmw.Answer) and a.source == "paid" for a in first)
+            told = sum(isinstance(a, rounds.Answer) and a.source == "paid" for a in first)
             hits += told
             # rounds that were opened and not ended have paid for a count that was not made
-            unmade = [mechanism.rounds.telling_count.loss] * (len(tape.opened) - told)
+            unmade = [mechanism.rounds.noisy_count.loss] * (len(tape.opened) - told)
             assert compose([tape.loss, *unmade]) == compose(first[-1])
             for other in neighbours(given, replace="records" in budget):
                 tape.rewind()
@@ -122,8 +123,8 @@ def replay(monkeypatch: pytest.MonkeyPatch, mechanism: PMW, given: tuple[int, ..
     """Run on one data set, then on all its neighbours with the same noise."""
     tape = Tape(monkeypatch, 3)
     first = transcript(mechanism.open(Private(given)), Queries.thresholds(3))
-    told = sum(isinstance(a, pmw.Answer) and a.source == "paid" for a in first)
-    unmade = [mechanism.rounds.telling_count.loss] * (len(tape.opened) - told)
+    told = sum(isinstance(a, rounds.Answer) and a.source == "paid" for a in first)
+    unmade = [mechanism.rounds.noisy_count.loss] * (len(tape.opened) - told)
     assert compose([tape.loss, *unmade]) == compose(first[-1]), "not all is charged"
     for other in neighbours(given):
         tape.rewind()
@@ -134,9 +135,9 @@ def replay(monkeypatch: pytest.MonkeyPatch, mechanism: PMW, given: tuple[int, ..
 def test_a_stream_that_goes_on_after_a_hit_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A restart that is not charged: the tape has seen more streams than the run has paid for."""
 
-    def hit(self: Guard, side: Any, count: Any, charged: Any) -> pmw.Verdict:
+    def hit(self: Guard, side: Any, count: Any, charged: Any) -> rounds.Verdict:
         self._stream = self.rules.stream(self._threshold).open()
-        return rounds.Verdict(side, int(self.rules.telling_count.release(count)), charged)
+        return rounds.Verdict(side, int(self.rules.noisy_count.release(count)), charged)
 
     monkeypatch.setattr(Guard, "_hit", hit)
     with pytest.raises(AssertionError, match="charged"):
@@ -144,27 +145,27 @@ def test_a_stream_that_goes_on_after_a_hit_is_caught(monkeypatch: pytest.MonkeyP
 
 
 def test_the_exact_number_of_records_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pmw, "measure_total", lambda counting, records, data: (int(reveal(data).sum()), [counting.loss]))
+    monkeypatch.setattr(online_module, "measure_total", lambda counting, records, data: (int(reveal(data).sum()), [counting.loss]))
     with pytest.raises((AssertionError, Strayed)):
         replay(monkeypatch, online(epsilon=1, updates=4))
 
 
 def test_a_hypothesis_that_learns_from_the_data_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Run.ask
+    original = PMWRun.ask
 
-    def ask(self: Run, query: Any) -> Any:
+    def ask(self: PMWRun, query: Any) -> Any:
         data = reveal(self._guard._data)
         if self.hits == 1:
             self._weights = pmw.Weights(np.log(data + 1.0))
         return original(self, query)
 
-    monkeypatch.setattr(Run, "ask", ask)
+    monkeypatch.setattr(PMWRun, "ask", ask)
     with pytest.raises((AssertionError, Strayed)):
         replay(monkeypatch, online(epsilon=1, updates=4))
 
 
 def test_half_the_sensitivity_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pmw.Rounds, "stream", lambda self, threshold: self.testing.test(threshold, Fraction(self.top, 2)))
+    monkeypatch.setattr(rounds.ThresholdRounds, "stream", lambda self, threshold: self.test_share.test(threshold, Fraction(self.top, 2)))
     with pytest.raises(AssertionError, match="moves by"):
         replay(monkeypatch, online(epsilon=1, updates=4))
 
@@ -196,8 +197,8 @@ def test_no_output_of_one_round_tells_more_than_epsilon(faster: float) -> None:
     """Where the hit is, by integrals, and its count; two queries, all data sets of 4 records, all with one replaced."""
     mechanism = online(epsilon=1, records=4, updates=1)
     queries = Queries.thresholds(3)
-    assert isinstance(mechanism.rounds.telling_count, Laplace)
-    scale = float(mechanism.rounds.telling_count.scale)
+    assert isinstance(mechanism.rounds.noisy_count, Laplace)
+    scale = float(mechanism.rounds.noisy_count.scale)
     worst = 0.0
     for given in (h for h in histograms(3, 4) if sum(h) == 4):
         here, counts = law(mechanism, given, queries, faster)

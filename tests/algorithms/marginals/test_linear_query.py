@@ -79,7 +79,7 @@ def test_sensitivity_for_units_of_many_records() -> None:
     """Ten records in ten different cells: ℓ₁ 10, ℓ₂ √10; a query of three cells moves by 5 = ⌊√3·√10⌋ at most, and one of all by 10."""
 
     class Spread:
-        domain, one, moved, gained, length = DOMAIN, 1, 10, 10, Fraction(3163, 1000)
+        domain, one, l1_sensitivity, one_sided_sensitivity, l2_sensitivity = DOMAIN, 1, 10, 10, Fraction(3163, 1000)
 
     assert where(age=[0, 1, 2]).sensitivity(Spread()) == 5  # type: ignore[arg-type]
     assert LinearQuery.of(DOMAIN, ["age"], [1, 1, 1, 1, 0]).sensitivity(Spread()) == 6  # type: ignore[arg-type]
@@ -91,7 +91,7 @@ def test_sensitivity_where_units_of_many_records_are_replaced(weights: list[int]
     query = LinearQuery(clique=(2,), shape=(3,), weights=tuple(weights), top=5)
 
     class Replaced:
-        domain, one, moved, gained, length = DOMAIN, 1, 6, 3, Fraction(14143, 10000) * 3
+        domain, one, l1_sensitivity, one_sided_sensitivity, l2_sensitivity = DOMAIN, 1, 6, 3, Fraction(14143, 10000) * 3
 
     units = [np.array(unit) for unit in itertools.product(range(4), repeat=3) if sum(unit) <= 3]
     moves = [abs(int(np.dot(weights, one - other))) for one in units for other in units]
@@ -104,8 +104,8 @@ def test_sensitivity_where_units_of_many_records_are_replaced(weights: list[int]
         (lambda: where(shoe=1), "no column 'shoe'"),
         (lambda: where(age=5), "0 to 4"),
         (lambda: where(age=[0, -1]), "whole number"),
-        (lambda: where(age=[]), "admits no code"),
-        (lambda: where(age=range(0)), "admits no code"),
+        (lambda: where(age=[]), "is empty: name at least one code"),
+        (lambda: where(age=range(0)), "is empty: name at least one code"),
         (lambda: where(age="old"), "whole number"),
         (lambda: where(age=1.5), "whole number"),
         (lambda: where(age=True), "whole number"),
@@ -115,7 +115,7 @@ def test_sensitivity_where_units_of_many_records_are_replaced(weights: list[int]
         (lambda: LinearQuery.average(DOMAIN, "sex", [0, 1], {"sex": 0}), "0 for every record"),
         (lambda: LinearQuery.of(DOMAIN, ["sex", "sex"], np.ones((2, 2), int)), "once"),
         (lambda: LinearQuery.of(DOMAIN, ["sex"], [0.5, 1]), "whole numbers"),
-        (lambda: LinearQuery.of(DOMAIN, ["sex"], [0, 1, 1]), "one axis for each column"),
+        (lambda: LinearQuery.of(DOMAIN, ["sex"], [0, 1, 1]), "one axis per column"),
         (lambda: LinearQuery.of(DOMAIN, ["sex"], [0, 3], 2), "between 0 and top"),
         (lambda: LinearQuery.of(DOMAIN, ["sex"], [0, -1]), "between 0 and top"),
         (lambda: LinearQuery.where(Domain.of({"a": 2000, "b": 2000}), {"a": 1, "b": 1}), "fewer columns"),

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from attrs import evolve, field, frozen, mutable
+from attrs import field, frozen, mutable
 from scripted import Seeded
 
 from discreet.engines.engine import Columns, Engine, PublicTable
@@ -74,7 +74,7 @@ def record(plan: Steps, engine: Engine, seed: int) -> Recorded:
         return found.outputs[-1]
 
     with _released(release):
-        execute(evolve(plan, dialect=engine.dialect), _Through(engine, answer))
+        execute(plan, _Through(engine, answer))
     return found
 
 
@@ -88,7 +88,7 @@ def spelled_for(plan: Steps, engine: Engine, first: Recorded) -> list[Statement]
         return next(results)
 
     with _released(lambda self, private, bits=None: next(outputs)):
-        execute(evolve(plan, dialect=engine.dialect), _Through(engine, answer))
+        execute(plan, _Through(engine, answer))
     return found
 
 

@@ -1,4 +1,4 @@
-"""How many edges a graph has."""
+"""The number of edges of a graph."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet import parameter
-from discreet.algorithms.graphs import given
-from discreet.algorithms.graphs.given import Protects
+from discreet.algorithms.graphs import arguments
+from discreet.algorithms.graphs.arguments import Protects
 from discreet.algorithms.graphs.graph import Graph
 from discreet.algorithms.graphs.projection import project
 from discreet.errors import Invalid
@@ -23,14 +23,14 @@ from discreet.noise.bits import Bits
 @final
 @frozen(kw_only=True)
 class EdgeCount(Mechanism[int]):
-    """Count the edges; where nodes are protected, those that are left when no node has more than `most`.
+    """Count the edges; if nodes are protected, after limiting each node to `most` edges.
 
     Theorem (Dwork, McSherry, Nissim & Smith 2006; Day, Li & Lyu 2016).
-        One edge moves the count by 1. One node moves the count after `project` by at most `most`. The rest is `Laplace`.
+        One edge changes the count by 1. One node changes the count after `project` by at most `most`. The rest is `Laplace`.
 
     Accuracy.
-        `error` is the exact quantile of the noise around the number of edges that count. Edges that do not count are a bias downwards,
-        which is not known; without one if no node has more than `most`.
+        `error` is the exact quantile of the noise around the number of edges within the limit. Edges beyond the limit are a downward bias
+        of unknown size; there is none if no node has more than `most` edges.
 
     >>> star = [("hub", i) for i in range(100)]
     >>> abs(EdgeCount(epsilon=20).release(star) - 100) < 3, abs(EdgeCount(epsilon=20, protects="node", most=5).release(star) - 5) < 9
@@ -38,18 +38,18 @@ class EdgeCount(Mechanism[int]):
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    protects: Protects = field(default="edge", converter=given.protects)
-    most: int | None = field(default=None, converter=given.any_most)
+    protects: Protects = field(default="edge", converter=arguments.protects)
+    most: int | None = field(default=None, converter=arguments.any_most)
 
     def __attrs_post_init__(self) -> None:
         if self.protects == "node" and self.most is None:
-            raise Invalid("say how many edges of one node count: most=…, or find it with DegreeBound")
+            raise Invalid("node protection needs a limit on the edges of one node: pass most=10, or choose it privately with DegreeBound")
         if self.protects == "edge" and self.most is not None:
-            raise Invalid("where edges are protected every edge counts: leave most out")
+            raise Invalid("edge protection needs no limit on the edges of one node: leave most out")
 
     @property
     def noise(self) -> Laplace:
-        """What is added to the count."""
+        """The noise added to the count."""
         return Laplace(epsilon=self.epsilon, sensitivity=(self.most or 1) if self.protects == "node" else 1, whole=True)
 
     @property
@@ -60,11 +60,11 @@ class EdgeCount(Mechanism[int]):
         return self.noise.error(confidence, size)
 
     def check(self, answer: Any) -> None:
-        given.check_edges(answer)
+        arguments.check_edges(answer)
 
     def sample(self, answer: Any, bits: Bits) -> int:
         return int(self.noise.sample(self.exact(Graph.of(answer)), bits))
 
     def exact(self, graph: Graph) -> int:
-        """The count without noise, which is private."""
+        """The count without noise; it is private."""
         return (graph if self.most is None else project(graph, self.most)).size

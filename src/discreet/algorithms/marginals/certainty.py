@@ -1,4 +1,4 @@
-"""How sure an answer is: the variance that Gaussian measurements leave to a weighted sum of cells."""
+"""Standard errors: the variance that Gaussian measurements leave in a weighted sum of cells."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.domain import Clique, Domain
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.residual import BITS, contrasts
 
 Floats = NDArray[np.float64]
-# How large residuals are on public tables, as a share of n², by how many columns they have: so far off is what was not measured.
+# Typical squared size of residuals on public tables, as a share of n², by their number of columns; the error if they are not measured.
 GUESSED = (0.0, 0.3, 0.08, 0.02)
 
 
 class Certainty(NamedTuple):
-    """A standard error in records, and whether everything that the answer is made of was measured."""
+    """A standard error in records, and whether every component of the answer was measured."""
 
     error: float
     measured: bool
 
 
-def certainty(domain: Domain, measured: Sequence[Measured], residuals: bool, total: float, clique: Clique, weights: Floats) -> Certainty:
+def certainty(
+    domain: Domain, measured: Sequence[NoisyMeasurement], residuals: bool, total: float, clique: Clique, weights: Floats
+) -> Certainty:
     """The standard error of Σ weights × cells of a clique.
 
-    The sum splits into the clique's residuals. One that was measured, alone or inside a marginal, has the variance of the noise on it: of a
-    marginal's noise s² in each cell, s²·∏ nⱼ over the columns that are summed out. One that was not has the variance that is guessed for
-    it, as if it were 0 (see GUESSED): then the answer rests on the model, and says so.
+    The sum splits into the clique's residuals. A measured residual, alone or inside a marginal, has the variance of its noise: for a
+    marginal with noise s² in each cell, s²·∏ nⱼ over the columns that are summed out. A residual that was not measured is estimated as 0
+    and has an assumed variance (GUESSED): then the answer depends on the model, and `measured` is False.
     """
     variance, known = 0.0, True
     for k in range(len(clique) + 1):
@@ -49,7 +51,7 @@ def certainty(domain: Domain, measured: Sequence[Measured], residuals: bool, tot
     return Certainty(float(np.sqrt(variance)), known)
 
 
-def _uncertainty(domain: Domain, measured: Sequence[Measured], residuals: bool) -> float:
+def _uncertainty(domain: Domain, measured: Sequence[NoisyMeasurement], residuals: bool) -> float:
     """The standard deviation of the number of records."""
     precision = _precision(domain, measured, residuals, ())
     return float(precision**-0.5) if precision else 0.0
@@ -65,7 +67,7 @@ def _share(domain: Domain, clique: Clique, part: Clique, weights: Floats) -> flo
     return float((array**2).sum())
 
 
-def _precision(domain: Domain, measured: Sequence[Measured], residuals: bool, part: Clique) -> float:
+def _precision(domain: Domain, measured: Sequence[NoisyMeasurement], residuals: bool, part: Clique) -> float:
     if residuals:
         return sum(1 / one.deviation**2 for one in measured if one.clique == part)
     inside = set(part)

@@ -1,4 +1,4 @@
-"""Noisy marginals, and the first guess they give of each column by itself."""
+"""Noisy measurements, and the independent columns they imply."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ Floats = NDArray[np.float64]
 
 @final
 @frozen(eq=False)
-class Measured:
-    """A marginal as it was released, in records, and the noise's standard deviation in each cell."""
+class NoisyMeasurement:
+    """A released marginal or residual, in records, and the standard deviation of the noise in each cell."""
 
     clique: Clique
     values: Floats
     deviation: float
 
 
-def total_of(measured: Iterable[Measured]) -> float:
-    """How many records there are: each marginal's sum, weighted by how sure it is; at least 1."""
+def total_of(measured: Iterable[NoisyMeasurement]) -> float:
+    """The number of records: the precision-weighted mean of all marginals' sums; at least 1."""
     sums = [(float(one.values.sum()), one.values.size * one.deviation**2) for one in measured]
     weight = sum(1 / variance for _, variance in sums)
     return max(1.0, sum(value / variance for value, variance in sums) / weight)
 
 
-def merged(measured: Sequence[Measured]) -> list[Measured]:
-    """One for each clique: those of the same are averaged, the surer ones count more."""
-    found: dict[Clique, Measured] = {}
+def merge_measurements(measured: Sequence[NoisyMeasurement]) -> list[NoisyMeasurement]:
+    """One measurement per clique: repeated ones are averaged, weighted by precision."""
+    found: dict[Clique, NoisyMeasurement] = {}
     for one in measured:
         if (other := found.get(one.clique)) is not None:
             a, b = 1 / one.deviation**2, 1 / other.deviation**2
-            one = Measured(one.clique, (a * one.values + b * other.values) / (a + b), (a + b) ** -0.5)
+            one = NoisyMeasurement(one.clique, (a * one.values + b * other.values) / (a + b), (a + b) ** -0.5)
         found[one.clique] = one
     return list(found.values())
 
 
-def independent(domain: Domain, measured: Sequence[Measured], total: float) -> list[Floats]:
-    """Each column's distribution by what was measured of it alone; what is below the noise is shared evenly, and nothing is impossible."""
+def independent(domain: Domain, measured: Sequence[NoisyMeasurement], total: float) -> list[Floats]:
+    """Each column's distribution from its own measurements; counts are at least a quarter of the noise, so no code is impossible."""
     found = [np.full(size, 1 / size) for size in domain.sizes]
-    for one in merged([one for one in measured if len(one.clique) == 1]):
+    for one in merge_measurements([one for one in measured if len(one.clique) == 1]):
         values = np.maximum(one.values, one.deviation / 4)
         found[one.clique[0]] = values / values.sum()
     return found
 
 
-def measure(exact: Private[Marginals], clique: Clique, spending: Spending, price: Fraction, counts: Counts) -> Measured:
+def measure(exact: Private[Marginals], clique: Clique, spending: Spending, price: Fraction, counts: Counts) -> NoisyMeasurement:
     """Release a marginal with Gaussian noise, for a price."""
-    mechanism = spending.gaussian(price, counts.length)
+    mechanism = spending.gaussian(price, counts.l2_sensitivity)
     noisy = spending.release(f"marginal of {counts.domain.shown(clique)}", mechanism, exact.map(lambda held: held[clique]))
-    return Measured(clique, np.asarray(noisy, np.float64) / counts.one, float(mechanism.scale) / counts.one)
+    return NoisyMeasurement(clique, np.asarray(noisy, np.float64) / counts.one, float(mechanism.scale) / counts.one)
