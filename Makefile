@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-slow test-lowest test-postgres check bench docs book dist clean
+.PHONY: demo test test-slow test-lowest test-postgres check bench docs dist clean
 .NOTPARALLEL: # one pip at a time
 
 demo: $(VENV)/ready
@@ -37,10 +37,8 @@ check: $(VENV)/ready-dev
 bench: $(VENV)/ready-dev
 	@$(BIN)/python benchmarks/run.py
 
-docs: book
-
-book: $(VENV)/ready-dev
-	@$(BIN)/python docs/book/build.py --out build/book
+docs: $(VENV)/ready-dev
+	@PYTHONPATH=docs $(BIN)/python -m generate --out build/docs
 
 dist: $(VENV)/ready-dev
 	@$(BIN)/python -m hatchling build --clean --directory dist

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.streams.continual import reach
+from discreet.mechanisms.streams.continual import simultaneous_bound
 from discreet.mechanisms.streams.toeplitz import Toeplitz
 from discreet.mechanisms.streams.tree import Tree, published_error
 from discreet.private import Private
@@ -63,14 +63,14 @@ def report(steps: int, runs: int) -> None:
     rows: list[tuple[Any, ...]] = [
         (
             *measured("fresh noise on every total, ρ = ½", lambda _: everything.release(truth), values, truth, runs),
-            reach([(sigma, steps)], 1 - BETA),
+            simultaneous_bound([(sigma, steps)], 1 - BETA),
             union(sigma, steps),
             1,
             None,
         ),
         (
             *measured("noise on every step, added up, ρ = ½", lambda _: np.cumsum(each.release(numbers)), values, truth, runs),
-            reach([(math.sqrt(steps), 2)], 1 - BETA),  # Lévy: the largest sum is beyond t at most twice as often as the last
+            simultaneous_bound([(math.sqrt(steps), 2)], 1 - BETA),  # Lévy: the largest sum is beyond t at most twice as often as the last
             union(math.sqrt(steps), steps),
             1,
             None,

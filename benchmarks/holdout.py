@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.algorithms.adaptive.thresholdout import Conversation, Thresholdout
+from discreet.algorithms.adaptive.thresholdout import Thresholdout, ThresholdoutRun
 from discreet.algorithms.adaptive.transfer import population_error
 from discreet.private import Private
 
@@ -70,7 +70,7 @@ class Reusable:
     """The same through Thresholdout."""
 
     def __init__(self, rule: Thresholdout) -> None:
-        self.talk: Conversation = rule.open([0], Private([0] * rule.size))
+        self.talk: ThresholdoutRun = rule.open([0], Private([0] * rule.size))
         self.holdout: Sample | None = None
 
     def shares(self, train: Sample) -> NDArray[Any]:

@@ -28,7 +28,7 @@ from discreet.algorithms.marginals.counts import CodedTable
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.interactive import Interactive
 from discreet.algorithms.marginals.linear_query import LinearQuery
-from discreet.loss.leaves import Gaussian
+from discreet.loss.leaves import GaussianLoss
 from discreet.loss.loss import Loss, compose
 
 BETA, DELTA, SEED = 0.05, "1e-9", 20_261_115  # the seed is that of the questions only
@@ -118,7 +118,7 @@ class Questions:
         """Noise on each different question, or on each marginal that holds one; known at once."""
         different = {tuple(sorted(one if whole_marginals else one.items())) for one in self.asked}
         width = NormalDist().inv_cdf(1 - BETA / (2 * len(self.asked))) / (accuracy * len(self.codes))
-        loss = len(different) * Gaussian(Fraction(width**2))
+        loss = len(different) * GaussianLoss(Fraction(width**2))
         name = "Gaussian, each marginal" if whole_marginals else "Gaussian, each question"
         return Outcome(name, accuracy, None, None, len(different), loss, float(loss.rho or 0))
 

@@ -22,7 +22,7 @@ from discreet.ledger.sqlite import SqliteStorage
 from discreet.ledger.terms import Terms
 from discreet.loss import record
 from discreet.loss.charge import Charge
-from discreet.loss.leaves import Gaussian, Pure
+from discreet.loss.leaves import GaussianLoss, Pure
 from discreet.loss.promise import Promised
 
 TERMS = Terms(10**9, "1e-6", "id")
@@ -60,7 +60,7 @@ def measured(path: Path, entries: int) -> list[str]:
 def built(path: Path, entries: int) -> None:
     """Spends and releases in turn, all in one transaction: how durable each is, is not measured here."""
     Ledger(SqliteStorage(str(path), create=True), TERMS).close()
-    loss = Promised(Gaussian("1e-9"), "1/1000", "1e-13")
+    loss = Promised(GaussianLoss("1e-9"), "1/1000", "1e-13")
     price = {"loss": record.to_json(loss), "charge": Charge.of(loss, pure=False).to_json(), "whole": None}
     storage, history = SqliteStorage(str(path), create=False), History()
     with storage.writing():

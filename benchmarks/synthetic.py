@@ -34,7 +34,7 @@ from discreet.algorithms.marginals.mst import MST  # noqa: E402
 from discreet.algorithms.marginals.residuals import Residuals  # noqa: E402
 from discreet.algorithms.marginals.result import Result  # noqa: E402
 from discreet.algorithms.marginals.rows import make_rows  # noqa: E402
-from discreet.algorithms.marginals.spending import Budget  # noqa: E402
+from discreet.algorithms.marginals.spending import MeasurementBudget  # noqa: E402
 from discreet.algorithms.marginals.workload import Workload  # noqa: E402
 from discreet.loss.convert import gaussian_budget  # noqa: E402
 
@@ -147,7 +147,7 @@ def once(data: Path, name: str, method: str, notion: str, epsilon: str, **option
     domain, columns = read(data, name)
     workload = Workload.all_of(domain, case.k)
     amount = amount_of(case, notion, epsilon)
-    budget = Budget.zcdp(amount) if notion == "zcdp" else Budget.gdp(amount)
+    budget = MeasurementBudget.zcdp(amount) if notion == "zcdp" else MeasurementBudget.gdp(amount)
     begin = time.perf_counter()
     result = run(method, budget, workload, CodedTable(domain, columns), **options)
     made = time.perf_counter()
@@ -161,7 +161,7 @@ def once(data: Path, name: str, method: str, notion: str, epsilon: str, **option
     return {"model": by_model, "rows": by_rows, "seconds": made - begin, "making": done - made, "peak": peak}
 
 
-def run(method: str, budget: Budget, workload: Workload, table: CodedTable, **options: Any) -> Result:
+def run(method: str, budget: MeasurementBudget, workload: Workload, table: CodedTable, **options: Any) -> Result:
     """One of the methods."""
     known = {"residuals": Residuals, "mst": MST, "aim": AIM}
     result: Result = known[method](budget=budget, workload=workload, **options).run(table)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from generate import site
 from servers import NoServer, Server, postgres_server
 from sharing import ByFile, in_order
 from spark_server import NoJava, spark_session
@@ -52,3 +53,9 @@ def spark() -> Any:
         return spark_session()
     except NoJava as reason:
         pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
+def staged_docs(tmp_path_factory: pytest.TempPathFactory) -> site.Site:
+    """The documentation, with every page run and everything generated, before the site generator has seen it."""
+    return site.stage(tmp_path_factory.mktemp("docs") / "out")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 begin = time.perf_counter()
-from discreet.loss.leaves import Gaussian, Laplace  # noqa: E402
+from discreet.loss.leaves import GaussianLoss, LaplaceLoss  # noqa: E402
 
 import_seconds = time.perf_counter() - begin
 from serve import serve  # noqa: E402
@@ -19,7 +19,7 @@ def case(name: str) -> Callable[[], float]:
     delta = name.split()[3]
 
     def epsilon() -> float:
-        return (int(times) * Gaussian(1 / sigma**2) + int(times) * Laplace(1 / b)).epsilon_at(delta)
+        return (int(times) * GaussianLoss(1 / sigma**2) + int(times) * LaplaceLoss(1 / b)).epsilon_at(delta)
 
     return epsilon
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from discreet.private import Private as Private
     from discreet.session.connect import connect as connect
     from discreet.session.estimate.estimate import Estimate as Estimate
-    from discreet.session.graphs import graph as graph
+    from discreet.session.graphs.graph import graph as graph
     from discreet.session.plan import Plan as Plan
     from discreet.session.query import Query as Query
     from discreet.session.release import Release as Release

@@ -1,13 +1,13 @@
-"""The errors a person may meet; each message says what to do and none contains data.
+"""The errors that discreet raises. Each message says what to do, and none contains data.
 
 Error
-├── Invalid           an argument is not what it must be
-│   └── PolicyError   the policy (who is protected, budget, bounds, tables) is not what it must be, or not what it was
-├── Refused           a question that cannot be answered privately as it stands, with one that could
-├── BudgetExceeded    the privacy budget does not admit this
-├── LedgerError       the ledger cannot be used or cannot be trusted
-├── EngineError       the engine failed; what it said is not repeated, for it may contain data
-└── RandomnessFailed  the operating system gave no randomness; nothing was released
+├── Invalid           an argument is not valid
+│   └── PolicyError   the policy (privacy unit, budget, bounds, tables) is not valid, or differs from the ledger's
+├── Refused           a query that cannot be answered privately as written, with one that can
+├── BudgetExceeded    the remaining privacy budget is too small
+├── LedgerError       the ledger cannot be used or fails verification
+├── EngineError       the engine failed; its own message is withheld because it may contain data
+└── RandomnessFailed  the operating system returned no randomness; nothing was released
 """
 
 
@@ -16,28 +16,28 @@ class Error(Exception):
 
 
 class Invalid(Error, ValueError):
-    """An argument is not what it must be; the message names it and says what would do."""
+    """An argument is not valid; the message names it and says which values are."""
 
 
 class PolicyError(Invalid):
-    """The policy is not what it must be, or differs from the one the ledger was opened with."""
+    """The policy is not valid, or differs from the one the ledger was opened with."""
 
 
 class Refused(Error):
-    """A question that cannot be answered privately as it stands; the message names the piece, the reason and what would work."""
+    """A query that cannot be answered privately as written; the message names the clause, the reason and a query that works."""
 
 
 class BudgetExceeded(Error):
-    """The privacy budget does not admit this spend; nothing was charged and nothing was read."""
+    """The remaining privacy budget is too small; nothing was charged and nothing was read."""
 
 
 class LedgerError(Error):
-    """The ledger cannot be used or cannot be trusted; nothing was released."""
+    """The ledger cannot be used or fails verification; nothing was released."""
 
 
 class EngineError(Error):
-    """The engine failed; the debit stands. What it said may contain data, so it is not repeated."""
+    """The engine failed; the debit stands. The engine's own message is withheld because it may contain data."""
 
 
 class RandomnessFailed(Error, OSError):
-    """The operating system's randomness failed or came up short; nothing was released."""
+    """The operating system returned no randomness, or too little; nothing was released."""

@@ -1,7 +1,7 @@
 """Exact numbers: rationals for parameters, balls (certified intervals) for everything transcendental.
 
-A float a person types means its shortest decimal, so 0.1 is 1/10. Where a number must be rounded, the name says which way. Balls
-are python-flint's Arb: each holds its true value whatever the working precision, which only decides how small the ball is.
+A float parameter means its shortest decimal, so 0.1 is 1/10. Where a number must be rounded, the function's name gives the direction.
+Balls are python-flint's Arb: a ball contains the true value at any working precision; the precision only decides its radius.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LONGEST = 5000  # decimal places of a parameter
 
 
 def rational(value: Number, name: str = "value") -> Fraction:
-    """Read a number exactly; a float counts as the decimal it prints as.
+    """Read a number exactly; a float is read as the decimal it prints as.
 
     >>> rational(0.1), rational("1e-9"), rational(3)
     (Fraction(1, 10), Fraction(1, 1000000000), Fraction(3, 1))
@@ -44,7 +44,7 @@ def rational(value: Number, name: str = "value") -> Fraction:
             return Fraction(int(value.numerator), int(value.denominator))
         if isinstance(value, Decimal | str):
             if "/" not in str(value) and abs(Decimal(value).adjusted()) > _LONGEST:
-                raise Invalid(f"{name} is too extreme")  # written out it might have more digits than memory holds
+                raise Invalid(f"{name} is out of range: give a number between 1e-5000 and 1e5000")  # its expansion might not fit in memory
             return Fraction(value)
         return Fraction(repr(float(value)))
     except Invalid:
@@ -86,12 +86,12 @@ def confidence_level(value: Number, name: str = "confidence") -> Fraction:
 
 
 def miss(confidence: Fraction) -> float:
-    """1 − confidence as a float that is not 0."""
+    """1 − confidence as a positive float."""
     return max(float(1 - confidence), 5e-324)
 
 
 def whole(value: int, name: str = "value", least: int = 1) -> int:
-    """Read a whole number of at least `least`."""
+    """Read an integer of at least `least`."""
     try:
         read = operator.index(value)
     except TypeError:
@@ -102,7 +102,7 @@ def whole(value: int, name: str = "value", least: int = 1) -> int:
 
 
 def least_whole(holds: Callable[[int], bool], start: int = 1, above: int = -1) -> int:
-    """The least whole number above another from which on something holds, by doubling and halving.
+    """The least integer greater than `above` from which on `holds` is true, by doubling and bisection.
 
     >>> least_whole(lambda n: n * n >= 50)
     8
@@ -120,24 +120,24 @@ def least_whole(holds: Callable[[int], bool], start: int = 1, above: int = -1) -
 
 
 def float_up(value: Fraction | int) -> float:
-    """The least float that is not below the value."""
+    """The least float ≥ the value."""
     nearest = float(value)
     return nearest if nearest >= value else math.nextafter(nearest, math.inf)
 
 
 def float_down(value: Fraction | int) -> float:
-    """The greatest float that is not above the value."""
+    """The greatest float ≤ the value."""
     nearest = float(value)
     return nearest if nearest <= value else math.nextafter(nearest, -math.inf)
 
 
-# ── the grid of prices ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── the grid of charges ──────────────────────────────────────────────────────────────────────────────────────────────
 
-GRID = 10**40  # prices that are kept are multiples of 1/GRID, so that sums of them never grow longer
+GRID = 10**40  # stored charges are multiples of 1/GRID, so that their sums need no more digits
 
 
 def grid_up(value: Fraction) -> Fraction:
-    """The least multiple of 10⁻⁴⁰ that is not below the value.
+    """The least multiple of 10⁻⁴⁰ that is ≥ the value.
 
     >>> grid_up(Fraction(1, 10)), grid_up(Fraction(1, 3)) > Fraction(1, 3)
     (Fraction(1, 10), True)
@@ -146,12 +146,12 @@ def grid_up(value: Fraction) -> Fraction:
 
 
 def grid_down(value: Fraction) -> Fraction:
-    """The greatest multiple of 10⁻⁴⁰ that is not above the value."""
+    """The greatest multiple of 10⁻⁴⁰ that is ≤ the value."""
     return Fraction(value.numerator * GRID // value.denominator, GRID)
 
 
 def short(value: Fraction) -> str:
-    """Write a number exactly: as a decimal if it is a multiple of 10⁻⁴⁰, else as a quotient.
+    """Write a number exactly: as a decimal if it is a multiple of 10⁻⁴⁰, else as a fraction.
 
     >>> short(Fraction(1, 8)), short(Fraction(3)), short(Fraction(1, 3))
     ('0.125', '3', '1/3')
@@ -165,7 +165,7 @@ def short(value: Fraction) -> str:
 
 # ── balls ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_lock = threading.RLock()  # the working precision belongs to the whole process
+_lock = threading.RLock()  # the working precision is global to the process
 
 
 def _fresh_lock() -> None:
@@ -179,7 +179,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows, where no process forks
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Work with balls of about this many bits inside the block."""
+    """Set the working precision of balls, in bits, inside the block."""
     with _lock:
         before = ctx.prec
         ctx.prec = bits
@@ -200,13 +200,13 @@ def point(value: float) -> Ball:
 
 
 def cell(index: int, bits: int) -> Ball:
-    """The ball [index, index + 1] / 2^bits: all that is known of a uniform whose first bits are `index`."""
+    """The ball [index, index + 1] / 2^bits, which contains a uniform whose first bits are `index`."""
     half = fmpz(2) ** (bits + 1)
     return arb(fmpq(2 * index + 1, half), fmpq(1, half))
 
 
 def floor(value: Ball) -> int | None:
-    """The common floor of all numbers in a ball, or None when there is none."""
+    """The floor shared by all numbers in a ball, or None if they have different floors."""
     unique = value.floor().unique_fmpz()
     return None if unique is None else int(unique)
 
@@ -222,17 +222,17 @@ def _fraction(point: Ball) -> Fraction:
 
 
 def upper(value: Ball) -> Fraction:
-    """A rational that no number in the ball exceeds."""
+    """A rational upper bound of the ball."""
     return _fraction(value.upper())
 
 
 def lower(value: Ball) -> Fraction:
-    """A rational that every number in the ball reaches."""
+    """A rational lower bound of the ball."""
     return _fraction(value.lower())
 
 
 def bounds(function: Callable[[], Ball], bits: int = 128) -> tuple[float, float]:
-    """Evaluate in balls and give the enclosing floats."""
+    """Evaluate in balls and return the enclosing floats."""
     with precision(bits):
         value = function()
         return float_down(lower(value)), float_up(upper(value))
@@ -251,15 +251,15 @@ def rational_down(function: Callable[[], Ball], bits: int = 64) -> Fraction:
 
 
 def normal_cdf(x: Ball) -> Ball:
-    """Φ(x), by the form without cancellation on either side."""
+    """Φ(x), in the form without cancellation in either tail."""
     return (-x / arb(2).sqrt()).erfc() / 2
 
 
 def working_precision() -> int:
-    """How many bits balls have now."""
+    """The current working precision in bits."""
     return int(ctx.prec)
 
 
 def between_zero_and(value: Ball) -> Ball:
-    """A ball that holds every number from 0 to the value."""
+    """A ball that contains every number from 0 to the value."""
     return value / 2 + arb(0, value.upper() / 2)

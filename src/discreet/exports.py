@@ -1,4 +1,4 @@
-"""Public names of a package, listed once and loaded on first use, so that importing one thing does not import everything."""
+"""Public names of a package, listed once and loaded on first use, so that importing the package does not import all its modules."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PUBLIC = ("algorithms", "attacks", "errors", "loss", "mechanisms")
 
 
 def _elsewhere(package: str, name: str) -> str:
-    """Say where a name is that somebody looks for at the root."""
+    """A hint that names the submodule of a name that is missing at the root."""
     if package != "discreet" or name.startswith("_"):
         return ""
     home = next((f"discreet.{place}" for place in _PUBLIC if name in import_module(f"discreet.{place}").__all__), None)

@@ -1,4 +1,4 @@
-"""Libraries that not everybody installs: which extra brings each, said before anything is opened or paid."""
+"""Optional libraries: which extra installs each. They are checked before data is read or budget is spent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow", "matplotl
 
 
 def require(library: str, extra: str | None = None) -> None:
-    """Raise Invalid unless a library is installed; with `extra`, name that one, for several bring it.
+    """Raise Invalid unless a library is installed; `extra` is the one to name where several install it.
 
     >>> require("numpy_of_nobody", "arrow")
     Traceback (most recent call last):
@@ -18,7 +18,7 @@ def require(library: str, extra: str | None = None) -> None:
     """
     try:
         found = importlib.util.find_spec(library)
-    except (ImportError, ValueError):  # something else hides it
+    except (ImportError, ValueError):  # a module of the same name shadows it
         found = None
     if found is None:
         raise missing(library, extra)

@@ -1,4 +1,4 @@
-"""Parameters as people type them: one reader for each name, so that errors name it and type checkers know what is accepted."""
+"""Readers of parameters: one function for each parameter name, so that errors name it and type checkers know the accepted types."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from fractions import Fraction
 from discreet.errors import Invalid
 from discreet.exact import Number, grid_down, non_negative, positive, probability, rational, whole
 
-_EXTREME = 250  # powers of two: what is made of two such parameters is well inside the floats
+_EXTREME = 250  # powers of two: a product or quotient of two such parameters is well within the range of floats
 
 
 def _moderate(value: Number, name: str) -> Fraction:
-    """A positive number that floats can work with."""
+    """A positive number well within the range of floats."""
     read = positive(value, name)
     if abs(read.numerator.bit_length() - read.denominator.bit_length()) > _EXTREME:
-        raise Invalid(f"{name} is too extreme: choose another unit for the answers")
+        raise Invalid(f"{name} is out of range: choose another unit for the answers, so that it lies between 2^-250 and 2^250")
     return read
 
 
@@ -24,7 +24,7 @@ def some_epsilon(value: Number) -> Fraction:
 
 
 def price_epsilon(value: Number) -> Fraction:
-    """ε > 0 as a session charges it: a multiple of 10⁻⁴⁰, rounded down, so that three thirds fit a budget of one."""
+    """ε > 0 as a session charges it: a multiple of 10⁻⁴⁰, rounded down, so that three charges of 1/3 fit a budget of 1."""
     return _price(some_epsilon(value), "epsilon")
 
 
@@ -36,7 +36,7 @@ def price_delta(value: Number) -> Fraction:
 def _price(value: Fraction, name: str) -> Fraction:
     kept = grid_down(value)
     if value and not kept:
-        raise Invalid(f"{name} is charged in multiples of 1e-40: give at least that")
+        raise Invalid(f"{name} is charged in multiples of 1e-40: set it to at least 1e-40")
     return kept
 
 
@@ -83,12 +83,12 @@ def whole_sensitivity(value: int) -> int:
 
 
 def scale(value: Number) -> Fraction:
-    """A scale of noise, above 0: zero noise is infinite loss."""
+    """The scale of the noise, above 0: without noise the loss is infinite."""
     return _moderate(value, "scale")
 
 
 def share(value: Number) -> Fraction:
-    """A part of a whole, strictly between nothing and all of it."""
+    """A fraction of the budget, strictly between 0 and 1."""
     if not 0 < (part := rational(value, "share")) < 1:
         raise Invalid("share must lie strictly between 0 and 1, for example 0.5")
     return part
@@ -115,46 +115,46 @@ def threshold(value: Number) -> Fraction:
 
 
 def shift(value: int) -> int:
-    """By how much whole numbers move."""
+    """The sensitivity of integers: 0, 1, 2, …"""
     return whole(value, "shift", least=0)
 
 
 def k(value: int) -> int:
-    """How many."""
+    """The number of candidates to select."""
     return whole(value, "k")
 
 
 def hits(value: int) -> int:
-    """How many answers above a threshold."""
+    """The number of answers above the threshold after which a stream stops."""
     return whole(value, "hits")
 
 
 def partitions(value: int) -> int:
-    """In how many groups one unit may be."""
+    """The largest number of groups that one unit contributes to."""
     return whole(value, "partitions")
 
 
 def unit(value: int) -> int:
-    """Into how many parts a weight of 1 is divided."""
+    """The denominator of fixed-point weights."""
     return whole(value, "unit")
 
 
 def choices(value: int) -> int:
-    """How many choices, at least two."""
+    """The number of choices, at least two."""
     if (read := whole(value, "choices", least=2)) > 2**62:
         raise Invalid("choices must not be more than 2^62")
     return read
 
 
 def whole_or_not(value: bool | None) -> bool | None:
-    """Whether answers are whole numbers; None leaves it open."""
+    """Whether answers are integers; None decides by the type of a plain answer."""
     if value is not None and value is not True and value is not False:
         raise Invalid("whole must be True or False, or be left out")
     return value
 
 
 def monotone(value: bool) -> bool:
-    """Whether all scores move in the same direction; only True and False will do, for a wrong yes halves the noise."""
+    """Whether all scores change in the same direction; only True and False are accepted, for a wrong True halves the noise."""
     if value is not True and value is not False:
         raise Invalid("monotone must be True or False")
     return value

@@ -1,4 +1,4 @@
-"""Private[T]: a value that may be computed with but not looked at."""
+"""Private[T]: a value that can be transformed but not read."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def _closed(self: object, *_: object, **__: object) -> NoReturn:
 
 @final
 class Private(Generic[T]):
-    """Hold a value that only a mechanism may open.
+    """Hold a value that only a mechanism can read.
 
-    It guards against accident, not against a hostile process: printing, comparing, iterating, converting or pickling it fails.
+    It prevents accidental disclosure, not a hostile process: printing, comparing, iterating, converting or pickling it fails.
 
     >>> salaries = Private([1200, 3100, 2050])
     >>> salaries
@@ -38,12 +38,12 @@ class Private(Generic[T]):
         self._value = value
 
     def map(self, function: Callable[[T], S]) -> Private[S]:
-        """Apply a function inside; the result is private too."""
+        """Apply a function to the value; the result is private too."""
         return Private(function(self._value))
 
     @staticmethod
     def together(parts: Mapping[K, Private[S]]) -> Private[Mapping[K, S]]:
-        """Several private values as one."""
+        """Combine several private values into one."""
         return Private({name: part._value for name, part in parts.items()})
 
     def __repr__(self) -> str:
@@ -59,5 +59,5 @@ class Private(Generic[T]):
 
 
 def reveal(value: Private[T] | T) -> T:
-    """Open a private value. Only `mechanisms/` may call this; the architecture test sees to it."""
+    """Read a private value. Only `mechanisms/` may call this; an architecture test checks it."""
     return value._value if isinstance(value, Private) else value

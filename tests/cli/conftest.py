@@ -9,20 +9,9 @@ from typing import NamedTuple
 
 import pytest
 from session.clinic import visits
+from session.project import POLICY
 
 from discreet.cli.app import main
-
-POLICY = """
-[budget]
-epsilon = 2
-delta = 1e-6
-[tables.visits]
-source = "visits.parquet"
-unit = "patient_id"
-contributions = { rows = 3 }
-columns.dept.keys = ["er", "ward", "lab"]
-columns.cost.bounds = [0, 500]
-"""
 
 
 class Ran(NamedTuple):
@@ -63,3 +52,11 @@ def project(data: Path) -> Path:
     path = data.parent / "discreet.toml"
     path.write_text(POLICY)
     return path
+
+
+@pytest.fixture
+def asked(run: Run, project: Path) -> Path:
+    """A project of which one question was asked; its answer is in a.json."""
+    sql = "SELECT dept, COUNT(*) AS visits FROM visits GROUP BY dept"
+    assert run("ask", project, sql, "--epsilon", "0.5", "--save", project.parent / "a.json").code == 0
+    return project

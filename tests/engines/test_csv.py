@@ -13,7 +13,7 @@ import pytest
 
 from discreet.engines.duckdb import load as module
 from discreet.engines.duckdb.engine import DuckDB
-from discreet.engines.duckdb.records import LONGEST, pieces
+from discreet.engines.duckdb.records import LONGEST, record_blocks
 from discreet.errors import EngineError
 
 SPLIT = 8_000_000  # bytes, about: where DuckDB's own reader would split
@@ -123,7 +123,7 @@ def test_a_file_is_read_once_at_the_first_question(tmp_path: Path) -> None:
 def test_an_interrupted_reading_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else rows of the first attempt would be there twice, or only they would."""
     (tmp_path / "t.csv").write_bytes(HEADER + b"".join(b"%d,er,x\n" % i for i in range(300)))
-    monkeypatch.setattr(module, "pieces", partial(pieces, read=64))
+    monkeypatch.setattr(module, "record_blocks", partial(record_blocks, read=64))
     convert, stops = module._convert, iter([True, False, True, False, False, True])
 
     def interrupted(*given: Any) -> None:
@@ -143,10 +143,10 @@ def test_room_for_the_rows_is_asked_for_before_paying(tmp_path: Path, monkeypatc
     (tmp_path / "t.csv").write_bytes(HEADER + b"1,er,x\n" * 100)
     with DuckDB.open({"t": tmp_path / "t.csv"}) as engine:
         monkeypatch.setattr(module.shutil, "disk_usage", lambda _: SimpleNamespace(free=500))
-        with pytest.raises(EngineError, match="no room for a copy of the CSV files: make some"):
-            engine.look_again()
+        with pytest.raises(EngineError, match="no space for a copy of the CSV files: free some"):
+            engine.check_sources()
         assert engine.read_public("SELECT COUNT(*) AS n FROM t")["n"][0] == 100
-        engine.look_again()  # now it is there
+        engine.check_sources()  # now it is there
 
 
 @pytest.mark.parametrize("header", [b'"id\n",dept\n', b'"id,dept\n', b"id,dept\r1,er\r", b'"id"x,dept\n', b"x" * 2**21], ids=range(5))

@@ -67,7 +67,7 @@ def test_columns_in_the_names_of_folders_are_refused(tmp_path: Path) -> None:
     rows = "SELECT i AS id, i % 2 AS year, 'x' AS kind FROM range(4) r(i)"
     write(tmp_path / "t", rows, ", PARTITION_BY (year, kind)")
     for given in (tmp_path / "t", tmp_path / "t" / "*" / "*" / "*.parquet", tmp_path / "t" / "year=*" / "**" / "*.parquet"):
-        with pytest.raises(EngineError, match="kind, year is told by the names of folders"):
+        with pytest.raises(EngineError, match="kind, year is stored only in folder names"):
             DuckDB.open({"t": given})
 
 
@@ -105,20 +105,23 @@ def test_nothing_is_said_of_files_that_are_as_they_were(folder: Path, tmp_path: 
     (tmp_path / "s.csv").write_text("a,b\n1,2\n")
     with DuckDB.open({"t": folder, "one": folder / "a.parquet", "s": tmp_path / "s.csv"}) as engine:
         for _ in range(2):
-            engine.look_again()
+            engine.check_sources()
             assert count(engine) == 2
         write(folder / "new.parquet")  # a file more, with the same columns
         (tmp_path / "s.csv").write_text("a,b\n1,2\n3,4\n")
-        engine.look_again()
+        engine.check_sources()
         assert count(engine) == 3
 
 
 CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a file with fewer columns": (lambda folder: write(folder / "new.parquet", "SELECT 1 AS id"), "other columns"),
-    "another type": (lambda folder: write(folder / "a.parquet", "SELECT 1 AS id, 'a' AS dept, 'x' AS cost"), "other columns"),
+    "a file with fewer columns": (lambda folder: write(folder / "new.parquet", "SELECT 1 AS id"), "columns of its files have changed"),
+    "another type": (
+        lambda folder: write(folder / "a.parquet", "SELECT 1 AS id, 'a' AS dept, 'x' AS cost"),
+        "columns of its files have changed",
+    ),
     "no file": (lambda folder: [path.unlink() for path in folder.rglob("*.parquet")], "no Parquet file"),
     "no folder": (lambda folder: os.rename(folder, folder.with_name("away")), "no Parquet file"),
-    "a partition": (lambda folder: write(folder / "year=2024" / "c.parquet"), "names of folders"),
+    "a partition": (lambda folder: write(folder / "year=2024" / "c.parquet"), "folder names"),
 }
 
 
@@ -127,7 +130,7 @@ def test_what_has_changed_is_said_before_a_question_fails(folder: Path, change: 
     with DuckDB.open({"t": folder}) as engine:
         CHANGES[change][0](folder)
         with pytest.raises(EngineError, match=CHANGES[change][1]):
-            engine.look_again()
+            engine.check_sources()
 
 
 def test_single_files_are_seen_again(tmp_path: Path) -> None:
@@ -136,17 +139,17 @@ def test_single_files_are_seen_again(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
         connection.execute("CREATE TABLE d AS SELECT 1 AS x")
     with DuckDB.open({"t": tmp_path / "odd [1].parquet", "s": tmp_path / "s.csv", "d": tmp_path / "d.duckdb"}) as engine:
-        engine.look_again()
+        engine.check_sources()
         write(tmp_path / "odd [1].parquet", WHOLE + ", 3 AS more")
-        with pytest.raises(EngineError, match="t: its files have other columns"):
-            engine.look_again()
+        with pytest.raises(EngineError, match="t: the columns of its files have changed"):
+            engine.check_sources()
         write(tmp_path / "odd [1].parquet")
-        engine.look_again()
+        engine.check_sources()
         for path, name in ((tmp_path / "odd [1].parquet", "t"), (tmp_path / "s.csv", "s"), (tmp_path / "d.duckdb", "d")):
             path.rename(tmp_path / "away")
-            with pytest.raises(EngineError, match=rf"{name}: .*(gone|first line)"):
-                engine.look_again()
+            with pytest.raises(EngineError, match=rf"{name}: .*(missing|first line)"):
+                engine.check_sources()
             (tmp_path / "away").rename(path)
         (tmp_path / "s.csv").write_text("a,c\n1,2\n")
-        with pytest.raises(EngineError, match="s: its files have other columns"):
-            engine.look_again()
+        with pytest.raises(EngineError, match="s: the columns of its files have changed"):
+            engine.check_sources()

@@ -14,7 +14,7 @@ import pytest
 
 from discreet.engines.duckdb import load as module
 from discreet.engines.duckdb.load import load, prepare
-from discreet.engines.duckdb.records import _regular, pieces
+from discreet.engines.duckdb.records import _regular, record_blocks
 from discreet.engines.duckdb.sources import Csv
 
 SIGNS = [b'"', b'""', b",", b"\n", b"\r\n", b"\r", b"a", b"bb", b',"', b'",', b'"\n', b'\n"', b'"\r\n']
@@ -59,7 +59,7 @@ def test_the_language_does_not_depend_on_where_a_file_is_cut() -> None:
     kept = mended = 0
     for rng, data in random_files(6000, SIGNS, 40):
         longest = rng.choice([8, 15, 40, 1000])
-        found = list(pieces(io.BytesIO(data), ",", rng.choice([1, 2, 3, 7, 1000]), longest))
+        found = list(record_blocks(io.BytesIO(data), ",", rng.choice([1, 2, 3, 7, 1000]), longest))
         expected = [fields for length, fields in slowly(data) if length <= longest]
         assert [fields for piece in found for _, fields in slowly(piece)] == expected, data
         assert all(_regular(piece, b",", 10**9) == len(piece) for piece in found), data  # DuckDB sees well-quoted text only
@@ -75,7 +75,7 @@ def test_well_quoted_files_are_passed_on_as_they_are() -> None:
         text = io.StringIO(newline="")
         csv.writer(text, lineterminator=rng.choice(["\n", "\r\n"]), quoting=csv.QUOTE_ALL).writerows(rows)
         data = text.getvalue().encode()
-        assert b"".join(pieces(io.BytesIO(data), ",", rng.choice([3, 11, 1000]))) == data
+        assert b"".join(record_blocks(io.BytesIO(data), ",", rng.choice([3, 11, 1000]))) == data
         assert [[value.decode() for value in fields] for _, fields in slowly(data)] == rows
 
 
@@ -84,13 +84,13 @@ def test_a_record_may_be_longer_than_what_is_read_at_once_and_is_left_out_by_its
         for before in range(7):
             long = b'1,"' + b"\n" * (length - 5) + b'"\n'
             data = b"x\n" * before + long + b'a,"b\nc"\n'
-            kept = b"".join(pieces(io.BytesIO(data), ",", 64, 100))
+            kept = b"".join(record_blocks(io.BytesIO(data), ",", 64, 100))
             assert kept == (data if length <= 100 else b"x\n" * before + b'a,"b\nc"\n'), (length, before)
 
 
 def test_tabs() -> None:
     data = b'a,"b\tc\n"d\t,\ne"\tf\n'
-    assert list(pieces(io.BytesIO(data), "\t")) == [b'"a,""b"\tc\n"d\t,\ne"\tf\n']
+    assert list(record_blocks(io.BytesIO(data), "\t")) == [b'"a,""b"\tc\n"d\t,\ne"\tf\n']
 
 
 # ── through DuckDB ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -110,7 +110,7 @@ def test_duckdb_reads_every_record_by_itself(tmp_path: Path, monkeypatch: pytest
         names = tuple("abc"[: rng.randint(1, 3)])
         (tmp_path / "t.csv").write_bytes(",".join(names).encode() + b"\n" + data)
         source, folder = Csv(str(tmp_path / "t.csv"), ",", names), tmp_path / str(number)
-        monkeypatch.setattr(module, "pieces", partial(pieces, read=rng.choice([5, 30, 10**6])))
+        monkeypatch.setattr(module, "record_blocks", partial(record_blocks, read=rng.choice([5, 30, 10**6])))
         with duckdb.connect() as connection:
             relation = prepare(connection, source, folder)
             load(connection, source, folder)

@@ -22,7 +22,7 @@ from pyspark.logger import PySparkLogger
 
 import discreet
 from discreet.engines.duckdb.engine import DuckDB
-from discreet.engines.engine import Given
+from discreet.engines.engine import PublicTable
 from discreet.engines.spark import connection
 from discreet.engines.spark import engine as module
 from discreet.engines.spark.engine import Spark, read_files, tables_of
@@ -118,7 +118,7 @@ def test_files_without_a_session_are_read_in_the_one_that_runs(folder: Path) -> 
 
 @pytest.mark.parametrize("file", ["visits.csv", "visits.tsv", "visits.csv.gz", "hdfs://host/visits.CSV"])
 def test_text_files_are_refused(spark: Any, folder: Path, file: str) -> None:
-    with pytest.raises(EngineError, match=r"Spark is not asked to read CSV.*write the table as Parquet"):
+    with pytest.raises(EngineError, match=r"CSV is not read with Spark.*write the table as Parquet"):
         read_files({"t": file if "://" in file else folder / file}, spark)
 
 
@@ -129,8 +129,8 @@ def test_files_that_make_no_table_are_refused(spark: Any, tmp_path: Path) -> Non
     for columns in (["id"], ["id", "dept"]):
         table.select(*columns).write.parquet(str(tmp_path / "mixed" / f"with {len(columns)}"))
     for given, why in {
-        "by year=x": r"dept, year is told by the names of folders \(dept=…\)",
-        "by year=x/*/*/*.parquet": "dept, year is told by the names of folders",
+        "by year=x": r"dept, year is stored only in folder names \(dept=…\)",
+        "by year=x/*/*/*.parquet": "dept, year is stored only in folder names",
         "mixed": "not all of its files have dept: write them again",
         "mixed/with*/*.parquet": "not all of its files have dept",
         "none/*/x.parquet": "there is no file",
@@ -203,7 +203,7 @@ def test_the_users_session_is_left_as_it_was(spark: Any, visits: Any) -> None:
 
     active, before = type(spark).getActiveSession(), state()
     with Spark.open({"visits": visits}) as engine:
-        given = Given("__g", (("v", Kind.INTEGER, [1]), ("m", Kind.TIMESTAMP, [AT])))
+        given = PublicTable("__g", (("v", Kind.INTEGER, [1]), ("m", Kind.TIMESTAMP, [AT])))
         engine.run("SELECT * FROM visits JOIN __g ON id = v", [given])
         list(engine.stream("SELECT * FROM visits"))
         assert len(views(spark)) == len(before[2]) + 1
@@ -234,7 +234,7 @@ def test_threads_may_share_an_engine(engine: Spark) -> None:
     totals: list[int] = []
 
     def ask(number: int) -> None:
-        given = Given("__g", (("v", Kind.INTEGER, [number]),))
+        given = PublicTable("__g", (("v", Kind.INTEGER, [number]),))
         totals.extend(int(engine.read_public("SELECT COUNT(*) AS n FROM visits")["n"][0]) for _ in range(2))
         found = list(engine.batches("SELECT id + v AS s FROM visits, __g", [given], 10))
         totals.extend(found[0]["s"].tolist())
@@ -514,7 +514,7 @@ for name, value in SETTINGS.items():
     builder = builder.config(name, value)
 spark = builder.getOrCreate()
 warnings.simplefilter("error")
-from discreet.engines.engine import Given
+from discreet.engines.engine import PublicTable
 from discreet.engines.spark.engine import Spark, tables_of
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind
@@ -527,7 +527,7 @@ with Spark.open({"t": frame}) as engine:
     assert str(engine.read_public("SELECT MIN(at) AS at FROM t")["at"][0]) == "2026-11-15 08:30:00"
     assert [len(batch["id"]) for batch in engine.batches("SELECT id, k FROM t", (), 300)] == [300, 300, 300, 100]
     assert [len(batch["id"]) for batch in engine.batches("SELECT id, k FROM t WHERE id < 0", (), 300)] == [0]
-    given = Given("__g", (("v", Kind.TEXT, ["k1", "k2"]),))
+    given = PublicTable("__g", (("v", Kind.TEXT, ["k1", "k2"]),))
     assert int(engine.read_public("SELECT COUNT(*) AS n FROM t")["n"][0]) == 1000
     inside = "SELECT COUNT(*) AS n FROM t WHERE k IN (SELECT v FROM __g)"
     assert [int(batch["n"][0]) for batch in engine.batches(inside, [given], None)] == [400]

@@ -18,16 +18,18 @@ from gauntlet.replay import differences, excesses, run
 from discreet.errors import Refused
 from discreet.mechanisms.quantile import Quantile
 from discreet.plan import discovery as find
-from discreet.plan import resolve as settle
-from discreet.plan import total as stat
-from discreet.plan.bounding import Reach, Votes
-from discreet.plan.total import Scaled, Stat
+from discreet.plan import scaling
+from discreet.plan.bounding import Sensitivity, Votes
+from discreet.plan.scaling import Scaled
 from discreet.private import reveal
 from discreet.query.relation import write as relation
+from discreet.query.statistics import mode, percentile
+from discreet.run import discovery as discovering
 from discreet.run import execute as execution
-from discreet.run import write
+from discreet.run import values, write
 from discreet.run.execute import Answers, execute
-from discreet.session import session as road
+from discreet.session import query as requests
+from discreet.session import run as road
 
 SITES = "SELECT site, COUNT(*) AS n FROM visits GROUP BY site"
 TOWNS = "SELECT town, COUNT(*) AS n FROM visits GROUP BY town"
@@ -64,29 +66,30 @@ def halve_weight_of_quantiles(patch: pytest.MonkeyPatch) -> None:
     def halved(*, weight: int, **more: Any) -> Quantile:
         return Quantile(weight=-(-weight // 2), **more)
 
-    patch.setattr(settle, "Quantile", halved)
+    patch.setattr(percentile, "Quantile", halved)
 
 
 def forget_the_second_table(patch: pytest.MonkeyPatch) -> None:
     """Replacing is paid as adding."""
 
-    def moved(reach: Reach, adjacency: str, signed: bool) -> Reach:
-        return reach
+    def once(sensitivity: Sensitivity, adjacency: str, signed: bool) -> Sensitivity:
+        return sensitivity
 
-    patch.setattr(stat, "moved", moved)
-    patch.setattr(settle, "is_replacement", lambda adjacency: False)
+    patch.setattr(scaling, "between_neighbours", once)
+    for statistic in (percentile, mode):
+        patch.setattr(statistic, "is_replacement", lambda adjacency: False)
 
 
 def drop_clamps(patch: pytest.MonkeyPatch) -> None:
     """Declared bounds are believed of values that are not within them."""
     patch.setattr(relation, "read_column", lambda column, text, dialect: text)
-    patch.setattr(stat, "_clamp", lambda text, low, high, kind: f"CAST({text} AS {kind})")
-    sound = Stat.write
+    patch.setattr(values, "_clamp", lambda text, low, high, kind: f"CAST({text} AS {kind})")
+    sound = values._factor
 
-    def unclamped(self: Stat, text: str, kind: Any, dialect: Any) -> str:
-        return sound(evolve(self, grid=evolve(self.grid, most=2**40)) if self.grid else self, text, kind, dialect)
+    def unclamped(factor: Any, *rest: Any) -> str:
+        return sound(evolve(factor, grid=evolve(factor.grid, most=2**40)), *rest)
 
-    patch.setattr(Stat, "write", unclamped)
+    patch.setattr(values, "_factor", unclamped)
 
 
 def do_not_weigh(patch: pytest.MonkeyPatch) -> None:
@@ -110,7 +113,7 @@ def vote_with_every_row(patch: pytest.MonkeyPatch) -> None:
 
 def pay_for_one_group(patch: pytest.MonkeyPatch) -> None:
     """The winner of each group is priced as if it were the only one."""
-    patch.setattr(Votes, "reach", property(lambda self: self.one))
+    patch.setattr(Votes, "weight", property(lambda self: self.one))
 
 
 def round_weights_up(patch: pytest.MonkeyPatch) -> None:
@@ -137,14 +140,14 @@ def do_not_pay_for_rounding(patch: pytest.MonkeyPatch) -> None:
 
 
 def halve_sensitivity_of_finds(patch: pytest.MonkeyPatch) -> None:
-    sound = find.first_spare
-    patch.setattr(find, "first_spare", lambda *args: evolve(sound(*args), sensitivity=Fraction(1, 2)))
+    sound = find.search
+    patch.setattr(find, "search", lambda *args: evolve(sound(*args), sensitivity=Fraction(1, 2)))
 
 
 def do_not_cap(patch: pytest.MonkeyPatch) -> None:
     """Each unit votes for all of its groups when groups are found."""
-    sound = find.write_capped
-    patch.setattr(find, "write_capped", lambda source, value, most, *rest, **more: sound(source, value, 99 * most, *rest, **more))
+    sound = discovering.write_capped
+    patch.setattr(discovering, "write_capped", lambda source, value, most, *rest, **more: sound(source, value, 99 * most, *rest, **more))
 
 
 ROWS, GROUPS = {"rows": 3}, {"groups": 2, "per_group": 2}
@@ -228,13 +231,12 @@ def look_again_if_a_group_is_empty(patch: pytest.MonkeyPatch) -> None:
 
 
 def fail_on_null(patch: pytest.MonkeyPatch) -> None:
-    sound = Stat.write
+    sound = values._factor
 
-    def unfilled(self: Stat, text: str, kind: Any, dialect: Any) -> str:
-        value = sound(self, text, kind, dialect)
-        return value if self.grid is None else f"CASE WHEN {text} IS NULL THEN error('NULL') ELSE {value} END"
+    def unfilled(factor: Any, columns: Any, *rest: Any) -> str:
+        return f"CASE WHEN {columns[factor.expr]} IS NULL THEN error('NULL') ELSE {sound(factor, columns, *rest)} END"
 
-    patch.setattr(Stat, "write", unfilled)
+    patch.setattr(values, "_factor", unfilled)
 
 
 def say_what_is_wrong(patch: pytest.MonkeyPatch) -> None:
@@ -249,24 +251,24 @@ def say_what_is_wrong(patch: pytest.MonkeyPatch) -> None:
 
 
 def pay_after(patch: pytest.MonkeyPatch) -> None:
-    sound = road.Session._release
+    sound = road.release
 
-    def release(self: Any, plan: Any, *rest: Any) -> Any:
-        execute(plan.steps, self._engine)
-        return sound(self, plan, *rest)
+    def release(plan: Any, pipeline: Any, *rest: Any) -> Any:
+        execute(plan.steps, pipeline.engine)
+        return sound(plan, pipeline, *rest)
 
-    patch.setattr(road.Session, "_release", release)
+    patch.setattr(requests, "release", release)
 
 
 def price_by_the_data(patch: pytest.MonkeyPatch) -> None:
-    sound = road.Session._release
+    sound = road.release
 
-    def release(self: Any, plan: Any, confidence: Any, note: str, progress: Any) -> Any:
-        with self._engine._lock:
-            rows = self._engine._execute("SELECT COUNT(*) AS n FROM visits")["n"][0]
-        return sound(self, plan, confidence, f"{note} of {rows} rows", progress)
+    def release(plan: Any, pipeline: Any, confidence: Any, note: str, progress: Any) -> Any:
+        with pipeline.engine._lock:
+            rows = pipeline.engine._execute("SELECT COUNT(*) AS n FROM visits")["n"][0]
+        return sound(plan, pipeline, confidence, f"{note} of {rows} rows", progress)
 
-    patch.setattr(road.Session, "_release", release)
+    patch.setattr(requests, "release", release)
 
 
 def tell(how: Callable[[str], None]) -> Break:
@@ -286,7 +288,7 @@ def skip_a_mechanism(patch: pytest.MonkeyPatch) -> None:
     def around(plan: Any, engine: Any) -> Answers:
         few = evolve(plan, totals=plan.totals[:1]) if "none" not in counts_in(engine) else plan
         answers = execute(few, engine)
-        whole = {total.stat: answers.totals.get(total.stat, np.zeros(len(answers.groups), np.int64)) for total in plan.totals}
+        whole = {noisy.total: answers.totals.get(noisy.total, np.zeros(len(answers.groups), np.int64)) for noisy in plan.totals}
         return evolve(answers, plan=plan, totals=whole)
 
     patched_execute(patch, around)

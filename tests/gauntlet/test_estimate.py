@@ -88,7 +88,7 @@ def test_replacing_moves_two_at_most_and_is_paid_for(name: str) -> None:
     assert seen(first) == seen(second)
     mechanism = first.calls[0].mechanism
     if isinstance(mechanism, SampleAndAggregate | LittleBootstraps):
-        assert mechanism.moved == 2
+        assert mechanism.blocks_per_unit == 2
     assert moved(first, second) <= 2
 
 

@@ -20,11 +20,12 @@ from gauntlet.replay import Call, run
 from scripted import Seeded
 
 import discreet
+from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Quantile
-from discreet.plan import compile as compiling
+from discreet.plan import noise as choosing
 from discreet.run.execute import Answers, statements
 from discreet.run.outcome import outcome
 from discreet.session.plan import Plan
@@ -131,7 +132,7 @@ def rows(bounding: str, gaussian: bool) -> Rows:
 
 def planned(db: Session, text: str, noise: str, monkeypatch: pytest.MonkeyPatch) -> Plan:
     """The plan with this noise, whether or not it is the better one."""
-    monkeypatch.setattr(compiling, "_noises", lambda question, finds, delta: [(noise, delta)])
+    monkeypatch.setattr(choosing, "_noises", lambda question, delta, taken: [(noise, delta)])
     return db.sql(text).plan(EPSILON, 0 if noise == "laplace" else DELTA)
 
 
@@ -144,12 +145,12 @@ def recorded(db: Session, text: str, noise: str) -> list[Call]:
 def drawn(plan: Plan, calls: list[Call], draws: int) -> tuple[Answers, Answers]:
     """Many noisy copies of the first group, and the group itself."""
     steps = plan.steps
-    order = [total for stats, _ in statements(steps) for total in stats]
+    order = [one for totals, _ in statements(steps, DUCKDB) for one in totals]
     noisy, bare = {}, {}
     for number, (total, call) in enumerate(zip(order, calls, strict=True)):
         assert call.mechanism == total.mechanism
-        bare[total.stat] = np.asarray(call.private[:1])
-        noisy[total.stat] = np.asarray(total.mechanism.sealed().sample(np.repeat(call.private[:1], draws), Seeded(100 + number)))
+        bare[total.total] = np.asarray(call.private[:1])
+        noisy[total.total] = np.asarray(total.mechanism.sealed().sample(np.repeat(call.private[:1], draws), Seeded(100 + number)))
     keys = ((DEPTS[0],),)
     return Answers(steps, keys * draws, noisy, {}), Answers(steps, keys, bare, {})
 

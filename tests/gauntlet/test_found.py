@@ -13,7 +13,7 @@ from gauntlet.replay import Trace, differences, excesses, run, standing_clock
 
 import discreet
 from discreet import exact
-from discreet.plan.discovery import FindKeys
+from discreet.plan.discovery import KeyDiscovery
 
 N = 400
 BASE: dict[str, list[Any]] = {
@@ -117,7 +117,7 @@ def test_discovered_groups_are_paid_for(adjacency: str, contributions: dict[str,
         {"t": pa.table(BASE)}, unit="id", epsilon=10, delta=0.01, ledger=":memory:", adjacency=adjacency, contributions=contributions
     )
     plan = db.sql("SELECT g, COUNT(*) AS n FROM t GROUP BY g").plan(epsilon=1)
-    (find,) = [find for find in plan.steps.finds if isinstance(find, FindKeys)]
+    (find,) = [find for find in plan.steps.discoveries if isinstance(find, KeyDiscovery)]
     once = find.mechanism
     if adjacency == "add/remove":
         assert once.epsilon <= find.epsilon

@@ -117,7 +117,7 @@ def test_new_noise_is_never_free(path: Path) -> None:
         release = db.sql(text, **how).release(**{"epsilon": 1, **price})
         paid = (db.spent.epsilon or Fraction(0)) - before
         numbers = set(noise_in(release))
-        assert paid == (0 if release.repeated else Fraction(release.receipt["epsilon"])), text
+        assert paid == (0 if release.repeated else release.receipt.epsilon), text
         assert numbers <= shown or paid > 0, text
         shown, charged = shown | numbers, charged + (paid > 0)
     assert 15 < charged < len(VARIANTS)  # some of them are the same question

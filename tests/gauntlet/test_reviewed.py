@@ -81,7 +81,7 @@ def test_a_run_that_fails_pays_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for paid in range(1, 4):
         with monkeypatch.context() as patch:
-            patch.setattr("discreet.session.session.outcome", fail)
+            patch.setattr("discreet.session.run.outcome", fail)
             with pytest.raises(RuntimeError):
                 db.ask("SELECT COUNT(*) AS n FROM t", epsilon=0.1)
         assert db.spent.epsilon * 10 == paid
@@ -127,7 +127,7 @@ def test_text_does_not_grow_without_limit() -> None:
     inner = "SELECT pid, name AS s FROM t"
     for _ in range(5):
         inner = f"SELECT pid, MAX({'||'.join(['s'] * 16)}) AS s FROM ({inner}) GROUP BY pid"
-    answer = connect(True).ask(f"SELECT AVG(LENGTH(s)) AS m FROM ({inner})", epsilon=10**5).receipt["found"]
+    answer = connect(True).ask(f"SELECT AVG(LENGTH(s)) AS m FROM ({inner})", epsilon=10**5).receipt.discovered
     assert float(next(iter(answer["bounds"].values()))["high"]) <= 40_000
 
 

@@ -89,9 +89,9 @@ def talking(session: Session) -> Any:
 @pytest.fixture
 def one_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     """Conversations are told apart by a random mark; here all have the same."""
-    from discreet.session.synthesize import interactive
+    from discreet.session import stateful
 
-    monkeypatch.setattr(interactive, "SystemBits", lambda: type("Fixed", (), {"word": lambda self: 7})())
+    monkeypatch.setattr(stateful, "SystemBits", lambda: type("Fixed", (), {"word": lambda self: 7})())
 
 
 @pytest.mark.usefixtures("one_mark")

@@ -63,7 +63,7 @@ def asked(kind: str, declared: bool) -> str:
 def kind_of(release: Release) -> list[Any]:
     """All that may be seen of an answer without reading it: names, order, types, what is missing, whether there are intervals."""
     shown = [(c.name, [type(v).__name__ for v in c.values], c.low is None, c.least, c.most) for c in release.columns]
-    return [len(release), *shown, release.receipt["epsilon"], release.receipt["delta"], str(release.receipt["loss"])]
+    return [len(release), *shown, release.epsilon, release.delta, str(release.receipt.loss)]
 
 
 def finite(release: Release) -> bool:

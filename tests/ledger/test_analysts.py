@@ -13,15 +13,15 @@ from ledger.shelves import Files, Shelf
 
 from discreet.errors import BudgetExceeded, Invalid, LedgerError
 from discreet.ledger import chain
-from discreet.ledger.asked import asked
 from discreet.ledger.history import History
 from discreet.ledger.ledger import Ledger, open_ledger
+from discreet.ledger.purchases import purchases
 from discreet.ledger.standing import OWNER, Account, Amount, Standing
 from discreet.ledger.terms import Terms
 from discreet.loss import record
 from discreet.loss.charge import Charge
 from discreet.loss.filter import Filter
-from discreet.loss.leaves import Gaussian, Laplace, Pure
+from discreet.loss.leaves import GaussianLoss, LaplaceLoss, Pure
 from discreet.loss.loss import Loss
 from discreet.loss.promise import Promised
 
@@ -188,7 +188,7 @@ def test_stored_answers_stay_free_and_a_key_pays_once_whoever_asks() -> None:
     ledger.store(paid, {"n": 1})
     assert ledger.find("q") == {"n": 1}
     assert [one.spent.epsilon for one in ledger.analysts().values()] == [Fraction(1, 2), 0]
-    assert [(one.analyst, one.epsilon) for one in asked(ledger)] == [("ada", Fraction(1, 2))]
+    assert [(one.analyst, one.epsilon) for one in purchases(ledger)] == [("ada", Fraction(1, 2))]
 
 
 # ── changing a limit ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -213,7 +213,7 @@ def test_a_limit_is_raised_and_lowered_and_never_below_what_was_spent(shelf: She
 
 
 def test_another_limit_is_as_if_it_had_been_there_from_the_beginning() -> None:
-    losses: list[Loss] = [Promised(Gaussian("1/1000"), "1/4", "1e-8"), Laplace("1/50"), 3 * Gaussian("1/2000") + Pure("1/100")]
+    losses: list[Loss] = [Promised(GaussianLoss("1/1000"), "1/4", "1e-8"), LaplaceLoss("1/50"), 3 * GaussianLoss("1/2000") + Pure("1/100")]
     ledger, expected = in_memory(Terms(1, "1e-6", "id")), Filter("3/4", "5e-7")
     ledger.grant("ada", 0.5, "1e-7")
     for number, loss in enumerate(losses):
@@ -227,7 +227,7 @@ def test_what_remains_is_what_both_filters_admit() -> None:
     ledger = in_memory(Terms(1, "1e-6", "id"))
     ledger.grant("ada", 0.5, "1e-6")
     ledger.grant("bob", 1, "1e-7")
-    ledger.spend(Gaussian("1/1000"), question="q", analyst="bob")
+    ledger.spend(GaussianLoss("1/1000"), question="q", analyst="bob")
     ledger.spend(Pure(0.1), question="r", analyst="bob")
     for name, one in ledger.analysts().items():
         epsilon, delta = one.remaining.epsilon, one.remaining.delta

@@ -15,7 +15,7 @@ from discreet.ledger import chain, history
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.terms import Terms
 from discreet.ledger.verified import VerifiedChain
-from discreet.loss.leaves import Gaussian, Pure
+from discreet.loss.leaves import GaussianLoss, Pure
 from discreet.loss.promise import Promised
 
 TERMS = Terms(1000, "1e-6", "id")
@@ -30,7 +30,7 @@ def filled(place: str, count: int = 17) -> Ledger:
     ledger = open_ledger(place, TERMS)
     ledger.grant("ada", 500, "1e-7")
     for i in range(count):
-        loss = Promised(Gaussian("1/1000"), "1/4", "1e-8") if i % 5 == 0 else Pure("1/8")
+        loss = Promised(GaussianLoss("1/1000"), "1/4", "1e-8") if i % 5 == 0 else Pure("1/8")
         paid = ledger.spend(loss, question=f"q{i}", key=f"k{i}", analyst="ada" if i % 2 else "owner")
         if i % 3:
             ledger.store(paid, {"n": i})
@@ -72,7 +72,7 @@ def test_everything_is_found_from_before_the_checkpoint(shelf: Shelf) -> None:
     paid = ledger.spend_of("k0")
     assert paid is not None
     assert paid.body["question"] == "q0"
-    assert ledger.claim(Promised(Gaussian("1/1000"), "1/4", "1e-8"), question="q0", key="k0", analyst="owner") == (paid, False)
+    assert ledger.claim(Promised(GaussianLoss("1/1000"), "1/4", "1e-8"), question="q0", key="k0", analyst="owner") == (paid, False)
     assert ledger.store(paid, {"n": 99}).body["release"] == {"n": 99}  # type: ignore[union-attr]
     assert ledger.store(paid, {"n": 98}).body["release"] == {"n": 99}  # type: ignore[union-attr]
     assert {entry.body["question"] for entry in ledger.pending()} == {f"q{i}" for i in range(3, 17, 3)}
@@ -175,7 +175,7 @@ def test_an_old_copy_is_seen_by_a_witness_to_which_much_was_appended(place: Path
 def steps(ledger: Ledger, start: int, stop: int) -> None:
     """Steps of a conversation: no two of one price, none of them a short decimal."""
     for i in range(start, stop):
-        ledger.claim(Gaussian(Fraction(1, 10**12 + 7 * i)), question="talk", key=f"talk#{i}", note="step")
+        ledger.claim(GaussianLoss(Fraction(1, 10**12 + 7 * i)), question="talk", key=f"talk#{i}", note="step")
 
 
 def test_a_conversation_of_two_thousand_steps_leaves_a_small_state() -> None:

@@ -11,12 +11,14 @@ from ledger.shelves import Schemas, Shelf
 from typer import Typer
 from typer.testing import CliRunner
 
-from discreet.cli import account
+from discreet.cli.budget import budget
+from discreet.cli.grant import grant
+from discreet.cli.verify import verify
 from discreet.errors import BudgetExceeded, Error, Invalid, LedgerError, PolicyError
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
 from discreet.loss.leaves import Pure
-from discreet.tables.policy import Share, read_policy
+from discreet.tables.policy import AnalystShare, read_policy
 
 TERMS = Terms(2, "1e-6", "id")
 POLICY = '[budget]\nepsilon = 2\ndelta = 1e-6\n{}\n[tables.t]\nunit = "id"\n'
@@ -27,7 +29,7 @@ POLICY = '[budget]\nepsilon = 2\ndelta = 1e-6\n{}\n[tables.t]\nunit = "id"\n'
 
 def test_a_policy_says_who_may_spend_how_much() -> None:
     policy = read_policy(POLICY.format('[budget.analysts]\nada = { epsilon = 0.1, delta = 1e-7 }\n"Bob B." = { epsilon = 2 }'))
-    assert policy.analysts == (Share("ada", Fraction(1, 10), Fraction(1, 10**7)), Share("Bob B.", Fraction(2), Fraction(0)))
+    assert policy.analysts == (AnalystShare("ada", Fraction(1, 10), Fraction(1, 10**7)), AnalystShare("Bob B.", Fraction(2), Fraction(0)))
     assert read_policy(POLICY.format("")).analysts == ()
 
 
@@ -36,13 +38,13 @@ def test_a_policy_says_who_may_spend_how_much() -> None:
     [
         ("analysts = 3", ["budget.analysts: must be a section"]),
         ("analysts.ada = 0.5", ["budget.analysts.ada: must be a section", "budget.analysts.ada.epsilon: is missing"]),
-        ("analysts.ada.epsilom = 1", ["budget.analysts.ada.epsilom: is not known here", "budget.analysts.ada.epsilon: is missing"]),
+        ("analysts.ada.epsilom = 1", ["budget.analysts.ada.epsilom: is not a known setting", "budget.analysts.ada.epsilon: is missing"]),
         ("analysts.ada.epsilon = 0", ["budget.analysts.ada.epsilon: epsilon must be positive"]),
-        ("analysts.ada.epsilon = 3", ["budget.analysts.ada: must not be more than the whole budget"]),
-        ("analysts.ada = { epsilon = 1, delta = 1e-5 }", ["budget.analysts.ada: must not be more than the whole budget"]),
+        ("analysts.ada.epsilon = 3", ["budget.analysts.ada: must not exceed the whole budget"]),
+        ("analysts.ada = { epsilon = 1, delta = 1e-5 }", ["budget.analysts.ada: must not exceed the whole budget"]),
         ("analysts.ada = { epsilon = 1, delta = 2 }", ["budget.analysts.ada.delta: delta must be at least 0 and below 1"]),
-        ("analysts.owner.epsilon = 1", ["budget.analysts.owner: must be named"]),
-        ('analysts." ada".epsilon = 1', ["budget.analysts. ada: must be named"]),
+        ("analysts.owner.epsilon = 1", ["budget.analysts.owner: an analyst needs a name"]),
+        ('analysts." ada".epsilon = 1', ["budget.analysts. ada: an analyst needs a name"]),
         ("analysts.a.epsilon = -1\nanalysts.b.epsilon = -1", ["budget.analysts.a.epsilon", "budget.analysts.b.epsilon"]),
     ],
 )  # fmt: skip
@@ -60,7 +62,7 @@ def test_every_problem_of_the_analysts_is_named(analysts: str, problems: list[st
 @pytest.fixture
 def run() -> Callable[..., str]:
     app = Typer()
-    for command in (account.budget, account.grant, account.verify):
+    for command in (budget, grant, verify):
         app.command()(command)
 
     def command(*words: str) -> str:

@@ -16,10 +16,9 @@ from ledger.racing import killed, side_by_side
 from ledger.shelves import Shelf
 
 from discreet.errors import BudgetExceeded, Invalid
-from discreet.ledger import leases
-from discreet.ledger import payment as tills
+from discreet.ledger import leases, payment
 from discreet.ledger.ledger import Ledger, open_ledger
-from discreet.ledger.payment import Till
+from discreet.ledger.payment import Payments
 from discreet.ledger.storage import Lease
 from discreet.ledger.terms import Terms
 from discreet.loss.leaves import Approx, Pure
@@ -45,14 +44,14 @@ class Text:
 
 
 def once(ledger: Ledger, question: str, run: Callable[[Any], Text], loss: Loss | None = None, lost: str | None = None) -> str:
-    return Till(ledger, None, lambda: None).once(Price(loss or Pure(1)), question, "", run, lambda text, _: Text(text), lost).text
+    return Payments(ledger, None, lambda: None).pay_once(Price(loss or Pure(1)), question, "", run, lambda text, _: Text(text), lost).text
 
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leases that run out soon."""
     monkeypatch.setattr(leases, "LASTS", 1.0)
-    monkeypatch.setattr(tills, "LASTS", 1.0)
+    monkeypatch.setattr(payment, "LASTS", 1.0)
 
 
 @pytest.mark.usefixtures("short")
@@ -146,7 +145,7 @@ def test_a_clock_that_was_set_back_does_not_keep_a_lease_for_ever(shelf: Shelf, 
 
 def test_an_order_is_admitted_as_a_whole_or_not_at_all(shelf: Shelf) -> None:
     ledger = open_ledger(shelf.at("a"), TERMS)
-    with pytest.raises(BudgetExceeded, match="Nothing was charged"), Till(ledger, None, lambda: None).reserved([Pure(1), Pure("3/2")]):
+    with pytest.raises(BudgetExceeded, match="Nothing was charged"), Payments(ledger, None, lambda: None).reserved([Pure(1), Pure("3/2")]):
         pytest.fail("begun")
     assert (ledger.spent.epsilon, len(ledger.entries())) == (0, 1)
 
@@ -155,10 +154,10 @@ def test_delta_is_split_for_the_whole_order(shelf: Shelf) -> None:
     """A first step that brings little δ must not be what decides how δ is split."""
     ledger = open_ledger(shelf.at("a"), TERMS)
     steps: list[Loss] = [Approx("1/5", "1e-8"), Approx("9/5", "8.9e-7")]
-    till = Till(ledger, None, lambda: None)
-    with till.reserved(steps):
+    payments = Payments(ledger, None, lambda: None)
+    with payments.reserved(steps):
         for place, loss in enumerate(steps):
-            till.claim(Price(loss), "q", f"k{place}", "")
+            payments.claim(Price(loss), "q", f"k{place}", "")
     assert ledger.spent.epsilon == 2
     assert ledger.verify().spends == 2
     assert open_ledger(shelf.at("a"), TERMS).filter == ledger.filter
@@ -166,9 +165,9 @@ def test_delta_is_split_for_the_whole_order(shelf: Shelf) -> None:
 
 def test_others_do_not_get_what_is_reserved_and_what_is_left_lapses(shelf: Shelf) -> None:
     ledger, other = open_ledger(shelf.at("a"), TERMS), open_ledger(shelf.at("a"))
-    till, price = Till(ledger, None, lambda: None), Price(Pure("1/2"))
-    with till.reserved([Pure("1/2"), Pure(1)]):
-        till.claim(price, "q", "first", "")
+    payments, price = Payments(ledger, None, lambda: None), Price(Pure("1/2"))
+    with payments.reserved([Pure("1/2"), Pure(1)]):
+        payments.claim(price, "q", "first", "")
         told: list[BaseException] = []
 
         def greedy() -> None:
@@ -211,11 +210,11 @@ def test_the_cheap_first_step_of_an_order_closes_nothing_to_others(shelf: Shelf)
 def test_whoever_pays_first_the_reserved_order_still_fits(shelf: Shelf) -> None:
     ledger, other = open_ledger(shelf.at("a"), TERMS), open_ledger(shelf.at("a"))
     steps: list[Loss] = [Approx("1/5", "1e-8"), Approx("8/5", "8.9e-7")]
-    till = Till(ledger, None, lambda: None)
-    with till.reserved(steps):
+    payments = Payments(ledger, None, lambda: None)
+    with payments.reserved(steps):
         other.spend(Approx("1/10", "1e-9"), question="theirs")
         for place, loss in enumerate(steps):
-            till.claim(Price(loss), "q", f"k{place}", "")
+            payments.claim(Price(loss), "q", f"k{place}", "")
     assert ledger.verify().spends == 3
 
 
@@ -255,9 +254,9 @@ def test_a_run_that_asks_its_own_question_is_told(shelf: Shelf) -> None:
         once(ledger, "q", lambda _: Text(once(ledger, "q", lambda _: Text("x"))))
 
 
-def test_an_order_is_of_one_till(shelf: Shelf) -> None:
+def test_an_order_is_of_one_account(shelf: Shelf) -> None:
     ledger = open_ledger(shelf.at("a"), TERMS)
-    mine, theirs = Till(ledger, None, lambda: None), Till(ledger, None, lambda: None)
+    mine, theirs = Payments(ledger, None, lambda: None), Payments(ledger, None, lambda: None)
     with mine.reserved([Pure(1)]):
         theirs.claim(Price(Pure(1)), "q", "theirs", "")
         with pytest.raises(BudgetExceeded, match="reserved"):

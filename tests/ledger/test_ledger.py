@@ -15,7 +15,7 @@ from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
 from discreet.loss.charge import Charge
 from discreet.loss.filter import Filter
-from discreet.loss.leaves import Approx, Gaussian, Laplace, Pure, Revealed
+from discreet.loss.leaves import Approx, GaussianLoss, LaplaceLoss, Pure, Revealed
 from discreet.loss.loss import Loss
 from discreet.loss.promise import Promised
 
@@ -58,7 +58,7 @@ def test_ten_thousand_random_splits_do_not_drift() -> None:
 
 def test_the_filter_is_that_of_the_losses_in_order(shelf: Shelf) -> None:
     terms = Terms(1, "1e-6", "id")
-    losses: list[Loss] = [Promised(Gaussian("1/1000"), "1/4", "1e-8"), Laplace("1/50"), 3 * Gaussian("1/2000") + Pure("1/100")]
+    losses: list[Loss] = [Promised(GaussianLoss("1/1000"), "1/4", "1e-8"), LaplaceLoss("1/50"), 3 * GaussianLoss("1/2000") + Pure("1/100")]
     ledger, expected = open_ledger(shelf.at("a"), terms), Filter(1, "1e-6")
     for loss in losses:
         ledger.spend(loss, question=repr(loss))
@@ -111,7 +111,7 @@ def test_a_key_pays_once(shelf: Shelf) -> None:
     assert ledger.spend_of("other") is None
 
 
-@pytest.mark.parametrize(("loss", "question"), [(Pure(0.2), "q"), (Pure(0.1), "other"), (Laplace(0.1), "q")])
+@pytest.mark.parametrize(("loss", "question"), [(Pure(0.2), "q"), (Pure(0.1), "other"), (LaplaceLoss(0.1), "q")])
 def test_a_key_stands_for_one_question_at_one_price(loss: Loss, question: str) -> None:
     ledger = in_memory()
     ledger.spend(Pure(0.1), question="q", key="k")
@@ -229,9 +229,9 @@ def test_a_report_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    "loss", [Pure(1), Laplace("1/3"), Gaussian("1/9"), Approx(1, "1e-9"), Promised(Gaussian("1/50"), 1, "1e-6"), Revealed()]
+    "loss", [Pure(1), LaplaceLoss("1/3"), GaussianLoss("1/9"), Approx(1, "1e-9"), Promised(GaussianLoss("1/50"), 1, "1e-6"), Revealed()]
 )
-@pytest.mark.parametrize("budget", [Filter(2), Filter(2, "1e-5"), Filter(2, "1e-5").spend(Gaussian("1/1000"))])
+@pytest.mark.parametrize("budget", [Filter(2), Filter(2, "1e-5"), Filter(2, "1e-5").spend(GaussianLoss("1/1000"))])
 def test_a_charge_is_to_a_filter_what_the_loss_is(loss: Loss, budget: Filter) -> None:
     charge = Charge.from_json(Charge.of(loss, pure=budget.delta == 0).to_json())
     assert charge == Charge.of(loss, pure=budget.delta == 0)

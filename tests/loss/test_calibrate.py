@@ -9,7 +9,7 @@ import pytest
 from discreet.errors import Invalid
 from discreet.loss.calibrate import classic_gaussian_scale, gaussian_scale, gaussian_scale_zcdp, laplace_scale, least_scale
 from discreet.loss.convert import gaussian_delta
-from discreet.loss.leaves import Approx, Gaussian, Laplace, Pure, Zcdp
+from discreet.loss.leaves import Approx, GaussianLoss, LaplaceLoss, Pure, Zcdp
 
 SMALLER = Fraction(10**9 - 1, 10**9)
 
@@ -20,7 +20,7 @@ def test_gaussian_scale_is_least(epsilon: str, delta: str) -> None:
     scale = gaussian_scale(epsilon, delta, 3)
     assert gaussian_delta(9 / scale**2, epsilon) <= Fraction(delta)
     assert gaussian_delta(9 / (scale * SMALLER) ** 2, epsilon) > Fraction(delta)
-    assert Gaussian(9 / scale**2).within(Approx(epsilon, delta))
+    assert GaussianLoss(9 / scale**2).within(Approx(epsilon, delta))
     assert scale.denominator.bit_length() < 64
 
 
@@ -30,8 +30,8 @@ def test_known_scales() -> None:
     assert gaussian_scale_zcdp("1/2", 5) == 5
     rho = Fraction(1, 3)
     scale = gaussian_scale_zcdp(rho)
-    assert Gaussian(1 / scale**2).within(Zcdp(rho))
-    assert not Gaussian(1 / (scale * SMALLER) ** 2).within(Zcdp(rho))
+    assert GaussianLoss(1 / scale**2).within(Zcdp(rho))
+    assert not GaussianLoss(1 / (scale * SMALLER) ** 2).within(Zcdp(rho))
 
 
 def test_the_textbook_is_sound_where_proven_and_refused_elsewhere() -> None:
@@ -51,9 +51,9 @@ def test_the_textbook_is_false_for_large_epsilon() -> None:
 
 def test_least_scale_for_a_composition() -> None:
     ceiling = Approx(1, 1e-6)
-    scale = least_scale(lambda b: 30 * Laplace(1 / b) + Gaussian(1 / (2 * b) ** 2), ceiling, bits=12)
-    assert (30 * Laplace(1 / scale) + Gaussian(1 / (2 * scale) ** 2)).within(ceiling)
-    assert not (30 * Laplace(1 / (scale * Fraction(99, 100)))).within(ceiling)
+    scale = least_scale(lambda b: 30 * LaplaceLoss(1 / b) + GaussianLoss(1 / (2 * b) ** 2), ceiling, bits=12)
+    assert (30 * LaplaceLoss(1 / scale) + GaussianLoss(1 / (2 * scale) ** 2)).within(ceiling)
+    assert not (30 * LaplaceLoss(1 / (scale * Fraction(99, 100)))).within(ceiling)
     assert least_scale(lambda b: 4 * Pure(1 / b), Pure(1)) == 4
     with pytest.raises(Invalid, match="no amount"):
         least_scale(lambda b: Pure(1), Pure("1/2"))

@@ -19,7 +19,7 @@ from discreet.loss.calibrate import gaussian_scale
 from discreet.loss.charge import Charge
 from discreet.loss.convert import gaussian_budget
 from discreet.loss.filter import Filter, Gate
-from discreet.loss.leaves import Approx, Gaussian, Laplace, Pure, Revealed, Zcdp
+from discreet.loss.leaves import Approx, GaussianLoss, LaplaceLoss, Pure, Revealed, Zcdp
 from discreet.loss.loss import Loss
 
 NANO = Fraction(1, 10**9)
@@ -38,40 +38,42 @@ def test_ten_tenths_fit_and_an_eleventh_does_not() -> None:
 def test_all_of_a_fresh_budget_is_granted_to_one_question() -> None:
     scale = gaussian_scale(1, NANO)
     assert Filter(1, NANO).spend(Approx("1/2", NANO)).remaining == (Fraction(1, 2), 0)
-    for loss in (Approx(1, NANO), Pure(1), Gaussian(1 / scale**2), Laplace(1)):
+    for loss in (Approx(1, NANO), Pure(1), GaussianLoss(1 / scale**2), LaplaceLoss(1)):
         assert Filter(1, NANO).admits(loss)
         assert not Filter(1, NANO).spend(loss).admits(Pure("1/2"))
-    assert not Filter(1, NANO).admits(Gaussian(1 / scale**2 * Fraction(1001, 1000)))
+    assert not Filter(1, NANO).admits(GaussianLoss(1 / scale**2 * Fraction(1001, 1000)))
     assert not Filter(1, NANO).admits(Approx(1, NANO * 2))
     assert not Filter(1, NANO).admits(Revealed())
 
 
 def test_without_delta_only_basic_composition_is_open() -> None:
-    assert [gate.language for gate in Filter(1).spend(Pure("1/2")).gates] == ["basic"]
-    assert not Filter(1).admits(Gaussian("1e-9"))
+    assert [gate.notion for gate in Filter(1).spend(Pure("1/2")).gates] == ["basic"]
+    assert not Filter(1).admits(GaussianLoss("1e-9"))
     assert not Filter(1).admits(Approx(0, "1e-30"))
 
 
 def test_many_small_questions_outlive_basic_composition() -> None:
     budget, count = Filter(1, "1e-6"), 0
-    while budget.admits(Gaussian("1e-4")):
-        budget, count = budget.spend(Gaussian("1e-4")), count + 1
-    assert not any(gate.alive for gate in budget.gates if gate.language == "basic")
+    while budget.admits(GaussianLoss("1e-4")):
+        budget, count = budget.spend(GaussianLoss("1e-4")), count + 1
+    assert not any(gate.alive for gate in budget.gates if gate.notion == "basic")
     assert count > 0.85 * float(gaussian_budget(Fraction(1), Fraction(1, 10**6))) * 10**4
-    spent = count * Gaussian("1e-4")
+    spent = count * GaussianLoss("1e-4")
     assert spent.within(Approx(1, "1e-6"))
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.sampled_from([Pure("1/7"), Approx("1/9", "1e-11"), Gaussian("1/500"), Zcdp("1/999"), Laplace("1/5")]), max_size=14))
+@given(
+    st.lists(st.sampled_from([Pure("1/7"), Approx("1/9", "1e-11"), GaussianLoss("1/500"), Zcdp("1/999"), LaplaceLoss("1/5")]), max_size=14)
+)
 def test_what_is_admitted_is_within_and_death_is_final(asked: list[Loss]) -> None:
     budget, total = Filter(1, NANO), 0 * Pure(0)
     for loss in asked:
         before = budget
         if budget.admits(loss):
             budget, total = budget.spend(loss), total + loss
-            dead = [g.language for g in before.gates if not g.alive]
-            assert all(not g.alive for g in budget.gates if g.language in dead)
+            dead = [g.notion for g in before.gates if not g.alive]
+            assert all(not g.alive for g in budget.gates if g.notion in dead)
         else:
             with pytest.raises(BudgetExceeded):
                 budget.spend(loss)
@@ -81,7 +83,7 @@ def test_what_is_admitted_is_within_and_death_is_final(asked: list[Loss]) -> Non
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.sampled_from([Pure(1), Pure("1/9"), Approx(1, NANO), Gaussian("1/40"), Approx("1/2", NANO / 2), Zcdp("1/70")]))
+@given(st.sampled_from([Pure(1), Pure("1/9"), Approx(1, NANO), GaussianLoss("1/40"), Approx("1/2", NANO / 2), Zcdp("1/70")]))
 def test_the_shares_of_delta_never_exceed_it(first: Loss) -> None:
     budget = Filter(1, NANO)
     if not budget.admits(first):
@@ -95,7 +97,7 @@ def total_delta(gates: tuple[Gate, ...], epsilon: Fraction) -> Fraction:
     """What the gates together promise, recomputed from their limits."""
     total = Fraction(0)
     for gate in gates:
-        probe = {"basic": Pure(0), "zcdp": Zcdp(gate.limit), "gdp": Gaussian(gate.limit)}[gate.language]
+        probe = {"basic": Pure(0), "zcdp": Zcdp(gate.limit), "gdp": GaussianLoss(gate.limit)}[gate.notion]
         total += gate.mass_limit + Fraction(probe.delta_at(epsilon))
     return total
 
@@ -163,9 +165,9 @@ def test_a_filter_that_refunds_is_caught() -> None:
 
 
 def test_a_dead_gate_stays_dead() -> None:
-    budget = Filter(1, NANO).spend(Pure("1/9")).spend(Gaussian("1/999"))  # which basic composition cannot price
+    budget = Filter(1, NANO).spend(Pure("1/9")).spend(GaussianLoss("1/999"))  # which basic composition cannot price
     for _ in range(3):
-        basic = next(gate for gate in budget.gates if gate.language == "basic")
+        basic = next(gate for gate in budget.gates if gate.notion == "basic")
         assert not basic.alive
         assert not basic.admits(Pure(0), budget.spent)
         assert basic.room(budget.spent) == 0
@@ -187,13 +189,13 @@ def test_remaining_is_the_largest_further_question() -> None:
 
 
 def test_most_is_admitted_and_nearly_the_most() -> None:
-    budget = Filter(1, "1e-6").spend(Gaussian("1/1000"))
-    for kind in (Pure, Gaussian, Zcdp, Laplace):
+    budget = Filter(1, "1e-6").spend(GaussianLoss("1/1000"))
+    for kind in (Pure, GaussianLoss, Zcdp, LaplaceLoss):
         most = budget.most(kind)
         assert most > 0
         assert budget.admits(kind(most))
         assert not budget.admits(kind(most * (1 + Fraction(1, 10**6))))
-    fresh = Filter(1, NANO).most(Gaussian)
+    fresh = Filter(1, NANO).most(GaussianLoss)
     assert fresh == pytest.approx(gaussian_budget(Fraction(1), NANO), rel=1e-9)
 
 
@@ -252,7 +254,7 @@ def test_every_honest_state_round_trips(epsilon: str, delta: str) -> None:
         Pure(Fraction(epsilon) / 3),
         Approx(epsilon, delta),
         Approx(0, whole / 5),
-        Gaussian(fresh.most(Gaussian) or 1),
+        GaussianLoss(fresh.most(GaussianLoss) or 1),
     ):
         if fresh.admits(loss):
             state = fresh.spend(loss)
@@ -274,7 +276,7 @@ def test_awkward_prices_do_not_lengthen_the_state() -> None:
 
 
 def test_a_hundred_thousand_steps_leave_a_small_state() -> None:
-    charges = [Charge.of(Gaussian(Fraction(1, 10**9 + 7 * n)), pure=False) for n in range(50)]
+    charges = [Charge.of(GaussianLoss(Fraction(1, 10**9 + 7 * n)), pure=False) for n in range(50)]
     budget = Filter(2, "1e-6")
     for n in range(100_000):
         budget = budget.spend(charges[n % 50])
@@ -291,7 +293,11 @@ def test_twelve_questions_of_a_thirty_second_of_delta_fit() -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.sampled_from([Pure("1/7"), Approx("1/9", "1e-11"), Gaussian("1/500"), Gaussian("1/9999"), Zcdp("1/999")]), max_size=30))
+@given(
+    st.lists(
+        st.sampled_from([Pure("1/7"), Approx("1/9", "1e-11"), GaussianLoss("1/500"), GaussianLoss("1/9999"), Zcdp("1/999")]), max_size=30
+    )
+)
 def test_what_was_used_never_reads_as_overspent(asked: list[Loss]) -> None:
     budget = Filter(1, NANO)
     for loss in asked:
@@ -309,7 +315,7 @@ def test_what_was_used_is_told_as_typed_while_basic_composition_lasts() -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.sampled_from([Pure("1/8"), Approx("1/10", "1e-11"), Gaussian("1/500"), Zcdp("1/1000")]), min_size=1, max_size=12))
+@given(st.lists(st.sampled_from([Pure("1/8"), Approx("1/10", "1e-11"), GaussianLoss("1/500"), Zcdp("1/1000")]), min_size=1, max_size=12))
 def test_another_limit_is_what_a_replay_would_give(asked: list[Loss]) -> None:
     budget = Filter(1, NANO)
     charges = []

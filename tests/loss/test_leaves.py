@@ -13,7 +13,17 @@ from scipy.stats import norm
 
 from discreet import exact
 from discreet.loss.convert import gaussian_delta
-from discreet.loss.leaves import BoundedRange, DiscreteLaplace, Gaussian, GaussianThreshold, Gdp, Laplace, Pure, RandomizedResponse, Zcdp
+from discreet.loss.leaves import (
+    BoundedRange,
+    DiscreteLaplaceLoss,
+    GaussianLoss,
+    GaussianThreshold,
+    Gdp,
+    LaplaceLoss,
+    Pure,
+    RandomizedResponseLoss,
+    Zcdp,
+)
 from discreet.loss.loss import Loss
 
 ORDERS = 1 + np.geomspace(1e-6, 1e4, 400)
@@ -25,13 +35,13 @@ def atoms(loss: Loss) -> tuple[np.ndarray, np.ndarray]:
     match loss:
         case Pure(epsilon=e):
             return np.array([float(e), -float(e)]), np.array([1, math.exp(-float(e))]) / (1 + math.exp(-float(e)))
-        case RandomizedResponse(epsilon=e, choices=c):
+        case RandomizedResponseLoss(epsilon=e, choices=c):
             w = math.exp(float(e)) + c - 1
             return np.array([float(e), 0, -float(e)]), np.array([math.exp(float(e)), c - 2, 1]) / w
-        case DiscreteLaplace(scale=s, shift=d):
+        case DiscreteLaplaceLoss(scale=s, shift=d):
             low, mass = exactly.discrete_laplace(1 / float(s), d)
             return (low + np.arange(len(mass))) / float(s), mass
-        case Laplace(epsilon=e):
+        case LaplaceLoss(epsilon=e):
             x = (np.arange(20_000) + 0.5) / 20_000
             inner = float(e) * (1 - 2 * x)
             mass = 0.5 * float(e) / 20_000 * np.exp(-float(e) * x)
@@ -47,9 +57,9 @@ def divergences(loss: Loss, orders: np.ndarray) -> np.ndarray:
 
 CASES = [
     *(Pure(e) for e in EPSILONS),
-    *(Laplace(e) for e in EPSILONS),
-    *(RandomizedResponse(e, c) for e in EPSILONS for c in (2, 3, 10, 100)),
-    *(DiscreteLaplace(s, d) for s in ("1/3", "2", "30") for d in (1, 2, 3, 10)),
+    *(LaplaceLoss(e) for e in EPSILONS),
+    *(RandomizedResponseLoss(e, c) for e in EPSILONS for c in (2, 3, 10, 100)),
+    *(DiscreteLaplaceLoss(s, d) for s in ("1/3", "2", "30") for d in (1, 2, 3, 10)),
 ]
 
 
@@ -63,7 +73,7 @@ def test_zcdp_and_renyi(loss: Loss) -> None:
     assert (curve >= truth * (1 - 1e-7) - 1e-12).all()
     assert (curve <= truth * (1 + 1e-6) + 1e-9 / (orders - 1)).all() or (curve <= rho * orders * (1 + 1e-12)).all()
     at, mass = atoms(loss)
-    if not (isinstance(loss, RandomizedResponse) and loss.choices > 3):
+    if not (isinstance(loss, RandomizedResponseLoss) and loss.choices > 3):
         assert rho == pytest.approx(float((at * mass).sum()), rel=1e-6)  # tight: the mean loss, the limit at order 1
 
 
@@ -167,21 +177,23 @@ def test_a_vector_is_dominated_by_its_norm(unit: float, move: tuple[int, ...]) -
 
 
 def test_languages_agree_where_they_must() -> None:
-    assert Gaussian(4).mu_squared == Gdp(2).mu_squared == 4
-    assert Gaussian(4).rho == Gdp(2).rho == 2
+    assert GaussianLoss(4).mu_squared == Gdp(2).mu_squared == 4
+    assert GaussianLoss(4).rho == Gdp(2).rho == 2
     assert Zcdp(2).rho == 2
-    assert DiscreteLaplace(10**6, 10**6).rho == pytest.approx(Laplace(1).rho, rel=1e-9)
-    assert DiscreteLaplace(10**6, 10**6).mu_squared == pytest.approx(Laplace(1).mu_squared, rel=1e-5)
-    assert DiscreteLaplace(3, 1).mu_squared == pytest.approx(Pure("1/3").mu_squared, rel=1e-15)
+    assert DiscreteLaplaceLoss(10**6, 10**6).rho == pytest.approx(LaplaceLoss(1).rho, rel=1e-9)
+    assert DiscreteLaplaceLoss(10**6, 10**6).mu_squared == pytest.approx(LaplaceLoss(1).mu_squared, rel=1e-5)
+    assert DiscreteLaplaceLoss(3, 1).mu_squared == pytest.approx(Pure("1/3").mu_squared, rel=1e-15)
 
 
-@pytest.mark.parametrize("loss", [Pure("1e-9"), Laplace("1e-9"), BoundedRange("1e-9"), DiscreteLaplace(10**9, 1)], ids=str)
+@pytest.mark.parametrize("loss", [Pure("1e-9"), LaplaceLoss("1e-9"), BoundedRange("1e-9"), DiscreteLaplaceLoss(10**9, 1)], ids=str)
 def test_tiny_parameters_keep_their_precision(loss: Loss) -> None:
-    share = {"Pure": 0.5, "Laplace": 0.5, "BoundedRange": 0.125, "DiscreteLaplace": 0.5}[type(loss).__name__]
+    share = {"Pure": 0.5, "LaplaceLoss": 0.5, "BoundedRange": 0.125, "DiscreteLaplaceLoss": 0.5}[type(loss).__name__]
     assert float(loss.rho) == pytest.approx(share * 1e-18, rel=1e-6)
 
 
-@pytest.mark.parametrize("loss", [Pure(10**9), Laplace(10**5), BoundedRange(10**5), RandomizedResponse(10**4, 5), Gdp(10**9)], ids=str)
+@pytest.mark.parametrize(
+    "loss", [Pure(10**9), LaplaceLoss(10**5), BoundedRange(10**5), RandomizedResponseLoss(10**4, 5), Gdp(10**9)], ids=str
+)
 def test_huge_parameters_are_survived(loss: Loss) -> None:
     assert loss.delta_at(1) == 1
     assert loss.epsilon_at(1e-6) > 9000
@@ -205,7 +217,7 @@ def test_bounded_range_renyi_is_never_below_the_truth(epsilon: str) -> None:
 def test_gaussian_behind_a_threshold() -> None:
     """For one unit: Gaussian noise and a revelation. For k: not k of them, but what (ε, δ) gives."""
     loss = GaussianThreshold("1/20", "1e-6")
-    assert loss.delta_at(1) == pytest.approx(1e-6 + Gaussian("1/20").delta_at(1), rel=1e-6)
+    assert loss.delta_at(1) == pytest.approx(1e-6 + GaussianLoss("1/20").delta_at(1), rel=1e-6)
     assert loss.group(1) == loss
     assert loss.group(10).delta_at(5) > 100 * 10 * 1e-6
-    assert GaussianThreshold("1/20", 0).group(3) == Gaussian("9/20")
+    assert GaussianThreshold("1/20", 0).group(3) == GaussianLoss("9/20")

@@ -15,12 +15,12 @@ from discreet.loss import divergence
 from discreet.loss.leaves import (
     Approx,
     BoundedRange,
-    DiscreteLaplace,
-    Gaussian,
+    DiscreteLaplaceLoss,
+    GaussianLoss,
     Gdp,
-    Laplace,
+    LaplaceLoss,
     Pure,
-    RandomizedResponse,
+    RandomizedResponseLoss,
     Revealed,
     Zcdp,
 )
@@ -33,11 +33,11 @@ leaves = st.one_of(
     st.builds(Approx, small, tiny),
     small.map(Zcdp),
     small.map(Gdp),
-    small.map(Laplace),
-    st.builds(DiscreteLaplace, small.filter(bool), st.integers(0, 4)),
-    small.map(Gaussian),
+    small.map(LaplaceLoss),
+    st.builds(DiscreteLaplaceLoss, small.filter(bool), st.integers(0, 4)),
+    small.map(GaussianLoss),
     small.map(BoundedRange),
-    st.builds(RandomizedResponse, small, st.integers(2, 5)),
+    st.builds(RandomizedResponseLoss, small, st.integers(2, 5)),
 )
 losses = st.recursive(
     leaves,
@@ -152,22 +152,22 @@ def test_budgets_are_ceilings() -> None:
     assert not (26 * Gdp("1/5")).within(Gdp(1))
     assert not Revealed().within(Approx(100, 0.999))
     assert NOTHING.within(Pure(0))
-    assert (1000 * Gaussian("1/2500") + 1000 * Laplace("1/100")).within(Approx("3.307", 1e-6))
-    with pytest.raises(Invalid, match="ceiling"):
-        Pure(1).within(Laplace(1))
+    assert (1000 * GaussianLoss("1/2500") + 1000 * LaplaceLoss("1/100")).within(Approx("3.307", 1e-6))
+    with pytest.raises(Invalid, match="cannot serve as a budget"):
+        Pure(1).within(LaplaceLoss(1))
 
 
 def test_parallel_rules() -> None:
     parts = (Pure(1), Pure(3), Pure(2))
     assert parallel(*parts).epsilon == 3
     assert parallel(*parts, adjacency="replace-one").epsilon == 5
-    assert parallel(*[Laplace(1)] * 7) == Laplace(1)
-    assert parallel(*[Laplace(1)] * 7, adjacency="replace-one").epsilon == 2
+    assert parallel(*[LaplaceLoss(1)] * 7) == LaplaceLoss(1)
+    assert parallel(*[LaplaceLoss(1)] * 7, adjacency="replace-one").epsilon == 2
     assert parallel() == NOTHING
-    assert (Gaussian(1) | Gaussian(2)).laws == Gaussian(2).laws
-    mixed = Gaussian(1) | Laplace(1)
-    assert mixed.epsilon_at(1e-6) == max(Gaussian(1).epsilon_at(1e-6), Laplace(1).epsilon_at(1e-6))
-    assert (3 * mixed).epsilon_at(1e-6) >= max((3 * Gaussian(1)).epsilon_at(1e-6), (3 * Laplace(1)).epsilon_at(1e-6))
+    assert (GaussianLoss(1) | GaussianLoss(2)).laws == GaussianLoss(2).laws
+    mixed = GaussianLoss(1) | LaplaceLoss(1)
+    assert mixed.epsilon_at(1e-6) == max(GaussianLoss(1).epsilon_at(1e-6), LaplaceLoss(1).epsilon_at(1e-6))
+    assert (3 * mixed).epsilon_at(1e-6) >= max((3 * GaussianLoss(1)).epsilon_at(1e-6), (3 * LaplaceLoss(1)).epsilon_at(1e-6))
     with pytest.raises(Invalid):
         parallel(Pure(1), adjacency="swap")  # type: ignore[arg-type]
 
@@ -195,16 +195,16 @@ def test_groups_cost_more(a: Loss, k: int, delta: Fraction) -> None:
 def test_group_rules() -> None:
     assert Pure(1).group(3) == Pure(3)
     assert Zcdp(1).group(3) == Zcdp(9)
-    assert Gaussian(1).group(3) == Gaussian(9)
-    assert DiscreteLaplace(2, 1).group(3) == DiscreteLaplace(2, 3)
-    generic = RandomizedResponse(1).group(3)
+    assert GaussianLoss(1).group(3) == GaussianLoss(9)
+    assert DiscreteLaplaceLoss(2, 1).group(3) == DiscreteLaplaceLoss(2, 3)
+    generic = RandomizedResponseLoss(1).group(3)
     assert isinstance(generic, Group)
     assert generic.epsilon == 3
-    assert generic.rho == Pure(3).rho < 9 * RandomizedResponse(1).rho
-    assert generic.mu_squared == Pure(3).mu_squared < 9 * RandomizedResponse(1).mu_squared
-    assert RandomizedResponse("1/10").group(2).rho == Pure("1/5").rho
-    ten = Group(10, RandomizedResponse(1))
-    assert 9.99 < float(ten.rho) < 10 < 46 < float(100 * RandomizedResponse(1).rho)
+    assert generic.rho == Pure(3).rho < 9 * RandomizedResponseLoss(1).rho
+    assert generic.mu_squared == Pure(3).mu_squared < 9 * RandomizedResponseLoss(1).mu_squared
+    assert RandomizedResponseLoss("1/10").group(2).rho == Pure("1/5").rho
+    ten = Group(10, RandomizedResponseLoss(1))
+    assert 9.99 < float(ten.rho) < 10 < 46 < float(100 * RandomizedResponseLoss(1).rho)
     approx = Approx(1, 1e-6).group(3)
     truth = 1e-6 * math.expm1(3) / math.expm1(1)
     assert approx.epsilon == 3
@@ -223,7 +223,7 @@ def test_zero_noise_is_infinite_loss() -> None:
 def test_delta_at_the_edges() -> None:
     assert NOTHING.epsilon_at(0) == 0
     assert NOTHING.delta_at(0) == 0
-    assert Gaussian(1).epsilon_at(0) == math.inf
+    assert GaussianLoss(1).epsilon_at(0) == math.inf
     assert Pure(1).epsilon_at(0) == 1
     with pytest.raises(Invalid):
         Pure(1).epsilon_at(-0.1)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from theorems import laws
 
-from discreet.loss.leaves import BoundedRange, Laplace
+from discreet.loss.leaves import BoundedRange, LaplaceLoss
 from discreet.loss.loss import Group, compose, parallel
 from discreet.loss.notions import Approx, Revealed
 from discreet.loss.parts import SomeParts
@@ -114,12 +114,12 @@ def test_one_unit_costs_what_it_did_and_records() -> None:
 
 def test_alternatives_of_one_kind_of_part() -> None:
     """Equal parts are one where group privacy follows from the loss; a range of losses is known of one mechanism only."""
-    assert parallel(Laplace(1), Laplace(1)).group(3) == Laplace(3)
+    assert parallel(LaplaceLoss(1), LaplaceLoss(1)).group(3) == LaplaceLoss(3)
     assert BoundedRange(1).group(3) == BoundedRange(3)
     apart = BoundedRange(1) | BoundedRange(1)
     assert apart.epsilon_at("1e-6") == BoundedRange(1).epsilon_at("1e-6")
     assert apart | BoundedRange(1) == apart
     assert apart.group(3).epsilon == 3
     assert apart.group(3) == Group(3, apart)
-    both = (BoundedRange(1) + Laplace(1)) | (BoundedRange(1) + Laplace(1))
-    assert both.group(2).delta_at(1) > (BoundedRange(1) + Laplace(1)).group(2).delta_at(1)
+    both = (BoundedRange(1) + LaplaceLoss(1)) | (BoundedRange(1) + LaplaceLoss(1))
+    assert both.group(2).delta_at(1) > (BoundedRange(1) + LaplaceLoss(1)).group(2).delta_at(1)

@@ -17,7 +17,7 @@ from scipy.stats import norm
 from discreet.loss import law as laws
 from discreet.loss import pld
 from discreet.loss.convert import gaussian_epsilon
-from discreet.loss.leaves import BoundedRange, DiscreteLaplace, Gaussian, Laplace, Pure, RandomizedResponse
+from discreet.loss.leaves import BoundedRange, DiscreteLaplaceLoss, GaussianLoss, LaplaceLoss, Pure, RandomizedResponseLoss
 from discreet.loss.loss import Loss, compose
 
 OVER = 0.01  # the most that ε may be above the truth
@@ -36,11 +36,11 @@ def lattice_case(seed: int) -> tuple[Loss, exactly.Pmf, float, float]:
             case 0:
                 choices = coin.choice([2, 2, 3, 8])
                 pmf = exactly.randomized_response(multiple, float(unit), choices)
-                parts.append((RandomizedResponse(multiple * unit, choices), pmf, k))
+                parts.append((RandomizedResponseLoss(multiple * unit, choices), pmf, k))
             case 1:
                 parts.append((Pure(multiple * unit), exactly.randomized_response(multiple, float(unit)), k))
             case _:
-                parts.append((DiscreteLaplace(1 / unit, multiple), exactly.discrete_laplace(float(unit), multiple), k))
+                parts.append((DiscreteLaplaceLoss(1 / unit, multiple), exactly.discrete_laplace(float(unit), multiple), k))
     loss = compose(k * part for part, _, k in parts)
     return loss, exactly.compose([(p, k) for _, p, k in parts]), float(unit), 10.0 ** -coin.uniform(0.5, 15)
 
@@ -102,7 +102,7 @@ def check_oracle(seed: int) -> float:
     ]
     parts = coin.sample(parts, coin.randint(1, 3))
     delta = 10.0 ** -coin.uniform(2, 9)
-    loss = compose(k * (Gaussian(p) if kind == "gaussian" else Laplace(p)) for kind, p, k in parts)
+    loss = compose(k * (GaussianLoss(p) if kind == "gaussian" else LaplaceLoss(p)) for kind, p, k in parts)
     low, high = oracle(parts, delta)
     found = loss.epsilon_at(delta)
     assert found >= low * (1 - 1e-9) - 1e-9, f"too small for seed {seed}: {found} < {low} for {loss}"
@@ -121,7 +121,7 @@ def test_many_against_dp_accounting() -> None:
 
 
 def test_a_thousand_gaussians_and_a_thousand_laplaces() -> None:
-    loss = 1000 * Gaussian("1/2500") + 1000 * Laplace("1/100")
+    loss = 1000 * GaussianLoss("1/2500") + 1000 * LaplaceLoss("1/100")
     pld.epsilon.cache_clear()
     start = time.perf_counter()
     found = loss.epsilon_at(1e-6)
@@ -133,7 +133,7 @@ def test_a_thousand_gaussians_and_a_thousand_laplaces() -> None:
 @pytest.mark.parametrize("square", [Fraction(1, 10_000), Fraction(1, 10), Fraction(1), Fraction(30)])
 def test_one_normal_law_has_the_exact_answer(delta: str, square: Fraction) -> None:
     truth = gaussian_epsilon(square, delta)
-    found = pld.epsilon(((laws.Normal(square), 1),), Fraction(delta))
+    found = pld.epsilon(((laws.NormalLaw(square), 1),), Fraction(delta))
     assert truth <= found <= truth * 1.001 + 1e-6
 
 
@@ -142,23 +142,23 @@ def test_one_normal_law_has_the_exact_answer(delta: str, square: Fraction) -> No
 def test_tiny_delta_through_real_convolution(delta: str, k: int) -> None:
     """Far in the tail, where transforms without a tilt drown in their rounding errors."""
     pmf = exactly.power(exactly.discrete_laplace(0.05, 3), k)
-    loss = k * DiscreteLaplace(20, 3)
+    loss = k * DiscreteLaplaceLoss(20, 3)
     found = pld.epsilon(loss.laws or (), Fraction(delta))
     truth = exactly.epsilon_of(pmf, 0.05, float(delta))
     assert truth * (1 - 1e-9) <= found <= truth * 1.005 + 1e-4
 
 
 def test_ten_thousand_steps() -> None:
-    found = (10_000 * Laplace("1/100")).epsilon_at(1e-6)
+    found = (10_000 * LaplaceLoss("1/100")).epsilon_at(1e-6)
     assert 4.876258 * (1 - 1e-6) < found < 4.8768  # dp-accounting: 4.876258
 
 
 def test_the_step_count_costs_nothing_on_a_fine_lattice() -> None:
-    fine = (100 * DiscreteLaplace(10**8, 10**7)).epsilon_at(1e-6)
-    assert abs(fine / (100 * Laplace("1/10")).epsilon_at(1e-6) - 1) < 1e-5
+    fine = (100 * DiscreteLaplaceLoss(10**8, 10**7)).epsilon_at(1e-6)
+    assert abs(fine / (100 * LaplaceLoss("1/10")).epsilon_at(1e-6) - 1) < 1e-5
 
 
-def hockey_stick(law: laws.Law, epsilon: float) -> float:
+def hockey_stick(law: laws.LossLaw, epsilon: float) -> float:
     dots = law.dots(2.0**-9, *law.extent(0.0, 60.0))
     losses = 2.0**-9 * (dots.low + np.arange(len(dots.mass)))
     above = losses > epsilon
@@ -170,7 +170,7 @@ def test_dots_lie_just_above_the_profile(epsilon: float) -> None:
     """Closed-form profiles: Laplace 1 − e^{(e−ε)/2}, bounded range (1 − e^{(e−ε)/2})²/(1 − e^−ε), Gaussian by quadrature."""
     for e in np.linspace(-0.9 * epsilon, 0.99 * epsilon, 23):
         truth = -math.expm1((e - epsilon) / 2)
-        assert truth * (1 - 1e-12) <= hockey_stick(laws.Bounded(epsilon, 0.5, 0.0, 0.25), e) <= truth + 2e-5
+        assert truth * (1 - 1e-12) <= hockey_stick(laws.BoundedLaw(epsilon, 0.5, 0.0, 0.25), e) <= truth + 2e-5
         range_law = (BoundedRange(str(epsilon)).laws or ())[0][0]
         truth = truth**2 / -math.expm1(-epsilon)
         assert truth * (1 - 1e-12) <= hockey_stick(range_law, e) <= truth + 2e-5
@@ -181,19 +181,19 @@ def test_dots_lie_just_above_the_profile(epsilon: float) -> None:
             return -math.expm1(e - loss) * math.exp(-z * z / 2) / (mu * math.sqrt(2 * math.pi))
 
         truth = integrate.quad(density, e, mu * mu / 2 + 12 * mu, epsabs=1e-13)[0]
-        normal = laws.Normal(Fraction(str(mu)) ** 2)
+        normal = laws.NormalLaw(Fraction(str(mu)) ** 2)
         assert truth - 1e-12 <= hockey_stick(normal, float(e)) <= truth + 2e-5
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 @pytest.mark.parametrize("mu", [0.1, 0.7])
-@pytest.mark.parametrize("kind", [Laplace, BoundedRange])
-def test_a_continuous_mixture_against_quadrature(epsilon: float, mu: float, kind: type[Laplace] | type[BoundedRange]) -> None:
+@pytest.mark.parametrize("kind", [LaplaceLoss, BoundedRange])
+def test_a_continuous_mixture_against_quadrature(epsilon: float, mu: float, kind: type[LaplaceLoss] | type[BoundedRange]) -> None:
     """One bounded law and one normal: δ is the mean of the Gaussian profile over the bounded loss."""
-    weight = 0.25 if kind is Laplace else 0.5 / -math.expm1(-epsilon)
-    ends = 0.5 if kind is Laplace else 0.0
+    weight = 0.25 if kind is LaplaceLoss else 0.5 / -math.expm1(-epsilon)
+    ends = 0.5 if kind is LaplaceLoss else 0.0
     square = Fraction(str(mu)) ** 2
-    loss = kind(str(epsilon)) + Gaussian(square)
+    loss = kind(str(epsilon)) + GaussianLoss(square)
     for e in (0.1, 0.5, 1.0, 2.0):
 
         def inner(at: float, e: float = e) -> float:
@@ -214,7 +214,7 @@ def test_normal_laws_through_real_convolution(k: int, delta: str) -> None:
     """Normal laws are merged before anything is transformed; unmerged ones must give the same, a little higher."""
     goal = -math.log(float(delta))
     tilt = math.sqrt(2 * goal)
-    composed = pld._compose(((laws.Normal(Fraction(1, k + 1)), k), (laws.Normal(Fraction(1, k + 1)), 1)), tilt, goal)
+    composed = pld._compose(((laws.NormalLaw(Fraction(1, k + 1)), k), (laws.NormalLaw(Fraction(1, k + 1)), 1)), tilt, goal)
     assert composed is not None
     truth = gaussian_epsilon(1, delta)
     assert truth <= composed.epsilon(-goal) <= truth * 1.001
@@ -236,7 +236,7 @@ def test_what_wraps_around_is_added(tilt: float) -> None:
 
 def test_an_optimistic_law_would_be_caught() -> None:
     """The check of the checks: a law that puts a hair less mass on top fails the comparison above."""
-    shy = laws.Bounded(1.0, 0.5 * 0.999, 0.0, 0.25)
+    shy = laws.BoundedLaw(1.0, 0.5 * 0.999, 0.0, 0.25)
     assert hockey_stick(shy, 0.5) < -math.expm1(-0.25) * (1 - 1e-12)
 
 

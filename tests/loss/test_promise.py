@@ -10,7 +10,7 @@ import pytest
 from discreet.errors import Invalid
 from discreet.loss import calibrate, record
 from discreet.loss.filter import Filter
-from discreet.loss.leaves import Gaussian, Pure
+from discreet.loss.leaves import GaussianLoss, Pure
 from discreet.loss.notions import Approx
 from discreet.loss.promise import Promised
 
@@ -19,7 +19,7 @@ DELTA = Fraction(1, 10**7)
 
 def gaussian(epsilon: Fraction, delta: Fraction = DELTA) -> Promised:
     sigma = calibrate.gaussian_scale(epsilon, delta, Fraction(1))
-    return Promised(Gaussian(1 / sigma**2), epsilon, delta)
+    return Promised(GaussianLoss(1 / sigma**2), epsilon, delta)
 
 
 def test_only_what_is_true_can_be_promised() -> None:

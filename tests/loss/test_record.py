@@ -9,9 +9,26 @@ from hypothesis import given, settings
 from loss.test_loss import losses
 
 from discreet.errors import Invalid
-from discreet.loss.leaves import Laplace, Pure, Revealed
+from discreet.loss.leaves import LaplaceLoss, Pure, Revealed
 from discreet.loss.loss import NOTHING, Loss, parallel
 from discreet.loss.record import from_json, to_json
+
+# What ledgers hold. A line that has to change here makes the entries of existing ledgers unreadable.
+STORED = (
+    {"kind": "approx", "epsilon": "1/2", "delta": "1/1000000"},
+    {"kind": "bounded-range", "epsilon": "1/3"},
+    {"kind": "discrete-laplace", "scale": "10", "shift": 2},
+    {"kind": "gaussian", "ratio_squared": "1/20"},
+    {"kind": "gaussian-threshold", "ratio_squared": "1/30", "delta": "1/10000000"},
+    {"kind": "gdp", "mu": "1/4"},
+    {"kind": "laplace", "epsilon": "1/5"},
+    {"kind": "promised", "parts": {"kind": "gaussian", "ratio_squared": "1/20"}, "promised_epsilon": "1", "promised_delta": "1/10000"},
+    {"kind": "pure", "epsilon": "1/10"},
+    {"kind": "randomized-response", "epsilon": "1/6", "choices": 4},
+    {"kind": "response", "epsilon": "1/7", "steep": "1", "flat": "3"},
+    {"kind": "some-parts", "part": {"kind": "approx", "epsilon": "1/2", "delta": "1/1000000"}, "parts": 2, "units": 1},
+    {"kind": "zcdp", "rho": "1/8"},
+)
 
 
 @settings(max_examples=80, deadline=None)
@@ -21,8 +38,30 @@ def test_round_trip(loss: Loss) -> None:
 
 
 def test_round_trip_of_the_special_ones() -> None:
-    for loss in (NOTHING, Revealed(), parallel(Pure(1), Laplace(2), Pure(1), adjacency="replace-one"), (Pure(1) | Laplace(2)).group(3)):
+    for loss in (
+        NOTHING,
+        Revealed(),
+        parallel(Pure(1), LaplaceLoss(2), Pure(1), adjacency="replace-one"),
+        (Pure(1) | LaplaceLoss(2)).group(3),
+    ):
         assert from_json(json.loads(json.dumps(to_json(loss)))) == loss
+
+
+@pytest.mark.parametrize("record", STORED, ids=lambda record: str(record["kind"]))
+def test_stored_records_stay_readable_and_are_written_the_same(record: dict[str, object]) -> None:
+    assert to_json(from_json(record)) == record
+
+
+def test_the_order_of_terms_in_stored_records_stays_canonical() -> None:
+    """Terms are sorted, and a record in another order is refused: the order may not change with the name of a class."""
+    for together in (
+        {"kind": "sum", "terms": [[record, 2] for record in STORED]},
+        {"kind": "alternatives", "parts": list(STORED), "touched": 2},
+    ):
+        assert to_json(from_json(together)) == together
+    swapped = {"kind": "sum", "terms": [[record, 2] for record in reversed(STORED)]}
+    with pytest.raises(Invalid, match="canonical"):
+        from_json(swapped)
 
 
 @pytest.mark.parametrize(

@@ -13,21 +13,21 @@ import pytest
 from scipy import stats
 
 from discreet import exact
-from discreet.algorithms.local.ways import Subset, Unary, Way
+from discreet.algorithms.local.randomizers import LocalRandomizer, SubsetSelection, UnaryEncoding
 from discreet.errors import Invalid
 from discreet.loss import response
 from discreet.loss.convert import pure_to_gdp, pure_to_zcdp
-from discreet.loss.leaves import Pure, RandomizedResponse, Response
+from discreet.loss.leaves import Pure, RandomizedResponseLoss, Response
 from discreet.loss.record import from_json, to_json
 
-WAYS: list[Way] = [
-    Subset(Fraction(1), 6, 2), Subset(Fraction(1, 4), 7, 3), Subset(Fraction(3), 5, 1), Subset(Fraction(1), 4, 3),
-    Subset(Fraction(1), 8, 1), Unary(Fraction(1), 5), Unary(Fraction(1, 10), 3), Unary(Fraction(5), 4),
+WAYS: list[LocalRandomizer] = [
+    SubsetSelection(Fraction(1), 6, 2), SubsetSelection(Fraction(1, 4), 7, 3), SubsetSelection(Fraction(3), 5, 1), SubsetSelection(Fraction(1), 4, 3),
+    SubsetSelection(Fraction(1), 8, 1), UnaryEncoding(Fraction(1), 5), UnaryEncoding(Fraction(1, 10), 3), UnaryEncoding(Fraction(5), 4),
 ]  # fmt: skip
 EXAMPLES = [(1, 1, 9), (1, 1, 49), ("1/100", 1, 49), (8, 1, 10**6), (5, 2, 2), ("1/10", 2, 2), (20, 2, 2), ("1/2", "49/40", "49/10")]
 
 
-def law(way: Way) -> dict[float, float]:
+def law(way: LocalRandomizer) -> dict[float, float]:
     """The privacy loss between the choices 0 and 1, and its probabilities under 0, from the probability of every set."""
     found: Counter[float] = Counter()
     with exact.precision(128):
@@ -46,7 +46,7 @@ def slopes(losses: dict[float, float]) -> float:
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-def test_each_way_has_three_losses_and_this_price(way: Way) -> None:
+def test_each_way_has_three_losses_and_this_price(way: LocalRandomizer) -> None:
     losses, e, price = law(way), float(way.epsilon), way.loss
     assert set(losses) <= {round(e, 9), 0.0, round(-e, 9)}
     assert price.epsilon == way.epsilon
@@ -75,12 +75,12 @@ def test_the_supremum_is_certified_and_near(epsilon: object, steep: object, flat
 
 
 def test_the_figures_that_were_promised() -> None:
-    fifty = RandomizedResponse(1, choices=50)
+    fifty = RandomizedResponseLoss(1, choices=50)
     assert float(fifty.rho) == pytest.approx(0.0737, abs=5e-5)
     assert math.expm1(1) / (math.e + 49) == pytest.approx(0.0332, abs=5e-5)  # the mean loss: no bound
     assert float(pure_to_zcdp(Fraction(1)) / fifty.rho) == pytest.approx(6.27, abs=0.01)
-    assert float(pure_to_zcdp(Fraction(1)) / RandomizedResponse(1, choices=5).rho) == pytest.approx(1.81, abs=0.01)
-    unary = Unary(Fraction(1), 50).loss
+    assert float(pure_to_zcdp(Fraction(1)) / RandomizedResponseLoss(1, choices=5).rho) == pytest.approx(1.81, abs=0.01)
+    unary = UnaryEncoding(Fraction(1), 50).loss
     assert float(pure_to_zcdp(Fraction(1)) / (unary.rho or 0)) == pytest.approx(2.0, abs=0.01)
     assert float(pure_to_gdp(Fraction(1)) / (unary.mu_squared or 0)) == pytest.approx(2.4, abs=0.4)
 
@@ -99,7 +99,7 @@ def test_larger_epsilon_dominates_and_records() -> None:
     assert small.below(large)
     assert not large.below(small)
     assert not small.below(Response(1, 2, 3))
-    for loss in (small, small.group(3), RandomizedResponse(2, 9)):
+    for loss in (small, small.group(3), RandomizedResponseLoss(2, 9)):
         assert from_json(json.loads(json.dumps(to_json(loss)))) == loss
     assert Response(0, 2, 2).epsilon_at(0) == 0
     assert Response(10**6, 2, 2).rho <= 10**6

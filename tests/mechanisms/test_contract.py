@@ -97,7 +97,7 @@ each = pytest.mark.parametrize(("mechanism", "answer"), EVERY, ids=ids)
 
 def test_every_mechanism_is_here() -> None:
     """A new mechanism must be added to the list above."""
-    for module in pkgutil.iter_modules(mechanisms.__path__, "discreet.mechanisms."):
+    for module in pkgutil.walk_packages(mechanisms.__path__, "discreet.mechanisms."):
         importlib.import_module(module.name)
     gc.collect()  # attrs makes a class with slots of one without, which is there until it is swept up
     assert {type(m) for m, _ in EVERY} == {c for c in Mechanism.__subclasses__() if c.__module__.startswith("discreet.mechanisms")}

@@ -14,7 +14,7 @@ from mechanisms.shake import Shake
 
 from discreet.errors import Invalid
 from discreet.mechanisms import covariance
-from discreet.mechanisms.covariance import Covariance, on_grid, positive
+from discreet.mechanisms.covariance import Covariance, positive_semidefinite, vectors_on_grid
 from discreet.private import Private
 
 SURE = 1 - Fraction(1, 10**9)
@@ -104,12 +104,12 @@ def test_vectors_are_never_longer_than_the_norm_and_read_one_by_one() -> None:
     around = np.stack([np.cos(angles), np.sin(angles)], axis=1) * coin.uniform(0.99999, 1.00001, 20_000)[:, None]
     rows = np.concatenate([covariance._rows(STRANGE, 2), around])
     for norm in (1.0, 2.0**-200, 0.1, 1e9):
-        found = on_grid(rows, norm)
+        found = vectors_on_grid(rows, norm)
         assert (found == np.rint(found)).all()
         assert max(int(a) ** 2 + int(b) ** 2 for a, b in found.tolist()) <= covariance._LEVELS**2
         for place in range(len(STRANGE)):
-            assert (on_grid(rows[place : place + 1], norm)[0] == found[place]).all()
-    near = on_grid(around, 1.0) / covariance._LEVELS
+            assert (vectors_on_grid(rows[place : place + 1], norm)[0] == found[place]).all()
+    near = vectors_on_grid(around, 1.0) / covariance._LEVELS
     assert np.abs(near - around).max() < 3e-5  # the direction stays
 
 
@@ -134,7 +134,7 @@ def differ(rows: Any, read: Any, squares: Any = None) -> set[str]:
 
     def numbers(given: Any) -> Any:
         found = read(given, dimension)
-        return np.concatenate([covariance._lengths(found)[:, None], on_grid(found, 1.0)], axis=1)
+        return np.concatenate([covariance._lengths(found)[:, None], vectors_on_grid(found, 1.0)], axis=1)
 
     with pytest.MonkeyPatch.context() as patch:
         if squares is not None:
@@ -174,7 +174,7 @@ def test_one_record_does_not_change_how_the_others_are_read() -> None:
     def numbers(records: list[list[Any]]) -> Any:
         frame = pandas.DataFrame({f"c{i}": [record[i] for record in records] for i in range(16)})  # in columns, as tables come
         found = covariance._rows(frame, 16)
-        return np.concatenate([covariance._lengths(found)[:, None], on_grid(found, 1.0)], axis=1)
+        return np.concatenate([covariance._lengths(found)[:, None], vectors_on_grid(found, 1.0)], axis=1)
 
     usual = numbers(rows)
     for odd in ("n/a", 10**400, None, 1j, pandas.Timestamp("2020-01-01"), True, Fraction(1, 3)):
@@ -198,7 +198,7 @@ def test_sums_are_exact() -> None:
     coin = np.random.default_rng(5)
     rows = coin.normal(0, 1, (3000, 4))
     mechanism = Covariance(dimension=4, norm=3, rho=1)
-    grid = [[int(x) for x in row] + [covariance._LEVELS] for row in on_grid(rows, 3.0).tolist()]
+    grid = [[int(x) for x in row] + [covariance._LEVELS] for row in vectors_on_grid(rows, 3.0).tolist()]
     exactly = [[sum(row[i] * row[j] for row in grid) for j in range(5)] for i in range(5)]
     assert mechanism.sums(rows, 3.0).tolist() == exactly
 
@@ -258,11 +258,11 @@ def test_positive_is_the_nearest() -> None:
         half = coin.normal(size=(4, 4))
         truth, noise = half @ half.T, coin.normal(size=(4, 4))
         noisy = truth + noise + noise.T
-        mended = positive(noisy)
+        mended = positive_semidefinite(noisy)
         assert np.linalg.eigvalsh(mended).min() > -1e-9
         assert np.linalg.norm(mended - truth) <= np.linalg.norm(noisy - truth) + 1e-9
         assert np.linalg.norm(mended - truth, 2) <= 2 * np.linalg.norm(noisy - truth, 2) + 1e-9
-    assert positive(np.eye(2)) == pytest.approx(np.eye(2))
+    assert positive_semidefinite(np.eye(2)) == pytest.approx(np.eye(2))
 
 
 # ── totality and slips ───────────────────────────────────────────────────────────────────────────────────────────────

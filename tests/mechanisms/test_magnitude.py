@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import Invalid
-from discreet.mechanisms.magnitude import Magnitude, records
+from discreet.mechanisms.magnitude import Magnitude, read_records
 from discreet.private import Private
 
 SURE = 1 - Fraction(1, 10**9)
@@ -39,7 +39,7 @@ def test_wrong_parameters(wrong: dict[str, Any]) -> None:
 
 def test_records_are_read_one_by_one_and_what_is_missing_is_zero() -> None:
     strange: list[Any] = [1.5, -2, None, math.nan, "text", math.inf, -math.inf, 10**400, True]
-    together = records(strange)
+    together = read_records(strange)
     assert together.tolist() == [1.5, -2.0, 0.0, 0.0, 0.0, 2.0**1000, 0.0, 2.0**1000, 1.0]
-    assert [records([one])[0] for one in strange] == together.tolist()
-    assert records(np.array([np.nan, -3.0])).tolist() == [0.0, -3.0]
+    assert [read_records([one])[0] for one in strange] == together.tolist()
+    assert read_records(np.array([np.nan, -3.0])).tolist() == [0.0, -3.0]

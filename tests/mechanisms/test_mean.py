@@ -13,8 +13,8 @@ import pytest
 from mechanisms.shake import Shake
 
 from discreet.errors import Invalid
-from discreet.mechanisms.magnitude import Magnitude, records
-from discreet.mechanisms.mean import _LEVELS, Mean, MeanFound
+from discreet.mechanisms.magnitude import Magnitude, read_records
+from discreet.mechanisms.mean import _LEVELS, Mean, MeanEstimate
 from discreet.private import Private
 
 STRANGE: list[Any] = [
@@ -51,7 +51,7 @@ def moves(part: Callable[[list[Any]], Any]) -> tuple[float, float]:
 
 def histogram(values: list[Any]) -> Any:
     mean = Mean(epsilon=1)
-    places, counts = np.unique(mean.place(np.clip(records(values), -(2.0**64), 2.0**64)), return_counts=True)
+    places, counts = np.unique(mean.place(np.clip(read_records(values), -(2.0**64), 2.0**64)), return_counts=True)
     out = np.zeros(400)
     for place, count in zip(places.tolist(), counts.tolist(), strict=True):
         out[hash(place) % 400] += count  # a fold of the grid: it moves no further than the grid does
@@ -63,7 +63,7 @@ def test_one_record_moves_each_part_as_far_as_is_said(middle: float, half: float
     mean = Mean(epsilon=1)
     added, replaced = moves(histogram)
     assert (added, replaced) == (1, 2)
-    added, replaced = moves(lambda values: mean.levels(records(values), middle, half).sum())
+    added, replaced = moves(lambda values: mean.levels(read_records(values), middle, half).sum())
     assert added <= _LEVELS == mean.total.sensitivity
     assert replaced <= 2 * _LEVELS == Mean(epsilon=1, adjacency="replace-one").total.sensitivity
 
@@ -80,15 +80,15 @@ def one_sided(beyond: Callable[[list[Any]], Any]) -> bool:
 
 def test_counts_beyond_move_in_one_direction_and_the_check_can_fail() -> None:
     magnitude = Magnitude(epsilon=1)
-    assert one_sided(lambda values: magnitude.beyond(records(values) - 2.5))
+    assert one_sided(lambda values: magnitude.beyond(read_records(values) - 2.5))
     # broken: measured from the data's own mean, which one record carries away
-    assert not one_sided(lambda values: magnitude.beyond(records(values) - records(values).mean()))
+    assert not one_sided(lambda values: magnitude.beyond(read_records(values) - read_records(values).mean()))
     # broken: counts between rungs, not beyond them, which move up here and down there
     assert not one_sided(lambda values: -np.diff(magnitude.beyond(values)))
 
 
 def test_a_sum_without_clamping_is_seen() -> None:
-    added, _ = moves(lambda values: np.rint(np.clip(records(values), -1e9, 1e9) * _LEVELS).sum())
+    added, _ = moves(lambda values: np.rint(np.clip(read_records(values), -1e9, 1e9) * _LEVELS).sum())
     assert added > _LEVELS
 
 
@@ -179,7 +179,7 @@ def test_private_records_are_total(values: Any) -> None:
     for adjacency in ("add/remove", "replace-one"):
         for seed in range(5):
             found = Mean(epsilon=1, adjacency=adjacency).sample(values, Shake(seed, limit=1 << 20))  # type: ignore[arg-type]
-            assert isinstance(found, MeanFound)
+            assert isinstance(found, MeanEstimate)
             assert all(math.isfinite(part) for part in found)
 
 
@@ -187,7 +187,7 @@ def test_private_records_are_total(values: Any) -> None:
 def test_no_record_warns_or_raises_even_where_numpy_was_told_to() -> None:
     long = np.array(["1e4000", "-1e4000", "1e-4000", "nan", "1e-310", "inf"]).astype(np.longdouble)
     with np.errstate(all="raise"):
-        assert records(long).tolist() == records(list(long)).tolist()
+        assert read_records(long).tolist() == read_records(list(long)).tolist()
         for values in (long, long.astype(object), np.array([5e-324, 1e308, -1e308, np.nan])):
             Mean(epsilon=1).sample(values, Shake(0, limit=1 << 20))
             Magnitude(epsilon=1).sample(values, Shake(0, limit=1 << 20))

@@ -13,7 +13,7 @@ from mechanisms.shake import Shake
 from theorems import laws
 
 from discreet.errors import Invalid
-from discreet.mechanisms.quantile import Grid, Quantile, Quantiles
+from discreet.mechanisms.quantile import Quantile, Quantiles, ValueGrid
 from discreet.private import Private
 
 
@@ -60,7 +60,7 @@ def test_answers_are_grid_points_and_never_values() -> None:
 
 def test_the_default_grid() -> None:
     for lower, upper in ((0, 1), (-3, 7), (0, 1e-9), (0, 10**12)):
-        grid = Grid.of(lower, upper, None)
+        grid = ValueGrid.of(lower, upper, None)
         assert 2**19 <= grid.points <= 2**21 + 1
         assert grid.step.numerator == 1 or grid.step.denominator == 1
         places = grid.place([lower, upper, -1e308, 1e308, math.nan, math.inf, -math.inf])
@@ -72,7 +72,7 @@ def test_the_default_grid() -> None:
 def test_places_are_counted_alike_on_fine_and_coarse_grids() -> None:
     """Few records on a wide grid are sorted, many are tallied: the same places."""
     values = [0.5, 3.25, 3.25, 99.0, 0.5, 17.0]
-    grid = Grid.of(0, 128, "1/1024")  # 2¹⁷ points
+    grid = ValueGrid.of(0, 128, "1/1024")  # 2¹⁷ points
     few, many = grid.place(values), grid.place(values * 20_000)
     assert few.points.tolist() == many.points.tolist()
     assert (few.counts * 20_000).tolist() == many.counts.tolist()

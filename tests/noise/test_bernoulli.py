@@ -10,7 +10,7 @@ from scripted import Scripted, Seeded
 
 from discreet import exact
 from discreet.errors import Error
-from discreet.noise.bernoulli import Bernoulli, below, settle_below, threshold
+from discreet.noise.bernoulli import Bernoulli, below, resolve_below, threshold
 
 COINS = [Bernoulli(Fraction(1, 3)), Bernoulli(Fraction(1, 10**30)), Bernoulli(Fraction(5, 8)), Bernoulli(1 - Fraction(1, 2**70))] + [
     Bernoulli.exp(x) for x in ("1/1000", 1, "5/2", 40, 50)
@@ -47,8 +47,8 @@ def test_each_position_has_its_own_chance() -> None:
 def test_settling_a_dyadic_chance_ends() -> None:
     """p = ½ is cut exactly by a cell's end: both neighbours of the cut are decided."""
     half = lambda: exact.ball(Fraction(1, 2))  # noqa: E731
-    assert settle_below(half, 2**63 - 1, 64, Scripted()) is True
-    assert settle_below(half, 2**63, 64, Scripted()) is False
+    assert resolve_below(half, 2**63 - 1, 64, Scripted()) is True
+    assert resolve_below(half, 2**63, 64, Scripted()) is False
 
 
 @pytest.mark.parametrize("bad", [Fraction(-1, 3), Fraction(4, 3)])

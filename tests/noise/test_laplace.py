@@ -109,7 +109,7 @@ def test_boundary_words_agree_with_balls(name: str) -> None:
 def test_a_wrong_margin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control: without a margin the boundary test finds disagreements."""
     monkeypatch.setattr("discreet.noise.refine.margin", lambda scale: 0.0)
-    monkeypatch.setattr("discreet.noise.laplace._constants", DiscreteLaplace._settle.__globals__["_constants"].__wrapped__)
+    monkeypatch.setattr("discreet.noise.laplace._constants", DiscreteLaplace._resolve.__globals__["_constants"].__wrapped__)
     with pytest.raises(AssertionError):
         test_boundary_words_agree_with_balls("discrete")
 

@@ -42,21 +42,21 @@ def test_floors_marks_all_doubt() -> None:
     assert out[[0, 4, 7]].tolist() == [0, 3, -3]
 
 
-def test_settle_asks_until_it_knows() -> None:
+def test_resolve_asks_until_it_knows() -> None:
     asked = []
 
     def decide(u: object) -> int | None:
         asked.append(u)
         return 7 if len(asked) == 3 else None
 
-    assert refine.settle(decide, [(5, 63)], SystemBits()) == 7
+    assert refine.resolve(decide, [(5, 63)], SystemBits()) == 7
     assert len(asked) == 3
 
 
 @pytest.mark.parametrize("law", [DiscreteLaplace(Fraction(1)), RoundedLaplace(Fraction(2**17)), RoundedGaussian(Fraction(100))], ids=str)
 def test_refinements_are_a_few_in_a_million(law: Law, monkeypatch: pytest.MonkeyPatch) -> None:
     """4 million fixed samples: how often the float path leaves the decision to balls."""
-    calls, settle = [], refine.settle
-    monkeypatch.setattr(refine, "settle", lambda *given: calls.append(1) or settle(*given))
+    calls, resolve = [], refine.resolve
+    monkeypatch.setattr(refine, "resolve", lambda *given: calls.append(1) or resolve(*given))
     law.sample(4_000_000, Seeded(5))
     assert 0 < len(calls) < 40

@@ -57,8 +57,8 @@ def test_thresholds_and_their_neighbours(law: Finite) -> None:
 def test_words_beyond_the_table_are_settled() -> None:
     """The all-zeros and all-ones words of an unbounded law lie beyond every tabled threshold."""
     table = _table(Fraction(2))
-    low = table._settle(0, Scripted(rest=1))
-    high = table._settle(2**64 - 1, Scripted(rest=2**64 - 2))
+    low = table._resolve(0, Scripted(rest=1))
+    high = table._resolve(2**64 - 1, Scripted(rest=2**64 - 2))
     with exact.precision(300):
         law = DiscreteGaussian(Fraction(2))
         assert law.cdf(low - 1) * 2**128 <= 1 <= law.cdf(low) * 2**128

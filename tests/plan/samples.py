@@ -12,7 +12,7 @@ import pyarrow as pa
 from discreet.engines.duckdb.engine import DuckDB
 from discreet.plan.bounding import Bounding, Groups, Rows, Single
 from discreet.query.relation.node import Scan
-from discreet.tables.column import Column
+from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Person
@@ -40,7 +40,11 @@ def engine(found: list[Row]) -> DuckDB:
 
 
 def scan(one_row: bool = False, each: bool = False, bounds: tuple[int, int] | None = (0, 10), keys: list[str] | None = None) -> Scan:
-    columns = (Column.of("u", Kind.INTEGER), Column.of("k", Kind.TEXT, keys=keys), Column.of("x", Kind.REAL, bounds=bounds))
+    columns = (
+        ColumnMetadata.of("u", Kind.INTEGER),
+        ColumnMetadata.of("k", Kind.TEXT, keys=keys),
+        ColumnMetadata.of("x", Kind.REAL, bounds=bounds),
+    )
     return Scan(Table("t", columns, EachRow() if each else Person("u"), one_row=one_row))
 
 

@@ -14,11 +14,11 @@ from discreet.errors import Refused
 from discreet.loss.notions import Approx, Pure
 from discreet.plan.budget import split
 from discreet.plan.compile import compile_plan
-from discreet.plan.discovery import FindBound, FindKeys, FindLimit
+from discreet.plan.discovery import BoundDiscovery, KeyDiscovery, LimitDiscovery
 from discreet.query.sql.read import read
 from discreet.session.plan import Plan
 from discreet.tables.catalog import Catalog
-from discreet.tables.column import Column
+from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions, Table
 from discreet.tables.unit import EachRow, Person
@@ -37,16 +37,16 @@ def catalog(
     adjacency: Any = "add/remove",
 ) -> Catalog:
     columns = (
-        Column.of("id", Kind.INTEGER),
-        Column.of("dept", Kind.TEXT, keys=keys),
-        Column.of("x", Kind.REAL, bounds=bounds, nullable=nullable),
-        Column.of("age", Kind.INTEGER, bounds=(0, 120)),
+        ColumnMetadata.of("id", Kind.INTEGER),
+        ColumnMetadata.of("dept", Kind.TEXT, keys=keys),
+        ColumnMetadata.of("x", Kind.REAL, bounds=bounds, nullable=nullable),
+        ColumnMetadata.of("age", Kind.INTEGER, bounds=(0, 120)),
     )
     return Catalog((Table("t", columns, EachRow() if each else Person("id"), Contributions.of(limits)),), adjacency)
 
 
 def plan(sql: str, tables: Catalog, epsilon: Fraction = EPSILON, delta: Fraction = DELTA) -> Plan:
-    return Plan(compile_plan(read(sql, tables), tables, epsilon, delta, DUCKDB, lambda table, column: ()))
+    return Plan(compile_plan(read(sql, tables), tables, epsilon, delta, lambda table, column: ()), DUCKDB)
 
 
 QUESTIONS = [
@@ -115,12 +115,12 @@ def test_noise_is_chosen_by_its_error() -> None:
 
 def test_what_is_not_declared_is_found() -> None:
     found = plan(QUESTIONS[1], catalog(keys=None, bounds=None)).steps
-    assert [type(find) for find in found.finds] == [FindLimit, FindKeys, FindBound, FindBound]
-    assert not found.settled
-    assert sum(find.epsilon for find in found.finds) <= EPSILON / 2
-    assert plan(QUESTIONS[1], catalog({"rows": 5})).steps.finds == ()
-    assert plan("SELECT COUNT(DISTINCT id) FROM t", catalog()).steps.finds == ()
-    assert plan("SELECT COUNT(*) FROM t", catalog(each=True)).steps.finds == ()
+    assert [type(find) for find in found.discoveries] == [LimitDiscovery, KeyDiscovery, BoundDiscovery, BoundDiscovery]
+    assert not found.resolved
+    assert sum(find.epsilon for find in found.discoveries) <= EPSILON / 2
+    assert plan(QUESTIONS[1], catalog({"rows": 5})).steps.discoveries == ()
+    assert plan("SELECT COUNT(DISTINCT id) FROM t", catalog()).steps.discoveries == ()
+    assert plan("SELECT COUNT(*) FROM t", catalog(each=True)).steps.discoveries == ()
 
 
 def test_undeclared_groups_need_a_delta() -> None:
@@ -128,19 +128,23 @@ def test_undeclared_groups_need_a_delta() -> None:
         plan(QUESTIONS[1], catalog(keys=None), delta=Fraction(0))
 
 
+def forms(made: Plan) -> set[str]:
+    """What the totals of a plan are: sums are centred, or plain where they are taken from 0."""
+    totals = [noisy.total for noisy in made.steps.totals]
+    return {("centred" if total.factors[0].grid.mid else "plain") if total.factors else total.form for total in totals}
+
+
 def test_a_count_is_shared() -> None:
     """COUNT(*) serves AVG where the column has no NULL; else values that are there are counted apart."""
     sql = "SELECT COUNT(*), AVG(x) FROM t"
-    assert {total.stat.form for total in plan(sql, catalog({"rows": 5}, nullable=False)).steps.totals} == {"rows", "total"}
-    assert {total.stat.form for total in plan(sql, catalog({"rows": 5})).steps.totals} == {"rows", "present", "total"}
+    assert forms(plan(sql, catalog({"rows": 5}, nullable=False))) == {"rows", "centred"}
+    assert forms(plan(sql, catalog({"rows": 5}))) == {"rows", "present", "centred"}
 
 
 def test_sums_are_centred_where_that_errs_less() -> None:
     narrow = catalog({"rows": 5}, bounds=(90, 100), nullable=False)
-    alone = plan("SELECT SUM(x) FROM t", narrow).steps.totals
-    assert {total.stat.form for total in alone} == {"plain"}
-    together = plan("SELECT COUNT(*), COUNT(x), SUM(x), AVG(x) FROM t", narrow).steps.totals
-    assert {total.stat.form for total in together} == {"rows", "total"}
+    assert forms(plan("SELECT SUM(x) FROM t", narrow)) == {"plain"}
+    assert forms(plan("SELECT COUNT(*), COUNT(x), SUM(x), AVG(x) FROM t", narrow)) == {"rows", "centred"}
 
 
 def test_public_groups_are_all_there() -> None:
@@ -150,7 +154,7 @@ def test_public_groups_are_all_there() -> None:
 
 def test_one_row_for_each_unit_needs_no_bounding() -> None:
     made = plan("SELECT AVG(n) FROM (SELECT id, COUNT(*) AS n FROM t GROUP BY id)", catalog()).steps
-    assert [type(find) for find in made.finds] == [FindBound]  # only how large n may be
+    assert [type(find) for find in made.discoveries] == [BoundDiscovery]  # only how large n may be
 
 
 def test_replacing_costs_more() -> None:

@@ -9,14 +9,14 @@ import pytest
 from matplotlib.figure import Figure
 
 from discreet.errors import Invalid
-from discreet.plots.bars import MOST_BARS, draw
+from discreet.plots.bars import MOST_BARS, draw_column
 from discreet.plots.table import Series
 
 BELOW = "cost ε = 0.5"
 
 
 def drawn(keys: list[Series], column: Series, rows: int) -> Figure:
-    figure = draw(keys, column, rows, BELOW)
+    figure = draw_column(keys, column, rows, BELOW)
     assert figure is not None
     figure.canvas.draw()
     return figure
@@ -62,16 +62,16 @@ def test_names_are_no_formulas() -> None:
 @pytest.mark.parametrize(("ending", "begin"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_files(tmp_path: Path, ending: str, begin: bytes) -> None:
     path = tmp_path / f"plot.{ending}"
-    assert draw([Series("k", ["日本"], is_key=True)], Series("n", [1]), 1, BELOW, path) is None
+    assert draw_column([Series("k", ["日本"], is_key=True)], Series("n", [1]), 1, BELOW, path) is None
     assert path.read_bytes().startswith(begin)
 
 
 def test_another_format_is_refused_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match=r"\.png, \.svg, \.pdf"):
-        draw([], Series("n", [1]), 1, BELOW, tmp_path / "plot.exe")
+        draw_column([], Series("n", [1]), 1, BELOW, tmp_path / "plot.exe")
 
 
 @pytest.mark.parametrize("rows", [0, 2])
 def test_nothing_to_draw_is_said(rows: int) -> None:
     with pytest.raises(Invalid, match="nothing to draw"):
-        draw([Series("k", ["a"] * rows, is_key=True)], Series("n", [None] * rows), rows, BELOW)
+        draw_column([Series("k", ["a"] * rows, is_key=True)], Series("n", [None] * rows), rows, BELOW)

@@ -1,4 +1,4 @@
-"""Text and page: aligned, honest about small answers, and safe whatever the keys contain."""
+"""Text tables: aligned, honest about small answers, and safe whatever the keys contain."""
 
 from __future__ import annotations
 
@@ -6,26 +6,24 @@ import datetime
 
 import pytest
 
-from discreet.plots.notes import notes_of
-from discreet.plots.page import html_table
-from discreet.plots.table import LEGEND, Series, cell, decimals, plainly, text_table, width
+from discreet.plots.table import LEGEND, Series, decimals, format_cell, format_value, text_table, width
 
 NAMES = Series("dept", ["er", "ward"], is_key=True)
 
 
 def test_digits_follow_the_error() -> None:
-    assert str(cell(Series("x", [1234.5678], [1234.4178], [1234.7178]), 0)) == "1,234.57 ± 0.15"
-    assert str(cell(Series("x", [1234.5678], [1200.5678], [1268.5678]), 0)) == "1,235 ± 34"
-    assert str(cell(Series("x", [0.0123456], [0.0023456], [0.0223456]), 0)) == "0.012 ± 0.010"
+    assert str(format_cell(Series("x", [1234.5678], [1234.4178], [1234.7178]), 0)) == "1,234.57 ± 0.15"
+    assert str(format_cell(Series("x", [1234.5678], [1200.5678], [1268.5678]), 0)) == "1,235 ± 34"
+    assert str(format_cell(Series("x", [0.0123456], [0.0023456], [0.0223456]), 0)) == "0.012 ± 0.010"
     assert [decimals(half) for half in (1e9, 10.0, 1.0, 0.1, float("inf"), 0.0)] == [0, 0, 1, 2, 2, 2]
 
 
 def test_a_clipped_value_shows_its_interval() -> None:
-    assert str(cell(Series("n", [0], [0.0], [25.0]), 0)) == "0 (0 … 25) ~"
+    assert str(format_cell(Series("n", [0], [0.0], [25.0]), 0)) == "0 (0 … 25) ~"
 
 
 def test_there_is_no_minus_zero() -> None:
-    assert cell(Series("x", [-0.001], [-9.0], [9.0]), 0).value == "0.0"
+    assert format_cell(Series("x", [-0.001], [-9.0], [9.0]), 0).value == "0.0"
 
 
 @pytest.mark.parametrize(
@@ -59,22 +57,8 @@ def test_no_key_can_steer_the_terminal() -> None:
 
 def test_plain_values() -> None:
     moment = datetime.datetime(2026, 1, 2, 3, 4, 5)
-    shown = [plainly(value) for value in (None, True, 2026, "x", moment.date(), moment)]
+    shown = [format_value(value) for value in (None, True, 2026, "x", moment.date(), moment)]
     assert shown == ["–", "true", "2026", "x", "2026-01-02", "2026-01-02 03:04:05"]
-
-
-def test_the_page_escapes_everything() -> None:
-    page = html_table([Series("<b>", ["<script>alert(1)</script>", "a&b"], is_key=True), Series("n", [1, 2], [0, 1], [2, 3])], 2, ["<i>"])
-    assert "<script>" not in page
-    assert "<i>" not in page
-    assert "&lt;b&gt;" in page
-    assert 'title="too small to tell from 0"' in page
-
-
-def test_the_page_cuts_long_tables() -> None:
-    page = html_table([Series("k", list(range(1000)), is_key=True)], 1000, [])
-    assert page.count("<tr>") == 201
-    assert "… and 800 more rows" in page
 
 
 def test_the_legend_explains_the_mark() -> None:
@@ -87,40 +71,10 @@ def test_an_empty_table_says_why() -> None:
 
 def test_a_column_has_one_number_of_decimals() -> None:
     series = Series("x", [10.0, 20.0, 30.0, 40.0], [9.5, 19.4, 25.0, 39.999], [10.5, 20.6, 35.0, 40.001])
-    assert [str(cell(series, row)) for row in range(4)] == ["10.00 ± 0.50", "20.00 ± 0.60", "30.00 ± 5.00", "40.00 ± 0.01"]
+    assert [str(format_cell(series, row)) for row in range(4)] == ["10.00 ± 0.50", "20.00 ± 0.60", "30.00 ± 5.00", "40.00 ± 0.01"]
 
 
 def test_no_error_looks_like_none() -> None:
-    assert str(cell(Series("n", [7], [6.8], [7.2]), 0)) == "7 ± 1"
-    assert str(cell(Series("n", [0], [0.0], [0.3]), 0)) == "0 (0.00 … 0.30) ~"
-    assert str(cell(Series("x", [0.0], [0.0], [0.0]), 0)) == "0.00 (clipped)"
-
-
-def test_a_page_without_rows_says_so() -> None:
-    assert "(no rows)" in html_table([Series("k", [], is_key=True)], 0, [], empty="(no rows)")
-
-
-@pytest.mark.parametrize(
-    ("receipt", "said"),
-    [
-        ({}, []),
-        ({"found": {}, "notes": []}, []),
-        ({"found": None, "notes": None}, []),
-        ({"found": {"bounds": {"cost": {"low": "0", "high": "1000000"}}}}, ["found privately: cost within 0 … 1,000,000"]),
-        ({"found": {"limits": {"rows": 1}}}, ["found privately: one row of a person counts; who has more counts less"]),
-        ({"found": {"bounds": {"cost": {"high": "7/2"}}}}, ["found privately: cost up to 3.5"]),
-        (
-            {"found": {"bounds": {"day": {"low": "2020-01-01", "high": "2020-02-01"}}}},
-            ["found privately: day within 2020-01-01 … 2020-02-01"],
-        ),
-        (
-            {"found": {"limits": {"groups": 3, "per_group": 2}}},
-            [
-                "found privately: a person counts in at most 3 groups; at most 2 rows of a person count in each group; "
-                "who has more counts less"
-            ],
-        ),
-    ],
-)
-def test_notes(receipt: dict[str, object], said: list[str]) -> None:
-    assert notes_of(receipt) == said
+    assert str(format_cell(Series("n", [7], [6.8], [7.2]), 0)) == "7 ± 1"
+    assert str(format_cell(Series("n", [0], [0.0], [0.3]), 0)) == "0 (0.00 … 0.30) ~"
+    assert str(format_cell(Series("x", [0.0], [0.0], [0.0]), 0)) == "0.00 (clipped)"

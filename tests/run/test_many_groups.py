@@ -11,6 +11,7 @@ import pytest
 
 import discreet
 from discreet.engines import engine as engines
+from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.private import reveal
 from discreet.run import source as sources
 from discreet.run.execute import statements
@@ -42,7 +43,7 @@ KEYS = {
 def totals(db: discreet.Session, key: str, other: bool) -> tuple[str, list[Any]]:
     """The statement, and the exact totals behind the answer, in the order in which they are released."""
     plan = db.sql(f"SELECT {key}, COUNT(*) AS n FROM visits GROUP BY {key}", other=other).plan(1).steps
-    ((_, statement),) = statements(plan)
+    ((_, statement),) = statements(plan, DUCKDB)
     found = reveal(db._engine.run(statement.text, statement.given))
     return statement.text, sorted(zip(*(column.tolist() for column in found.values()), strict=True), key=repr)
 

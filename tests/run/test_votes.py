@@ -16,7 +16,7 @@ from theorems.laws import noisy_max
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.plan.bounding import Groups, Rows, Single, Votes
-from discreet.plan.resolve import ONE_FOR_CHOICES, votes
+from discreet.plan.resolve import ONE_FOR_CHOICES, most_groups, votes
 from discreet.run.source import Source
 from discreet.run.write import write_votes
 
@@ -88,12 +88,12 @@ def test_no_unit_moves_more_than_is_paid_for(how: Votes) -> None:
     most = 0
     for own in added:
         assert own.min() >= 0  # votes only grow: monotone
-        assert own.max(axis=1).sum() <= how.reach
+        assert own.max(axis=1).sum() <= how.weight
         most = max(most, int(own.max(axis=1).sum()))
-    assert most == how.reach  # and not less: it is the sensitivity
+    assert most == how.weight  # and not less: it is the sensitivity
     replaced = [b - a for a, b in itertools.product(added, repeat=2)]
     apart = [int((d.max(axis=1) - d.min(axis=1)).sum()) for d in replaced]
-    assert max(apart) == 2 * how.reach
+    assert max(apart) == 2 * how.weight
 
 
 @pytest.mark.parametrize("monotone", [True, False])
@@ -112,25 +112,25 @@ def test_the_winners_of_all_groups_together_are_private(how: Votes, monotone: bo
             worst = max(worst, sum(r.max() for r in ratios), sum(-r.min() for r in ratios))
         return worst
 
-    assert loss(how.reach) <= 1.5 + 1e-9
-    assert loss(how.reach // 2) > 1.5 + 1e-3
+    assert loss(how.weight) <= 1.5 + 1e-9
+    assert loss(how.weight // 2) > 1.5 + 1e-3
 
 
 # ── from limits to votes ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_limits_say_in_how_many_groups_a_unit_votes() -> None:
-    assert votes(Single(), source()) == Single()
-    assert votes(Rows(40), source(keyed=False)) == votes(Groups(1, 7), source(keyed=False)) == Votes(1, 1)
-    assert votes(Rows(3), source()) == Votes(3, ONE_FOR_CHOICES)
-    assert votes(Rows(40), source()) == Votes(len(KEYS), ONE_FOR_CHOICES)  # there are no more groups
-    assert votes(Groups(2, 50), source()) == Votes(2, ONE_FOR_CHOICES)
-    assert votes(Rows(40), source(None)) == Votes(40, ONE_FOR_CHOICES)
+    assert votes(Single(), len(KEYS)) == Single()
+    assert votes(Rows(40), 0) == votes(Groups(1, 7), 0) == Votes(1, 1)
+    assert votes(Rows(3), len(KEYS)) == Votes(3, ONE_FOR_CHOICES)
+    assert votes(Rows(40), len(KEYS)) == Votes(len(KEYS), ONE_FOR_CHOICES)  # there are no more groups
+    assert votes(Groups(2, 50), len(KEYS)) == Votes(2, ONE_FOR_CHOICES)
+    assert votes(Rows(40), None) == Votes(40, ONE_FOR_CHOICES)
 
 
 def test_how_many_groups_there_can_be() -> None:
-    two = (("k", K), ("j", K))
-    relation = tables.scan()
-    assert Source(relation, two, (("a", "b"), ("a", "c"), (None, "c")), DUCKDB).most_groups == 4  # rows of (None, b) are read too
-    assert Source(relation, two, (), DUCKDB).most_groups == 1
-    assert Source(relation, two, (("a", "b"),), DUCKDB, other=True).most_groups == 2
+    assert most_groups(2, (("a", "b"), ("a", "c"), (None, "c")), other=False) == 4  # rows of (None, b) are read too
+    assert most_groups(2, (), other=False) == 1
+    assert most_groups(2, (("a", "b"),), other=True) == 2
+    assert most_groups(0, ((),), other=False) == 0
+    assert most_groups(1, None, other=False) is None

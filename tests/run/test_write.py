@@ -12,10 +12,10 @@ from plan import samples as tables
 
 from discreet.engines.duckdb.dialect import DUCKDB, DuckDBDialect
 from discreet.plan.bounding import Bounding, Groups, Rows, Single
-from discreet.plan.budget import make
-from discreet.plan.total import Scaled, Stat
+from discreet.plan.scaling import Scaled
 from discreet.private import reveal
 from discreet.query.relation.expr import Column, field_of
+from discreet.query.totals import Total, Totals
 from discreet.run.source import Source
 from discreet.run.statement import Statement
 from discreet.run.write import write_capped, write_per_unit, write_totals, write_units, write_weights
@@ -30,21 +30,22 @@ def source(bounding: Bounding, groups: list[str] | None = KEYS) -> Source:
     return Source(relation, (("k", K),), None if groups is None else tuple((key,) for key in groups), DUCKDB)
 
 
-def stats(weighted: bool) -> list[Stat]:
-    field = field_of(X, tables.scan().schema)
-    return [make(form, X, field, weighted) for form in ("rows", "present", "total", "plain", "squares")]
+def stats(weighted: bool) -> list[Total]:
+    of = Totals(tables.scan().schema, {}, weighted, False, False)
+    products = [of.product((X, power)) for power in (1, 2, 3, 4)]
+    return [of.rows(), of.count(X), products[0], of.plain(X), *products[1:]]
 
 
-def added(stat: Stat, value: Any) -> int:
+def added(total: Total, value: Any) -> int:
     clean = tables.clamped(value)
-    if stat.form == "rows":
+    if total.form == "rows":
         return 1
     if clean is None:
         return 0
-    if stat.grid is None:
+    if not total.factors:
         return 1
-    place = tables.place(clean, stat.grid.mid, stat.grid.step, stat.grid.most)
-    return place * place if stat.form == "squares" else place
+    ((factor),) = total.factors
+    return tables.place(clean, factor.grid.mid, factor.grid.step, factor.grid.most) ** factor.power
 
 
 def run(found: list[tables.Row], statement: Statement) -> dict[str, list[Any]]:
@@ -83,8 +84,8 @@ def test_one_unit_reaches_no_further_than_it_may(bounding: Bounding, seed: int) 
             sums[unit][key] += weight * added(stat, value)
         for cells in sums.values():
             if not (isinstance(bounding, Groups) and bounding.euclidean):
-                assert sum(map(abs, cells.values())) <= bounding.reach.l1 * stat.most
-            assert sum(v * v for v in cells.values()) <= (bounding.reach.l2 * stat.most) ** 2
+                assert sum(map(abs, cells.values())) <= bounding.sensitivity.l1 * stat.most
+            assert sum(v * v for v in cells.values()) <= (bounding.sensitivity.l2 * stat.most) ** 2
 
 
 def test_weights_that_were_not_rounded_down_would_be_seen() -> None:
@@ -94,7 +95,7 @@ def test_weights_that_were_not_rounded_down_would_be_seen() -> None:
         sum(-(-bounding.one * 3 // max(n, 3)) for _ in range(n))  # ⌈one·3/n⌉ for each of n rows
         for n in range(1, 50)
     )
-    assert most > bounding.reach.l1
+    assert most > bounding.sensitivity.l1
 
 
 @pytest.mark.parametrize("bounding", [b for b in BOUNDINGS if not (isinstance(b, Groups) and b.euclidean)], ids=str)  # choices are pure
@@ -111,13 +112,13 @@ def test_weights_by_value(bounding: Bounding) -> None:
 @pytest.mark.parametrize("bounding", [Groups(1, 1), Groups(3, 1), Groups(2, 1, True)], ids=str)
 def test_units_count_once_in_each_group(bounding: Groups) -> None:
     found = tables.rows(3)
-    out = run(found, write_units(source(bounding), bounding, 0))
+    out = run(found, write_units(source(bounding), None, bounding, 0))
     pairs = {(row[0], row[1]) for row in found if row[0] is not None and row[1] in KEYS}
     expected = Counter(dict.fromkeys(KEYS, 0))
     for (_, key, _), weight in tables.weights([(unit, key, 0.0) for unit, key in pairs], bounding, set(KEYS)):
         expected[key] += weight
     assert dict(zip(out["k0"], out["s0"], strict=True)) == dict(expected)
-    assert run(found, write_units(Source(tables.scan(), (), None, DUCKDB), Groups(1, 1, one=1), 0)) == {
+    assert run(found, write_units(Source(tables.scan(), (), None, DUCKDB), None, Groups(1, 1, one=1), 0)) == {
         "s0": [len({row[0] for row in found} - {None})]
     }
 
@@ -168,7 +169,7 @@ def test_shifted_totals_move_no_further_than_is_said() -> None:
     stat = stats(weighted=True)[2]
     scaled = Scaled.of(stat, Rows(7), "add/remove", cells=5)
     assert scaled.bits > 0
-    reach = Rows(7).reach.l1 * stat.most
+    reach = Rows(7).sensitivity.l1 * stat.most
     for a in range(-50, 50, 7):
         parts = [reach // 5] * 5
         before = [a * 3**i for i in range(5)]
@@ -182,7 +183,7 @@ def test_what_the_shift_adds_is_needed() -> None:
     """A unit that carries every cell just over a multiple of 2^bits moves the shifted totals by more than its own reach, shifted."""
     stat, cells = stats(weighted=True)[2], 5
     scaled = Scaled.of(stat, Rows(7), "add/remove", cells)
-    step, reach = 2**scaled.bits, Rows(7).reach.l1 * stat.most
+    step, reach = 2**scaled.bits, Rows(7).sensitivity.l1 * stat.most
     each = (reach // cells - 1) // step * step + 1
     parts = [reach - (cells - 1) * each] + [each] * (cells - 1)
     assert sum(parts) == reach

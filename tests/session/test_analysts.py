@@ -72,7 +72,7 @@ def test_a_shared_ledger_of_two_sessions(project: Path, postgres: str) -> None:
     with discreet.connect(project, analyst="ana") as ana, discreet.connect(project, analyst="bo") as bo:
         release = ana.sql(asked(1)).release(epsilon=0.4, delta=0)
         assert bo.sql(asked(1)).release(epsilon=0.4, delta=0).repeated
-        assert bo.sql(asked(2)).release(epsilon=0.5, delta=0).receipt["ledger"]["sequence"] > release.receipt["ledger"]["sequence"]
+        assert bo.sql(asked(2)).release(epsilon=0.5, delta=0).receipt.sequence > release.receipt.sequence
         with pytest.raises(BudgetExceeded):
             bo.sql(asked(3)).release(epsilon=0.2, delta=0)
         shown = repr(ana) + repr(release) + str(release.receipt) + str(ana.history()) + str(ana.sql(asked(5)).plan(0.1).explain())

@@ -16,9 +16,10 @@ from discreet.algorithms.graphs.degrees import Degrees
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, PolicyError
 from discreet.ledger.ledger import open_ledger
-from discreet.loss import record
-from discreet.session.graphs import GraphRelease, GraphSession, graph
-from discreet.session.release import verify_receipt
+from discreet.ledger.receipt import verify_receipt
+from discreet.session.graphs.graph import GraphSession, graph
+from discreet.session.graphs.release import GraphRelease
+from discreet.session.graphs.request import GraphQuery
 
 RING = [(i, (i + 1) % 300) for i in range(300)]
 STAR = [(0, i) for i in range(1, 200)]
@@ -57,7 +58,7 @@ def test_where_nodes_are_protected() -> None:
         found = g.edges(epsilon=100)
         assert found.most is not None
         assert found.most >= 2
-        assert found.half_width == g.plan("edges", epsilon=100).error(most=found.most)
+        assert found.half_width == g.edges().plan(100).error(most=found.most)
         assert abs(g.degrees(epsilon=50, most=3).value.at_least[0] - 300) <= 8
         triangles = g.triangles(epsilon=50, most=3)
         assert abs(triangles.value) <= 300
@@ -94,7 +95,7 @@ def test_payment_comes_before_reading(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with monkeypatch.context() as patched:
         patched.setattr(Engine, "run", fails)
-        g.plan("edges", epsilon=1).error()
+        g.edges().plan(1).error()
         assert spent == []
         with pytest.raises(EngineError):
             g.edges(epsilon=1)
@@ -107,27 +108,27 @@ def test_payment_comes_before_reading(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_error_is_known_before_paying() -> None:
     with opened(RING) as g, opened(RING, "node") as h:
-        assert g.plan("edges", epsilon=1).error() == g.edges(epsilon=1).half_width == 3
-        assert g.plan("degrees", epsilon=1, most=5).error() == g.degrees(epsilon=1, most=5).half_width
-        assert g.plan("triangles", epsilon=1).error(common=20) > g.plan("triangles", epsilon=1).error(common=2)
-        assert h.plan("triangles", epsilon=1, most=3).error(nodes=300) > 0
-        assert h.plan("edges", epsilon=1).error(most=8) > h.plan("edges", epsilon=1, most=8).error()
+        assert g.edges().plan(1).error() == g.edges(epsilon=1).half_width == 3
+        assert g.degrees(most=5).plan(1).error() == g.degrees(epsilon=1, most=5).half_width
+        assert g.triangles().plan(1).error(common=20) > g.triangles().plan(1).error(common=2)
+        assert h.triangles(most=3).plan(1).error(nodes=300) > 0
+        assert h.edges().plan(1).error(most=8) > h.edges(most=8).plan(1).error()
         for plan, needed in (
-            (g.plan("triangles", epsilon=1), "common"),
-            (h.plan("triangles", epsilon=1, most=3), "nodes"),
-            (h.plan("edges", epsilon=1), "most"),
+            (g.triangles().plan(1), "common"),
+            (h.triangles(most=3).plan(1), "nodes"),
+            (h.edges().plan(1), "most"),
         ):
             with pytest.raises(Invalid, match=needed):
                 plan.error()
-        assert "2 nodes ε = 2" in h.plan("edges", epsilon=1).explain()
-        assert "ε = 0.1: how wide" in g.plan("triangles", epsilon=1).explain()
+        assert "2 nodes ε = 2" in h.edges().plan(1).explain()
+        assert "ε = 0.1: how wide" in g.triangles().plan(1).explain()
 
 
 def test_the_width_of_triangles_is_told_for_its_share() -> None:
     with opened(list(itertools.combinations(range(30), 2)), epsilon=10) as g:
         found = g.triangles(epsilon=10)
         assert found.half_width is not None
-        assert found.half_width >= g.plan("triangles", epsilon=10).error(0.95, common=28)
+        assert found.half_width >= g.triangles().plan(10).error(0.95, common=28)
         assert g.remaining.epsilon == 0
 
 
@@ -137,12 +138,12 @@ def test_prices_are_what_they_say() -> None:
         answers = [g.edges(epsilon=1), g.degrees(epsilon=1, most=3), g.triangles(epsilon=1), g.degree_sequence(epsilon=1, nodes=9)]
         answers += [h.edges(epsilon=1), h.edges(epsilon=1, most=3), h.degrees(epsilon=1, most=3), h.triangles(epsilon=1, most=3)]
         for one in answers:
-            loss = record.from_json(one.receipt["loss"])
+            loss = one.receipt.loss
             assert loss.basic == (1, 0)
-            verify_receipt(one.receipt)
+            verify_receipt(one.receipt.to_json())
             with pytest.raises(Invalid):
-                verify_receipt(one.receipt | {"epsilon": "1/2"})
-            assert one.receipt["groups"] == {"2": "2", "5": "5", "10": "10"}
+                verify_receipt(one.receipt.to_json() | {"epsilon": "1/2"})
+            assert one.groups == {2: 2, 5: 5, 10: 10}
             assert loss.group(5).epsilon_at(0) == pytest.approx(5)
             assert "several" in repr(one)
             back = GraphRelease.from_text(one.to_text())
@@ -176,7 +177,7 @@ def test_a_file_keeps_its_ledger_beside_it(tmp_path: Path) -> None:
         assert g.remaining.epsilon == 0
         assert g.edges(epsilon=1).value == first.value
     ledger = open_ledger(f"{path}.ledger")
-    verify_receipt(first.receipt, ledger)
+    verify_receipt(first.receipt.to_json(), ledger)
     ledger.close()
     with pytest.raises(PolicyError, match="each edge of friends, not each node of friends"):
         graph(path, source="a", target="b", protects="node", epsilon=1)
@@ -281,9 +282,9 @@ def test_wrong_questions() -> None:
             lambda: g.edges(epsilon=1, most=4),
             lambda: g.triangles(epsilon=1, most=4),
             lambda: g.degrees(epsilon=1, most=0),
-            lambda: g.plan("degrees", epsilon=1),
-            lambda: g.plan("diameter", epsilon=1),  # type: ignore[arg-type]
-            lambda: g.plan("edges", epsilon=1, nodes=5),
+            lambda: GraphQuery(g._edges, "degrees").plan(1),
+            lambda: GraphQuery(g._edges, "diameter").plan(1),  # type: ignore[arg-type]
+            lambda: GraphQuery(g._edges, "edges", nodes=5).plan(1),
             lambda: g.degree_sequence(epsilon=1, nodes=0),
             lambda: g.degree_sequence(epsilon=1, nodes=10**13),
             lambda: g.degree_sequence(epsilon=1, nodes=5.5),  # type: ignore[arg-type]

@@ -75,15 +75,15 @@ def test_candidates_that_are_found_have_a_limit_of_their_own() -> None:
     db = discreet.connect({"has": table}, unit="person", epsilon=10**6, delta=0.01, contributions={"rows": 5}, ledger=":memory:")
     plan = db.sql("SELECT MODE(item) AS item FROM has").plan(epsilon=1, delta=1e-6)
     assert "partition selection over units, each in at most 5" in str(plan.explain())
-    assert "people are counted, not rows" in str(plan.explain())
+    assert "units are counted, not rows" in str(plan.explain())
     found = [db.sql("SELECT MODE(item) AS item FROM has").release(epsilon=4 + Fraction(i, 10**6), delta=1e-6) for i in range(20)]
     assert all(release.rows == [{"item": "apple"}] for release in found)  # a lead of 56 at ε = 3: an error has a chance below e^(−150)
 
 
 def test_no_limit_is_looked_for_where_people_are_counted() -> None:
     db = discreet.connect({"has": long(FRUITS, 200)}, unit="person", epsilon=10, keys={"item": list(FRUITS)}, ledger=":memory:")
-    assert db.sql("SELECT MODE(item) AS item FROM has").plan(epsilon=1).steps.finds == ()
-    (find,) = db.sql("SELECT item, COUNT(DISTINCT person) AS n, MODE(item) AS m FROM has GROUP BY item").plan(epsilon=1).steps.finds
+    assert db.sql("SELECT MODE(item) AS item FROM has").plan(epsilon=1).steps.discoveries == ()
+    (find,) = db.sql("SELECT item, COUNT(DISTINCT person) AS n, MODE(item) AS m FROM has GROUP BY item").plan(epsilon=1).steps.discoveries
     assert find.what == "groups"  # not how many rows: these do not count
 
 

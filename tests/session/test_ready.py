@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 import discreet
-from discreet.engines import room
+from discreet.engines import disk
 from discreet.engines.engine import REOPEN
 from discreet.errors import EngineError
 
@@ -98,13 +98,13 @@ def test_after_a_fork_no_road_pays(road: str, file: Path) -> None:
 def test_a_file_that_is_gone_costs_nothing(road: str, file: Path) -> None:
     with connected(file) as db:
         file.unlink()
-        refused_for_nothing(db, ROADS[road], r"^visits: a file of it is gone.*connect again")
+        refused_for_nothing(db, ROADS[road], r"^visits: one of its files is missing.*connect again")
 
 
 def test_a_file_with_other_columns_costs_nothing(file: Path) -> None:
     with connected(file) as db:
         duckdb.connect().execute(f"COPY (SELECT 1 AS id, 2 AS price) TO '{file}'")
-        refused_for_nothing(db, ROADS["sql"], "have other columns than when it was opened")
+        refused_for_nothing(db, ROADS["sql"], "the columns of its files have changed since it was opened")
 
 
 def test_a_stored_answer_needs_no_engine(file: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_table_that_was_dropped_costs_nothing(tmp_path: Path) -> None:
     owner.execute("CREATE TABLE visits AS SELECT i % 5 AS id, 1 AS cost FROM range(10) AS t(i)")
     with discreet.connect({"visits": (owner, "visits")}, unit="id", epsilon=1, ledger=tmp_path / "l") as db:
         owner.execute("DROP TABLE visits")
-        refused_for_nothing(db, ROADS["sql"], "gone")
+        refused_for_nothing(db, ROADS["sql"], "missing")
         owner.execute("CREATE TABLE visits AS SELECT i % 5 AS id, 1 AS cost FROM range(10) AS t(i)")
         ROADS["sql"](db)  # it is there again
 
@@ -132,8 +132,8 @@ def test_an_engine_that_was_closed_costs_nothing(file: Path) -> None:
 
 def test_no_room_on_the_disk_costs_nothing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with connected(file) as db:
-        monkeypatch.setattr(room, "LEAST", 2**62)
-        refused_for_nothing(db, ROADS["sql"], "is full: make room there")
+        monkeypatch.setattr(disk, "MINIMUM_FREE", 2**62)
+        refused_for_nothing(db, ROADS["sql"], "is full: free some space")
 
 
 def test_a_graph_that_was_read_needs_its_file_no_more(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_graph_that_was_read_needs_its_file_no_more(tmp_path: Path) -> None:
     duckdb.connect().execute(f"COPY (SELECT i AS a, i + 1 AS b FROM range(9) AS t(i)) TO '{edges}'")
     with discreet.graph(str(edges), source="a", target="b", protects="edge", epsilon=9) as asked:
         moved = edges.rename(tmp_path / "elsewhere.parquet")
-        refused_for_nothing(asked, lambda db: db.edges(epsilon=1), "gone")
+        refused_for_nothing(asked, lambda db: db.edges(epsilon=1), "missing")
         moved.rename(edges)
         asked.edges(epsilon=1)
         edges.unlink()

@@ -7,6 +7,7 @@ import datetime
 import io
 import json
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,21 @@ import pytest
 from session.clinic import clinic
 
 from discreet.errors import Invalid
+from discreet.ledger.receipt import Paid, PricedRequest, Receipt
+from discreet.loss.leaves import Pure
 from discreet.run.outcome import Shown
 from discreet.session.release import Release
 
 SQL = "SELECT dept, COUNT(*) AS visits, AVG(cost) AS mean_cost, MEDIAN(cost) AS middle FROM visits GROUP BY dept"
 ASKED = {"keys": [["k", {}]], "outputs": [["k", {"is": "Column", "name": "k"}], ["n", {"is": "Column", "name": "m"}]]}
-RECEIPT = {"asked": ASKED, "epsilon": "1/2", "delta": "0", "ledger": {"sequence": 3}}
+
+
+def receipt(asked: dict[str, Any] = ASKED, delta: str = "0", **said: Any) -> Receipt:
+    priced = PricedRequest("question", asked, Fraction(1, 2), Fraction(delta), "each patient_id", "add/remove", "policy", "1")
+    return Receipt(priced, (Paid(priced.question, Pure(Fraction(1, 2)), 3, "hash"),), **said)
+
+
+RECEIPT = receipt()
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +50,7 @@ def test_it_prints_values_with_errors_and_what_it_cost(release: Release) -> None
 def test_an_empty_group_is_too_small_to_tell(release: Release) -> None:
     row = next(line for line in repr(release).splitlines() if line.startswith("lab"))
     assert "~" in row
-    assert "too small to tell" in repr(release)
+    assert "the interval contains 0" in repr(release)
 
 
 def test_a_repeat_says_that_it_is_free() -> None:
@@ -62,7 +72,7 @@ def test_keys_are_told_from_numbers(release: Release) -> None:
 
 
 def test_notebooks_get_a_page_with_nothing_unescaped() -> None:
-    release = Release((Shown("k", ["<script>"]), Shown("n", [5], None, 2.0)), 0.95, RECEIPT)
+    release = Release((Shown("k", ["<script>"]), Shown("n", [5], None, 2.0)), RECEIPT)
     assert "<script>" not in release._repr_html_()
     assert "&lt;script&gt;" in release._repr_html_()
     assert "5 <span" in release._repr_html_()
@@ -79,7 +89,7 @@ def test_frames_have_the_columns_and_their_ends(release: Release) -> None:
 
 
 def test_an_output_called_like_an_end_is_reported() -> None:
-    release = Release((Shown("n", [1], None, 2.0), Shown("n_low", [5])), 0.95, RECEIPT)
+    release = Release((Shown("n", [1], None, 2.0), Shown("n_low", [5])), RECEIPT)
     with pytest.raises(Invalid, match="intervals=False"):
         release.to_columns()
     assert release.to_columns(intervals=False) == {"n": [1], "n_low": [5]}
@@ -124,7 +134,7 @@ def test_plots_draw_the_first_number_or_the_one_named(release: Release, tmp_path
 
 def test_large_releases_print_quickly() -> None:
     size = 100_000
-    release = Release((Shown("k", list(range(size))), Shown("n", [float(i) for i in range(size)], None, 2.0)), 0.95, RECEIPT)
+    release = Release((Shown("k", list(range(size))), Shown("n", [float(i) for i in range(size)], None, 2.0)), RECEIPT)
     began = time.perf_counter()
     text, page = repr(release), release._repr_html_()
     assert time.perf_counter() - began < 1.0
@@ -134,7 +144,7 @@ def test_large_releases_print_quickly() -> None:
 
 @pytest.mark.parametrize("keys", [[2020, 2021, "(other)"], [datetime.date(2024, 1, 1), None, "(other)"]])
 def test_numbers_and_dates_beside_other_become_texts(keys: list[Any]) -> None:
-    release = Release((Shown("k", keys), Shown("n", [1, 2, 3], None, 2.0)), 0.95, RECEIPT)
+    release = Release((Shown("k", keys), Shown("n", [1, 2, 3], None, 2.0)), RECEIPT)
     texts = [None if key is None else str(key) for key in keys]
     assert release.to_arrow()["k"].to_pylist() == texts
     assert release.to_polars()["k"].to_list() == texts
@@ -156,7 +166,7 @@ def test_files_that_cannot_be_written_are_reported(release: Release, tmp_path: P
 
 def test_csv_holds_no_formulas_unless_wished() -> None:
     keys = ["=1+1", "+x", "-x", "@x", "\tx", "x=1"]
-    release = Release((Shown("k", keys), Shown("n", [-1.5] * 6, None, 2.0)), 0.95, RECEIPT)
+    release = Release((Shown("k", keys), Shown("n", [-1.5] * 6, None, 2.0)), RECEIPT)
 
     def read(text: str | None) -> list[list[str]]:
         return [row[:2] for row in csv.reader(io.StringIO(text))][1:]
@@ -166,12 +176,12 @@ def test_csv_holds_no_formulas_unless_wished() -> None:
 
 
 def test_the_small_print_says_what_was_found_and_what_it_means() -> None:
-    said = {
-        "found": {"limits": {"rows": 5}, "bounds": {"cost": {"low": "0", "high": "440"}}},
-        "notes": ["MAX(cost) is the 0.99 quantile <b>\x1b"],
-    }
-    release = Release((Shown("k", ["a"]), Shown("n", [5], None, 2.0)), 0.95, RECEIPT | said)
-    found = "found privately: at most 5 rows of a person count; cost within 0 … 440; who has more counts less"
+    said = receipt(
+        discovered={"limits": {"rows": 5}, "bounds": {"cost": {"low": "0", "high": "440"}}},
+        notes=("MAX(cost) is the 0.99 quantile <b>\x1b",),
+    )
+    release = Release((Shown("k", ["a"]), Shown("n", [5], None, 2.0)), said)
+    found = "discovered privately: at most 5 rows per person; cost clipped to 0 … 440; rows of heavier contributors are down-weighted"
     assert release.small_print[1:3] == ["MAX(cost) is the 0.99 quantile <b>\\x1b", found]
     assert found in repr(release)
     assert found in release._repr_html_()
@@ -190,6 +200,6 @@ def test_the_small_print_says_what_was_found_and_what_it_means() -> None:
     ],
 )
 def test_an_empty_release_says_why(asked: dict[str, Any], delta: str, said: str) -> None:
-    release = Release((Shown("k", []), Shown("n", [], None, 2.0)), 0.95, RECEIPT | {"asked": ASKED | asked, "delta": delta})
+    release = Release((Shown("k", []), Shown("n", [], None, 2.0)), receipt(ASKED | asked, delta))
     assert said in repr(release).splitlines()
     assert said in release._repr_html_()

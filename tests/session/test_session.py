@@ -160,7 +160,7 @@ def test_planning_reads_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(db._engine, "batches", lambda *_: pytest.fail("data was read"))
     q = db.sql(SQL)
     q.plan(epsilon=0.1).error(size=100, assume={"cost": (0, 10)})
-    assert q.dry_run(epsilon=1).receipt["dry_run"] is True
+    assert q.dry_run(epsilon=1).receipt.dry_run is True
     assert db.spent.epsilon == 0
     assert db.history() == []
 
@@ -181,7 +181,7 @@ def test_the_least_epsilon_for_an_error(path: Path) -> None:
         q.plan(epsilon=1).error(at={"zz": 1})
     with pytest.raises(Invalid, match="size"):
         q.price({"mean_cost": 5})
-    assert q.release(error={"visits": 60}).receipt["epsilon"] == str(q.price({"visits": 60}))
+    assert q.release(error={"visits": 60}).receipt.epsilon == q.price({"visits": 60})
 
 
 def test_groups_that_nobody_is_in(path: Path) -> None:
@@ -227,9 +227,9 @@ def test_the_receipt_says_nothing_of_the_data(path: Path, tmp_path: Path) -> Non
     small = tmp_path / "other"
     small.mkdir()
     pq.write_table(table(7), small / "visits.parquet")
-    a, b = (connect(place).ask(SQL, epsilon=0.1).receipt for place in (path, small / "visits.parquet"))
+    a, b = (connect(place).ask(SQL, epsilon=0.1).receipt.to_json() for place in (path, small / "visits.parquet"))
     for said in (a, b):
-        del said["ledger"], said["hash"]
+        del said["payments"][0]["entry"], said["hash"]
     assert a == b
 
 
@@ -275,10 +275,10 @@ def test_rows_without_a_key(tmp_path: Path) -> None:
     )
     assert [row["k"] for row in with_null.rows] == ["a", None]
     assert abs(with_null.rows[1]["n"] - 2000) < 20
-    assert with_null.receipt["notes"] == []
+    assert with_null.receipt.notes == ()
     without = discreet.connect(tmp_path / "t.parquet", **said).ask("SELECT flag, COUNT(*) AS n FROM t GROUP BY flag", epsilon=3)
     assert [row["flag"] for row in without.rows] == [False, True]
-    assert "flag (NULL)" in without.receipt["notes"][0]
+    assert "flag (NULL)" in without.receipt.notes[0]
 
 
 def test_jumps_have_no_interval(path: Path) -> None:
@@ -298,7 +298,7 @@ def test_a_clipped_count_is_not_certain(path: Path) -> None:
 def test_what_was_found_is_said(path: Path) -> None:
     pq.write_table(table(20_000), path)
     db = discreet.connect(path, unit="patient_id", epsilon=2, delta=1e-6)
-    found = db.ask("SELECT COUNT(*) AS n, AVG(cost) AS m FROM visits", epsilon=2).receipt["found"]
+    found = db.ask("SELECT COUNT(*) AS n, AVG(cost) AS m FROM visits", epsilon=2).receipt.discovered
     assert found["limits"]["rows"] in (2, 3)
     assert 400 <= float(found["bounds"]["cost"]["high"]) <= 1000
 
@@ -349,7 +349,7 @@ def test_a_slow_question_that_is_asked_by_many_is_paid_for_once(path: Path, monk
         time.sleep(2)
         return execute(*args)
 
-    monkeypatch.setattr("discreet.session.session.execute", slowly)
+    monkeypatch.setattr("discreet.session.run.execute", slowly)
     db, found = connect(path, ledger=":memory:", epsilon=9), []
     threads = [threading.Thread(target=lambda: found.append(db.ask("SELECT COUNT(*) AS n FROM visits", epsilon=1).rows)) for _ in range(3)]
     for thread in threads:

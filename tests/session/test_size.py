@@ -13,7 +13,7 @@ from gauntlet.replay import differences, excesses, run, standing_clock
 import discreet
 from discreet.private import reveal
 from discreet.run.execute import execute
-from discreet.session import session as road
+from discreet.session import run as road
 from discreet.tables.kind import Kind
 from discreet.tables.policy import Policy, read_policy
 
@@ -37,7 +37,10 @@ def session(values: list[Any] = VALUES, ids: list[Any] | None = None, **more: An
 
 
 def stats(db: Any, text: str) -> list[tuple[str, int | None]]:
-    return [(total.stat.form, total.stat.size) for total in db.sql(text).plan(epsilon=1).steps.totals]
+    """The totals of a question, and the public number of rows that a mean of each is divided by."""
+    steps = db.sql(text).plan(epsilon=1).steps
+    sizes = [steps.of.public_size(one.total.factors[0].expr) if one.total.factors else None for one in steps.totals]
+    return [(one.total.form, size) for one, size in zip(steps.totals, sizes, strict=True)]
 
 
 # ── how near ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -66,7 +69,7 @@ def test_intervals_hold_as_often_as_they_say() -> None:
 
 
 def test_expressions_of_columns_without_null_are_means_too() -> None:
-    assert stats(session(), "SELECT AVG(2 * x + 1) AS m FROM (SELECT x FROM p) AS q") == [("total", SIZE)]
+    assert stats(session(), "SELECT AVG(2 * x + 1) AS m FROM (SELECT x FROM p) AS q") == [("product", SIZE)]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +88,7 @@ def test_expressions_of_columns_without_null_are_means_too() -> None:
 def test_elsewhere_the_count_is_paid_for_as_before(text: str, more: dict[str, Any]) -> None:
     db = session(**more)
     forms = [form for form, size in stats(db, text) if size is None]
-    assert {"total"} < set(forms)
+    assert {"product"} < set(forms)
     assert forms == [form for form, _ in stats(session(**more | {"size": None}), text)]
 
 
@@ -124,8 +127,7 @@ def test_neighbours_look_the_same_whatever_size_is_declared(size: int) -> None:
 def test_dividing_by_the_true_number_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     def careless(plan: Any, engine: Any, progress: Any = None) -> Any:
         rows = max(int(reveal(engine.run("SELECT COUNT(*) AS n FROM p"))["n"][0]), 1)
-        true = tuple(evolve(total, stat=evolve(total.stat, size=total.stat.size and rows)) for total in plan.totals)
-        return execute(evolve(plan, totals=true), engine)
+        return execute(evolve(plan, of=evolve(plan.of, declared_size=plan.of.declared_size and rows)), engine)
 
     monkeypatch.setattr(road, "execute", careless)
     assert "rows" in problems(SIZE)
@@ -142,7 +144,7 @@ def test_a_wrong_size_is_off_in_proportion() -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"adjacency": "add/remove"}, "is not public where units come and go"),
+        ({"adjacency": "add/remove"}, "is not public under"),
         ({"one_row_per_unit": False}, "declare one_row_per_unit = true"),
         ({"size": 0}, "size"),
         ({"size": 2.5}, "size"),
@@ -156,7 +158,7 @@ def test_sizes_that_are_none(more: dict[str, Any], said: str) -> None:
 
 def test_of_several_tables_it_is_said_whose() -> None:
     many = {"epsilon": 1, "unit": "id", "one_row_per_unit": True, "adjacency": "replace-one"}
-    with pytest.raises(discreet.PolicyError, match="say whose"):
+    with pytest.raises(discreet.PolicyError, match="name the table"):
         Policy.of_arguments(["p", "q"], size=5, **many)
     policy = Policy.of_arguments(["p", "q"], size={"q": 5}, **many)
     assert [table.size for table in policy.tables] == [None, 5]

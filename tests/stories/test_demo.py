@@ -71,14 +71,6 @@ def test_it_is_quick(shown: tuple[str, Path, float]) -> None:
     assert shown[2] < 60
 
 
-def test_the_textbook_demonstration_runs_and_refuses() -> None:
-    command = [sys.executable, "-m", "discreet", "demo", "--textbook"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert run.stderr == ""
-    for expected in ("forecast, before paying", "hypertension", "refused: the budget does not admit this", "98.2%", "← charged"):
-        assert expected in run.stdout
-
-
 def test_every_public_name_exists_once() -> None:
     assert len(set(discreet.__all__)) == len(discreet.__all__)
     assert all(hasattr(discreet, name) for name in discreet.__all__)

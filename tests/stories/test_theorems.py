@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_page_of_theorems_is_current() -> None:
-    page = runpy.run_path(str(ROOT / "docs" / "theorems.py"))["page"]()
-    assert (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8") == page, "run: python docs/theorems.py"
+    page = runpy.run_path(str(ROOT / "docs" / "write_theorems.py"))["page"]()
+    assert (ROOT / "docs" / "theorems.md").read_text(encoding="utf-8") == page, "run: python docs/write_theorems.py"
     for name in ("### Laplace", "### SparseVector", "### advanced_composition", "### Filter", "### PartitionSelection"):
         assert name in page

@@ -89,7 +89,7 @@ def test_several_tables_protect_the_same_people() -> None:
     text = draft(schemas, {})
     assert text.count('unit = "patient_id"') == 2
     assert 'unit = "employee_id"' not in text
-    assert text.count("# CHECK: public = true if nobody is described by these rows") == 1
+    assert text.count("# CHECK: public = true if these rows describe nobody") == 1
 
 
 def test_nothing_is_suggested_for_the_unit() -> None:
@@ -101,5 +101,5 @@ def test_nothing_is_suggested_for_the_unit() -> None:
 @pytest.mark.parametrize(("source", "asks"), [("a.csv", 2), ("b/A.TSV.gz", 2), ("a.parquet", 0)])
 def test_types_of_a_text_file_must_be_said(source: str, asks: int) -> None:
     text = draft({"t": {"user_id": Kind.TEXT, "n": Kind.TEXT}}, {"t": source})
-    assert text.count("CHECK: this file says no types") == asks
+    assert text.count("CHECK: this file has no types") == asks
     read_policy(text)

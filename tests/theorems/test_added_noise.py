@@ -286,9 +286,9 @@ def test_thresholded_counts_is_what_the_code_draws() -> None:
     mechanism = ThresholdedCounts(epsilon=1, delta="1e-2")
     for n in (0, 1, 4, 9):
         found = mechanism.decide(np.full(20_000, n), Shake(n))
-        told = Counter(int(s) if shown else None for shown, s in zip(found.shown, found.sizes, strict=True))
+        told = Counter(int(s) if shown else None for shown, s in zip(found.selected, found.sizes, strict=True))
         assert fits(told, thresholded_law(mechanism, n))
-        assert (found.sizes[~found.shown] == 0).all()
+        assert (found.sizes[~found.selected] == 0).all()
 
 
 @pytest.mark.parametrize("partitions", [1, 4, 30])

@@ -1,4 +1,4 @@
-"""The command `discreet`: which commands there are, and which exit code each error has."""
+"""The command `discreet`: its commands, and the exit code of each error."""
 
 from __future__ import annotations
 
@@ -7,28 +7,31 @@ import sys
 from typing import Annotated
 
 from rich.text import Text
-from typer import Argument, Exit, Option, Typer
+from typer import Exit, Option, Typer
 
 import discreet
 from discreet.cli import screen
-from discreet.cli.account import budget, grant, verify
-from discreet.cli.ask import ask, explain
+from discreet.cli.ask import ask
+from discreet.cli.budget import budget
 from discreet.cli.demo import demo
+from discreet.cli.explain import explain
+from discreet.cli.grant import grant
+from discreet.cli.init import init
 from discreet.cli.migrate import migrate
 from discreet.cli.output import UNWRITABLE, as_typed, drop, show_what_can_be_shown
 from discreet.cli.synthesize import synthesize
+from discreet.cli.verify import verify
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, Refused
-from discreet.session.project import init as draft_project
 
-# what scripts may rely on; 2 is also what a wrong option gives
+COMMANDS = (init, ask, explain, synthesize, budget, grant, verify, migrate, demo)  # one file each, shown in this order
+# scripts may rely on these; 2 is also the code of a wrong option
 CODES: tuple[tuple[type[Error], int], ...] = ((Invalid, 2), (Refused, 3), (BudgetExceeded, 4), (LedgerError, 5), (EngineError, 6))
 OTHER = 1
 INTERRUPTED = 130
-UNEXPECTED = "{}, which is a mistake in discreet; nothing more is said, for it may contain data"
+UNEXPECTED = "{}, which is a bug in discreet: please report it with the command. Its text is not shown, because it may contain data"
+UNWRITTEN = "the output could not be written: make room, or write it elsewhere, and ask again. What was paid for is kept, so that is free"
 
 app = Typer(
-    help="Ask private questions of data about people: see the error first, pay from one budget, never overspend.",
-    epilog="Exit codes: 0 done, 2 wrong usage or policy, 3 refused, 4 budget exceeded, 5 ledger, 6 engine, 1 anything else.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -42,32 +45,17 @@ def _version(wanted: bool) -> None:
         raise Exit
 
 
-@app.callback()
-def top(version: Annotated[bool, Option("--version", help="Print the version.", callback=_version, is_eager=True)] = False) -> None:
-    """Ask private questions of data about people: see the error first, pay from one budget, never overspend."""
-
-
-@app.command()
-def init(
-    data: Annotated[list[str], Argument(metavar="DATA...", help="Files that hold the tables, or their folder.")],
-    output: Annotated[str | None, Option(metavar="FILE", help="Where to write it; discreet.toml beside the data if not said.")] = None,
+@app.callback(
+    epilog="Exit codes: 0 success, 2 wrong usage or policy, 3 refused, 4 budget exceeded, 5 ledger, 6 engine, 1 anything else.",
+)
+def top(
+    version: Annotated[bool, Option("--version", metavar="", help="Print the version.", callback=_version, is_eager=True)] = False,
 ) -> None:
-    """Draft a discreet.toml from the files' schemas; no value is looked at and nothing is overwritten."""
-    place = draft_project(data, output)
-    screen.out.print("written: ", Text(str(place)), sep="")
-    screen.out.print(
-        "go through every line marked CHECK, then: discreet ask ", Text(str(place)), ' "SELECT COUNT(*) …" --epsilon 0.1', sep=""
-    )
+    """Ask questions about people's data with differential privacy. See the error first, pay from one budget, never overspend."""
 
 
-app.command()(ask)
-app.command()(explain)
-app.command()(synthesize)
-app.command()(budget)
-app.command()(grant)
-app.command()(verify)
-app.command()(migrate)
-app.command()(demo)
+for command in COMMANDS:
+    app.command()(command)
 
 
 def main() -> None:
@@ -76,22 +64,22 @@ def main() -> None:
     sys.argv[1:] = as_typed(sys.argv[1:])
     try:
         try:
-            app()
+            app(prog_name="discreet")
         finally:
-            sys.stdout.flush()  # here, where an error can still be told
+            sys.stdout.flush()  # here, where an error can still be reported
     except Error as error:
         fail(type(error).__name__, str(error))
         sys.exit(next((code for kind, code in CODES if isinstance(error, kind)), OTHER))
     except OSError as error:
         if error.errno not in UNWRITABLE:
             fail("unexpected", UNEXPECTED.format(type(error).__name__))
-        elif error.errno != errno.EPIPE:  # else whoever read has gone, and misses nothing
-            fail("output", "it could not be written: make room, or write it elsewhere. What was paid for is kept: asked again it is free")
+        elif error.errno != errno.EPIPE:  # else the reader has gone, and misses nothing
+            fail("output", UNWRITTEN)
         drop(sys.stdout)
         sys.exit(OTHER)
     except SystemExit as leaving:
         if leaving.code == INTERRUPTED:  # typer has caught the KeyboardInterrupt
-            fail("interrupted", "what was charged before stays charged: `discreet budget` shows it")
+            fail("interrupted", "what was charged until now stays charged: `discreet budget DATA` shows it")
         raise
     except Exception as error:  # its text may contain data
         fail("unexpected", UNEXPECTED.format(type(error).__name__))
@@ -99,10 +87,10 @@ def main() -> None:
 
 
 def fail(kind: str, message: str) -> None:
-    """Say what went wrong, on stderr."""
+    """Print an error on stderr."""
     words = {"BudgetExceeded": "budget exceeded", "PolicyError": "policy", "LedgerError": "ledger", "EngineError": "engine"}
     try:
         screen.err.print(Text(f"{words.get(kind, kind.lower())}: ", style="bold red") + Text(message, style="default"), soft_wrap=True)
         sys.stderr.flush()
     except OSError:
-        drop(sys.stderr)  # then the exit code alone says it
+        drop(sys.stderr)  # then the exit code alone reports it

@@ -24,13 +24,13 @@ from discreet.address import credentials, is_address, without_credentials
 from discreet.cli import textbook as mechanisms
 from discreet.cli.hospital import HOSTILE, PEOPLE, POLICY, QUESTIONS, TABLES, TOO_MUCH, VISITS, Asked
 from discreet.cli.screen import gauge, out, working
-from discreet.engines.duckdb.generate import as_csv, exactly, write_tables
+from discreet.engines.duckdb.generate import as_csv, exact_rows, write_tables
 from discreet.errors import Error
 from discreet.explain.forecast import Forecast
-from discreet.plots.table import Series, cell, decimals, plainly
+from discreet.ledger.price import amount
+from discreet.plots.table import Series, decimals, format_cell, format_value
 from discreet.session.plan import Plan
 from discreet.session.project import FILE, open_project
-from discreet.session.receipts import price
 from discreet.session.release import Release
 from discreet.session.session import Session
 
@@ -107,7 +107,7 @@ def _ask(number: int, asked: Asked, db: Session, files: Files) -> Release:
     with working("asking"):
         release = query.release(asked.epsilon)
     took = time.perf_counter() - began
-    out.print(Padding(_beside(release, plan, asked.guess, exactly(files, asked.sql)), (0, 0, 0, 2), expand=False))
+    out.print(Padding(_beside(release, plan, asked.guess, exact_rows(files, asked.sql)), (0, 0, 0, 2), expand=False))
     _left(db, asked.epsilon, took)
     return release
 
@@ -137,7 +137,7 @@ def _beside(release: Release, plan: Plan, guess: Mapping[str, float], exact: lis
 
 
 def _cells(column: Series, row: int, forecast: Forecast, without: Mapping[str, Any]) -> list[Text]:
-    found = cell(column, row)
+    found = format_cell(column, row)
     shown = Text(found.value, style="" if column.is_key else "bold green")
     shown.append(f" {found.error}" if found.error else "", style="green")
     if column.name not in forecast:
@@ -145,7 +145,7 @@ def _cells(column: Series, row: int, forecast: Forecast, without: Mapping[str, A
     width, value = forecast[column.name], without.get(column.name)
     if column.name in forecast.ranks:
         of = "ranks" if isinstance(value, float) else "votes"
-        return [shown, Text(f"± {width:,.0f} {of}", style="dim"), Text(plainly(value, grouped=True), style="dim")]
+        return [shown, Text(f"± {width:,.0f} {of}", style="dim"), Text(format_value(value, grouped=True), style="dim")]
     digits = decimals(width) if isinstance(width, float) else 0
     return [shown, Text(f"± {width:,.{digits}f}", style="dim"), Text(f"{value:,.{digits}f}", style="dim")]
 
@@ -154,7 +154,7 @@ def _left(db: Session, paid: str, took: float) -> None:
     left = db.remaining.epsilon
     assert left is not None
     line = Text("  budget ").append_text(gauge(3 - float(left), 3.0, 24))
-    out.print(line, f"ε = {price(left)} left [dim]· paid {paid} · {took:.2f} s[/dim]\n")
+    out.print(line, f"ε = {amount(left)} left [dim]· paid {paid} · {took:.2f} s[/dim]\n")
 
 
 def _again(db: Session) -> None:

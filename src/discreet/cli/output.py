@@ -1,4 +1,4 @@
-"""Where output goes: an encoding that lacks characters, a full disk, a reader that has gone."""
+"""Output streams: encodings that lack characters, full disks, readers that have gone, and JSON."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import json
 import os
 import sys
 from contextlib import suppress
-from typing import Any, TextIO
+from typing import Annotated, Any, TextIO
 
+from typer import Option
+
+AsJson = Annotated[bool, Option("--json", metavar="", help="Print everything as JSON.")]
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE, errno.EROFS}
 _WORDS = {
     "ε": "epsilon", "δ": "delta", "ρ": "rho", "μ": "mu", "±": "+/-", "∞": "inf", "…": "...", "–": "-", "—": "-", "−": "-", "×": "x",
@@ -18,7 +21,7 @@ _WORDS = {
 
 
 def show_what_can_be_shown() -> None:
-    """Have characters that the terminal's encoding lacks written as words, or as their numbers, and never fail."""
+    """Write characters that the terminal's encoding lacks as words or as their code points, instead of failing."""
     codecs.register_error("discreet", _spelled)
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError):  # it was replaced by something that takes any text
@@ -26,7 +29,7 @@ def show_what_can_be_shown() -> None:
 
 
 def _spelled(error: UnicodeError) -> tuple[str, int]:
-    """What stands for characters that cannot be encoded.
+    """The text that replaces characters which cannot be encoded.
 
     >>> codecs.register_error("discreet", _spelled)
     >>> "ε ± 3 Zoë".encode("ascii", "discreet")
@@ -39,7 +42,7 @@ def _spelled(error: UnicodeError) -> tuple[str, int]:
 
 
 def drop(stream: TextIO) -> None:
-    """Forget what could not be written to a stream, so that it is not tried again when the process ends."""
+    """Discard what could not be written to a stream, so that it is not written again when the process ends."""
     with suppress(OSError, ValueError):
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, stream.fileno())
@@ -47,13 +50,13 @@ def drop(stream: TextIO) -> None:
 
 
 def print_json(told: Any, indent: int | None = None) -> None:
-    """Print values as JSON, which says the same in any encoding."""
+    """Print values as JSON, escaped unless the encoding is UTF-8."""
     whole = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     print(json.dumps(told, ensure_ascii=not whole, allow_nan=False, default=str, indent=indent))
 
 
 def as_typed(words: list[str]) -> list[str]:
-    """The words of a command in UTF-8, which a narrow locale has read byte by byte.
+    """The arguments of a command as UTF-8 text, where the locale has decoded them byte by byte.
 
     >>> as_typed(["SELECT 'Zo\\udcc3\\udcab'", "plain"])
     ["SELECT 'Zoë'", 'plain']

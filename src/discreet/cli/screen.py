@@ -1,10 +1,11 @@
-"""What people see on a terminal: tables in colour there, plain text everywhere else; data on stdout, all else on stderr."""
+"""What is printed: tables in colour on a terminal, plain text elsewhere; data on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
 
 from rich.console import Console
@@ -12,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from discreet.explain.text import Explanation
+from discreet.ledger import price
 from discreet.ledger.standing import Amount
-from discreet.plots.table import TOO_SMALL, cell
-from discreet.session.receipts import price
+from discreet.plots.table import TOO_SMALL, format_cell
 from discreet.session.release import Release
 
 MOST = 60  # rows that are shown
@@ -23,7 +24,7 @@ err = Console(highlight=False, stderr=True)
 
 
 def show(release: Release) -> None:
-    """Print a release: its table and the small print."""
+    """Print a release: its table, and the notes under it."""
     if not out.is_terminal:
         print(release)
         return
@@ -35,19 +36,19 @@ def show(release: Release) -> None:
 
 
 def plain_values(release: Release) -> dict[str, Any]:
-    """Rows, intervals and receipt for a machine."""
+    """A release for a machine: rows, intervals and receipt."""
     told = {"rows": release.rows, "intervals": release.intervals, "confidence": release.confidence}
-    told |= {"repeated": release.repeated, "receipt": release.receipt}
+    told |= {"repeated": release.repeated, "receipt": release.receipt.to_json()}
     return told
 
 
 def as_text(release: Release) -> str:
-    """The same as JSON; dates are text."""
+    """The same as JSON; dates are texts."""
     return json.dumps(plain_values(release), ensure_ascii=False, allow_nan=False, default=str)
 
 
 def table_of(release: Release, most: int = MOST) -> Table:
-    """A release as a table in colour: what is too faint to tell is dimmed."""
+    """A release as a table in colour; numbers that the noise may hide are dimmed."""
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="bold")
     series = release.series
     for column in series:
@@ -55,7 +56,7 @@ def table_of(release: Release, most: int = MOST) -> Table:
     for row in range(min(len(release), most)):
         cells = []
         for column in series:
-            found = cell(column, row)
+            found = format_cell(column, row)
             text = Text(found.value, style="dim" if found.faint else "cyan" if column.is_key else "bold")
             text.append(f" {found.error}" if found.error else "", style="dim")
             text.append(f" {TOO_SMALL}" if found.faint else "", style="yellow")
@@ -67,7 +68,7 @@ def table_of(release: Release, most: int = MOST) -> Table:
 
 
 def gauge(spent: float, whole: float, width: int = 30) -> Text:
-    """A bar of what is spent of a budget, in eighths."""
+    """A bar of what remains of a budget, in eighths of a character."""
     share = min(max(spent / whole, 0.0), 1.0) if whole else 1.0
     left = round((1 - share) * width * 8)
     colour = "green" if share < 0.5 else "yellow" if share < 0.9 else "red"
@@ -79,7 +80,7 @@ def gauge(spent: float, whole: float, width: int = 30) -> Text:
 
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Say on stderr what is being done, on a terminal only; gives the function that says what is next."""
+    """Show on stderr what is being done, on a terminal only; yields the function that shows the next step."""
     if not err.is_terminal:
         yield lambda _: None
         return
@@ -87,10 +88,14 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(Text(text))
 
 
+def amount(exact: Fraction | None) -> str:
+    """An ε or a δ as people write it; None is an ε without a bound."""
+    return "∞" if exact is None else price.amount(exact)
+
+
 def left(remaining: Amount) -> None:
-    """One line on what remains."""
-    epsilon = "∞" if remaining.epsilon is None else price(remaining.epsilon)
-    text = f"remaining: ε = {epsilon}" + (f", δ = {price(remaining.delta)}" if remaining.delta else "")
+    """Print what remains of the budget, in one line."""
+    text = f"remaining: ε = {amount(remaining.epsilon)}" + (f", δ = {amount(remaining.delta)}" if remaining.delta else "")
     out.print(Text(text, style="dim") if out.is_terminal else text)
 
 

@@ -1,4 +1,4 @@
-"""The demonstration: a made-up clinic asks private questions, sees the error first, and runs out of budget."""
+"""`discreet demo --textbook`: mechanisms and accounting without tables, on a mock clinic that runs out of budget."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SHARES = [0.11, 0.13, 0.21, 0.04, 0.18, 0.07, 0.2597, 0.0003]
 
 
 def clinic() -> tuple[Private[list[str]], Private[list[float]]]:
-    """One condition and one bill for each of 20,000 people who do not exist; the same in every run."""
-    # arithmetic in place of randomness: a low-discrepancy sequence through the quantile functions
+    """One condition and one bill for each of 20,000 mock patients; the same in every run."""
+    # no randomness: a low-discrepancy sequence, mapped by the quantile functions
     spread = [(i * 0.6180339887498949) % 1 for i in range(1, PEOPLE + 1)]
     ends = np.cumsum(SHARES)
     conditions = [CONDITIONS[min(int(np.searchsorted(ends, u, side="right")), len(CONDITIONS) - 1)] for u in spread]
@@ -33,7 +33,7 @@ def clinic() -> tuple[Private[list[str]], Private[list[float]]]:
 
 
 def bar(value: float, largest: float, width: int = 28) -> str:
-    """A bar of eighths."""
+    """A bar, in eighths of a character."""
     eighths = round(max(0.0, value) / largest * width * 8)
     return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
 
@@ -43,7 +43,7 @@ def main() -> None:
     console = Console(highlight=False)
     conditions, bills = clinic()
     budget = discreet.Filter(1, "1e-6")
-    console.print(f"\n[bold]A clinic with {PEOPLE:,} patients[/bold]. Budget: ε = 1, δ = 10⁻⁶ for each of them.\n")
+    console.print(f"\n[bold]A mock clinic with {PEOPLE:,} patients[/bold]. The budget is ε = 1, δ = 10⁻⁶ for each of them.\n")
     budget = _histogram(console, conditions, budget)
     budget = _popular(console, conditions, budget)
     budget = _median(console, bills, budget)
@@ -56,7 +56,7 @@ def main() -> None:
 def _pay(console: Console, budget: discreet.Filter, loss: Loss) -> discreet.Filter:
     after = budget.spend(loss)
     left = float(after.remaining[0])
-    console.print(f"  paid: {loss}   [dim]left for one question: ε = {left:.3g}[/dim]\n")
+    console.print(f"  paid: {loss}   [dim]ε = {left:.3g} remains[/dim]")
     return after
 
 
@@ -64,7 +64,7 @@ def _histogram(console: Console, conditions: Private[list[str]], budget: discree
     mechanism, counts = discreet.mechanisms.histogram(conditions, CONDITIONS, epsilon="0.4")
     console.print("[bold]1. How many patients have each condition?[/bold]")
     forecast = mechanism.error(0.95, size=len(CONDITIONS))
-    console.print(f"  forecast, before paying: all {len(CONDITIONS)} counts within ±{forecast:.0f}, with 95 % confidence")
+    console.print(f"  forecast, before paying: all {len(CONDITIONS)} counts within ±{forecast:.0f} with 95 % confidence")
     budget = _pay(console, budget, mechanism.loss)  # pay first
     released = mechanism.release(counts)
     table = Table("condition", "patients", "", box=None, padding=(0, 2))
@@ -77,7 +77,7 @@ def _histogram(console: Console, conditions: Private[list[str]], budget: discree
 
 def _popular(console: Console, conditions: Private[list[str]], budget: discreet.Filter) -> discreet.Filter:
     mechanism, counts = discreet.mechanisms.most_popular(conditions, CONDITIONS, epsilon="0.1")
-    console.print("[bold]2. Which is the most common?[/bold]  (noisy max: only the name leaves)")
+    console.print("[bold]2. Which is the most common?[/bold]  (report noisy max: only the name is released)")
     budget = _pay(console, budget, mechanism.loss)
     behind = mechanism.error(0.95, size=len(CONDITIONS))
     console.print(f"  [green]{mechanism.release(counts)}[/green], within {behind:.0f} patients of the best\n")
@@ -98,11 +98,11 @@ def _refusal(console: Console, budget: discreet.Filter) -> None:
     try:
         budget.spend(discreet.Laplace(epsilon="0.5").loss)
     except discreet.BudgetExceeded as refusal:
-        console.print(f"  [red]refused:[/red] {refusal}\n")
+        console.print(f"  [red]refused:[/red] {refusal}\n", soft_wrap=True)
 
 
 def _price(console: Console) -> None:
-    console.print("[bold]5. A price for pumpkins[/bold]  (exponential mechanism, ε = 0.2, bids up to $2)")
+    console.print("[bold]5. Which price earns most?[/bold]  (exponential mechanism, ε = 0.2, bids of up to $2)")
     mechanism = discreet.Exponential(epsilon="0.2", sensitivity=2)
     for who, scores in (("2 bid $1, 1 bids $2", [3, 2]), ("90 bid $1, 10 bid $2", [100, 20])):
         one, two = mechanism.probabilities(scores)
@@ -113,7 +113,7 @@ def _price(console: Console) -> None:
 def _accounting(console: Console) -> None:
     console.print("[bold]6. What do 1,000 Gaussian and 1,000 Laplace answers cost at δ = 10⁻⁶?[/bold]")
     start = time.perf_counter()
-    routes = (1000 * leaves.Gaussian(Fraction(1, 2500)) + 1000 * leaves.Laplace(Fraction(1, 100))).routes("1e-6")
+    routes = (1000 * leaves.GaussianLoss(Fraction(1, 2500)) + 1000 * leaves.LaplaceLoss(Fraction(1, 100))).routes("1e-6")
     took = time.perf_counter() - start
     best = min(routes.values())
     for name, epsilon in sorted(routes.items(), key=lambda item: -item[1]):
@@ -131,4 +131,4 @@ def _speed(console: Console) -> None:
         marks.append(time.perf_counter())
     best = min(b - a for a, b in pairwise(marks))
     rate = size / best / 1e6
-    console.print(f"[bold]7. Exact noise is fast[/bold]: {rate:.0f} million discrete Laplace samples a second\n")
+    console.print(f"[bold]7. How fast is exact noise?[/bold]  {rate:.0f} million discrete Laplace samples a second\n")

@@ -1,4 +1,4 @@
-"""Which engine data belongs to, by its type or by its address; engines load when they are needed."""
+"""Choose the engine for data by its type or address; engines load on first use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def open_engine(
 ) -> Engine:
     """Open sources as tables of the engine that they belong to; `engine` is "duckdb", "postgres", "spark" or a SparkSession.
 
-    `identities` are the columns that tell units apart: where the source's own equality cannot be kept, the table is refused.
+    `identities` are the columns that identify units: a table is refused if the equality of its source cannot be preserved there.
     """
     chosen = _chosen(engine, {belongs_to(source) for source in sources.values()})
     require_libraries(chosen)
@@ -45,7 +45,7 @@ def open_engine(
 
 
 def tables_of(data: object) -> dict[str, Any] | None:
-    """All tables of a whole database or session, each as a source; None for data that is one table."""
+    """All tables of a database or session, each as a source; None for data that is one table."""
     require_libraries(belongs_to(data))
     match belongs_to(data):
         case "postgres":
@@ -69,7 +69,7 @@ def require_libraries(engine: str | None) -> None:
 
 
 def belongs_to(source: object) -> str | None:
-    """The engine of a source; None for a file, which several can read."""
+    """The engine of a source; None for a file, which several engines can read."""
     of = source[0] if isinstance(source, tuple) and source else source
     if isinstance(of, str | os.PathLike):
         return "postgres" if is_address(of) else None
@@ -79,10 +79,10 @@ def belongs_to(source: object) -> str | None:
 def _chosen(engine: Any, found: set[str | None]) -> str:
     wanted = "spark" if belongs_to(engine) == "spark" and engine is not None else engine
     if wanted is not None and wanted not in ENGINES:
-        raise Invalid('the engine is "duckdb", "postgres", "spark" or a SparkSession; leave it out, and the data says which')
+        raise Invalid('engine must be "duckdb", "postgres", "spark" or a SparkSession; without engine= it is chosen by the data')
     theirs = {of for of in found if of is not None} | ({wanted} if wanted else set())
     if None in found and "postgres" in theirs:
-        raise EngineError("a PostgreSQL database does not read files: copy them into it, or name the file's table there")
+        raise EngineError("PostgreSQL does not read files: load the file into a table of the database and name that table")
     if len(theirs) > 1:
-        raise EngineError(f"these tables belong to different engines ({', '.join(sorted(theirs))}): bring them to one of them")
+        raise EngineError(f"these tables belong to different engines ({', '.join(sorted(theirs))}): move them all to one engine")
     return next(iter(theirs), "duckdb")

@@ -1,7 +1,7 @@
-"""How an engine spells the few primitives on which exactness and totality rest.
+"""The SQL primitives on which exactness and totality rest, as each engine spells them.
 
-What is written here means the same on every engine, to the last bit; where engines differ, or raise where another gives NULL, the
-difference is taken care of here and pinned by tests/engines/contract. Everything else is plain SQL that all engines share.
+Each primitive gives the same bits on every engine. Where engines differ, or where one raises and another gives NULL, the dialect removes
+the difference, and tests/engines/contract pins it. Everything else is SQL that all engines share.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import assert_never
 
 from discreet.tables.kind import Kind, Value
 
-_FAR = 2**52  # floats from here on are whole
+_FAR = 2**52  # floats from here on are integers
 
 
 class Dialect(ABC):
-    """SQL text for primitives."""
+    """SQL text for the primitives."""
 
     __slots__ = ()
 
     name: str
-    inline: str  # what keeps a WITH that is read twice from being written out in between
-    once: str  # what makes the engine compute a WITH once
-    joins_all: bool  # whether rows are joined with the counts of all units, or only of those beyond a limit
-    small: str  # what says that the table u is likely to be small, after SELECT
+    inline: str  # a keyword: do not materialise a WITH that is read twice
+    once: str  # a keyword: compute a WITH only once
+    joins_all: bool  # whether rows are joined with the counts of all units, or only of units above the limit
+    small: str  # a hint after SELECT: the table u is probably small
     types: tuple[str, str, str, str, str, str]  # boolean, integer, real, text, date, timestamp
 
     def type_name(self, kind: Kind) -> str:
@@ -63,21 +63,21 @@ class Dialect(ABC):
         assert_never(value)
 
     def real(self, value: Fraction) -> str:
-        """A real literal: the nearest float, spelled so that it reads back the same."""
+        """A real literal: the nearest float, spelled so that it is read back as the same float."""
         return f"CAST({float(value)!r} AS {self.type_name(Kind.REAL)})"
 
     def whole(self, text: str) -> str:
-        """A number that is whole and fits, as a 64-bit integer."""
+        """Cast a number that is an integer of 64 bits to that type."""
         return f"CAST({text} AS {self.type_name(Kind.INTEGER)})"
 
     # ── reals ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @abstractmethod
     def is_number(self, real: str) -> str:
-        """Whether a float is neither NaN nor NULL; it may be NULL where the float is."""
+        """Whether a float is neither NaN nor NULL; the result may be NULL where the float is."""
 
     def floor(self, real: str) -> str:
-        """⌊x⌋ of a float of at most 2^62, as a number that compares with floats and casts to an integer."""
+        """⌊x⌋ of a float of magnitude at most 2^62, as a number that compares with floats and casts to an integer."""
         return f"FLOOR({real})"
 
     def floor_real(self, real: str) -> str:
@@ -85,61 +85,61 @@ class Dialect(ABC):
         return f"FLOOR({real})"
 
     def ceil(self, real: str) -> str:
-        """⌈x⌉ of a float of at most 2^62, as a number that compares with floats and casts to an integer."""
+        """⌈x⌉ of a float of magnitude at most 2^62, as a number that compares with floats and casts to an integer."""
         return f"CEIL({real})"
 
     def times(self, a: str, b: str) -> str:
-        """The product of floats that does not overflow; it must not fail where it underflows."""
+        """A product of floats that does not overflow; it must not raise on underflow."""
         return f"({a} * {b})"
 
     def scaled(self, real: str, factor: Fraction) -> str:
-        """The product of a float and a positive constant that does not overflow; it must not fail where it underflows."""
+        """A product of a float and a positive constant that does not overflow; it must not raise on underflow."""
         return f"({real} * {self.real(factor)})"
 
     def over(self, a: str, b: str) -> str:
-        """The quotient of floats that does not overflow and whose divisor is not 0; it must not fail where it underflows."""
+        """A quotient of floats that does not overflow and whose divisor is not 0; it must not raise on underflow."""
         return f"({a} / {b})"
 
     def exp(self, real: str) -> str:
-        """e^x for x ≤ 200; it must not fail where it underflows."""
+        """e^x for x ≤ 200; it must not raise on underflow."""
         return f"EXP({real})"
 
-    # ── whole numbers ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── integers ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def total(self, summand: str, most: int) -> str:
-        """An aggregate: the exact sum of whole numbers of at most `most`, beyond 64 bits if need be; `shifted` brings it back."""
+        """An aggregate: the exact sum of integers of magnitude at most `most`. It may exceed 64 bits; `shifted` brings it back."""
         return f"SUM({summand})"
 
     @abstractmethod
     def shifted(self, total: str, bits: int) -> str:
-        """A large whole total divided by 2^bits towards 0, moved to ±2^62 if it lies beyond, as a 64-bit number; 0 for NULL."""
+        """An integer total divided by 2^bits towards 0 and clamped to ±2^62, as a 64-bit integer; 0 for NULL."""
 
     def isqrt(self, whole: str) -> str:
-        """⌊√whole⌋ for 0 ≤ whole ≤ 2^50."""
-        # √ is correctly rounded; below 2^50 it cannot round up to a whole number that the true root does not reach
+        """⌊√whole⌋ of an integer with 0 ≤ whole ≤ 2^50."""
+        # √ is correctly rounded; below 2^50 it cannot round up to an integer above the true root
         return self.whole(self.floor(f"SQRT(CAST({whole} AS {self.type_name(Kind.REAL)}))"))
 
     @abstractmethod
     def floor_divide(self, whole: str, by: str) -> str:
-        """⌊whole/by⌋ for whole ≥ 0 and by > 0."""
+        """⌊whole/by⌋ of integers with whole ≥ 0 and by > 0."""
 
     @abstractmethod
     def bits_set(self, masks: str) -> str:
-        """An aggregate: how many of 62 bits are set in any of the masks, as a 64-bit number."""
+        """An aggregate: how many of 62 bits are set in any of the masks, as a 64-bit integer."""
 
     def extreme(self, word: str, text: str, kind: Kind | None) -> str:
         """The aggregate MIN or MAX."""
         return f"{word}({text})"
 
     def same(self, a: str, b: str, kind: Kind | None) -> str:
-        """Whether two values are equal or both missing, in a form by which tables can be joined quickly."""
+        """Whether two values are equal or both NULL, in a form that engines join on quickly."""
         return f"{a} IS NOT DISTINCT FROM {b}"
 
     # ── order ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def hash_order(self, columns: Sequence[tuple[str, Kind | None]], salt: str) -> str:
-        """A well-mixed order on rows, the same for equal rows and on all engines, fixed by the salt."""
-        # what is missing is told apart from every text, also from 'NULL'
+        """A pseudorandom order of rows, fixed by the salt; equal rows and all engines give the same."""
+        # NULL differs from every text, also from 'NULL'
         parts = [self.text(salt), *(f"COALESCE('=' || {self._spelled(text, kind)}, 'NULL')" for text, kind in columns)]
         return f"MD5({self._joined(parts)})"
 
@@ -147,7 +147,7 @@ class Dialect(ABC):
         return " || '|' || ".join(parts)
 
     def _spelled(self, text: str, kind: Kind | None) -> str:
-        if kind is Kind.REAL:  # its whole part will do, for engines spell floats differently
+        if kind is Kind.REAL:  # the integer part suffices; engines spell floats differently
             clamped = f"CASE WHEN {text} > {_FAR} THEN {_FAR} WHEN {text} < -{_FAR} THEN -{_FAR} ELSE {text} END"
             text = self.whole(self.floor(f"({clamped})"))
         return f"CAST({text} AS {self.type_name(Kind.TEXT)})"
@@ -155,23 +155,23 @@ class Dialect(ABC):
     # ── texts and dates ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def like(self, text: str, pattern: str) -> str:
-        """Whether a text fits a pattern in which only % and _ are special."""
+        """Whether a text matches a pattern in which only % and _ are special."""
         return f"({text} LIKE {self.text(pattern)})"
 
     def change_case(self, word: str, text: str) -> str:
-        """LOWER or UPPER; beyond ASCII as the engine does it."""
+        """LOWER or UPPER; outside ASCII the engine decides."""
         return f"{word}({text})"
 
     def part(self, name: str, moment: str) -> str:
-        """A part of a date or timestamp as a 64-bit number; weekdays from Monday, 1."""
+        """A part of a date or timestamp as a 64-bit integer; weekdays count from Monday = 1."""
         return self.whole(f"EXTRACT({'ISODOW' if name == 'weekday' else name.upper()} FROM {moment})")
 
     def start(self, name: str, moment: str) -> str:
-        """The first day of the day, week, month, quarter or year."""
+        """The first day of the day, week, month, quarter or year of a date or timestamp."""
         return f"CAST(DATE_TRUNC('{name}', CAST({moment} AS {self.type_name(Kind.TIMESTAMP)})) AS DATE)"
 
     def shown(self, moment: str) -> str:
-        """A date or timestamp as text: ISO, a space before the time, parts of seconds without trailing zeros."""
+        """A date or timestamp as ISO text: a space before the time, fractions of seconds without trailing zeros."""
         return f"CAST({moment} AS {self.type_name(Kind.TEXT)})"
 
 

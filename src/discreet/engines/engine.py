@@ -1,4 +1,4 @@
-"""An engine: reads tables, runs the SQL that we wrote ourselves, and gives private columns."""
+"""An engine reads tables, runs SQL that discreet has generated, and returns private columns."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from discreet.private import Private
 from discreet.tables.kind import Kind, Value
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
-"""int64 for whole numbers, float64, bool; what may be missing, texts, dates and timestamps are objects, with None for what is missing."""
+"""int64, float64 or bool where nothing is missing; else objects, as are texts, dates and timestamps, with None for NULL."""
 
 BATCH = 2**18  # rows
 
 FAILED = (
-    "the engine failed; what it said is not repeated, for it may contain data. Try the question with dry_run(); "
-    "if that works, the owner of the data should check that its files are whole, readable and unchanged"
+    "the engine failed; its message is withheld because it may contain data. Try the question with dry_run(); "
+    "if that works, the data owner should check that the files are complete, readable and unchanged"
 )
 
-REOPEN = "this engine was opened before the process forked: connect again in the child"
-UNREADY = "the engine does not answer, or a table is not as it was when it was opened: check that it is there, then connect again"
+REOPEN = "this engine was opened before the process forked: connect again in the child process"
+UNREADY = "the engine does not answer, or a table has changed since it was opened: check that it exists, then connect again"
 
 
 @final
 @frozen
-class Given:
-    """A table of public values that goes to the engine with a statement: its name, and its columns by name, kind and values."""
+class PublicTable:
+    """A table of public values that is sent with a statement: its name, and its columns by name, kind and values."""
 
     name: str
     columns: tuple[tuple[str, Kind, Sequence[Value | None]], ...]
 
 
 class Engine(ABC):
-    """Where the tables are; nothing that goes wrong here may say more than that it went wrong."""
+    """Access to the tables. An error from here says only that something failed, never why, for the reason may contain data."""
 
     name: str
     version: str
@@ -48,32 +48,32 @@ class Engine(ABC):
 
     @abstractmethod
     def schema(self, table: str) -> dict[str, Kind | None]:
-        """The columns of a table, by its declared schema and never by its values; None is a type that we do not use."""
+        """The columns of a table, from its stored schema and never from its values; None is a type that is not supported."""
 
     @abstractmethod
-    def batches(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
-        """Run one SELECT and yield its rows, at least one batch, of about so many rows each (or all in one); only `_guarded` calls it."""
+    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
+        """Run one SELECT and yield its rows in at least one batch, of about `rows` rows (None: all in one); only `_guarded` calls it."""
 
     @abstractmethod
     def problem(self) -> str | None:
-        """Why no statement could be run now, as far as that is known without reading a row; None if nothing is known to be in the way.
+        """Why no statement could run now, as far as that is known without reading a row; None if no reason is known.
 
-        A connection that broke is replaced here. It may raise whatever the engine raises; only `ready` calls it.
+        A broken connection is replaced here. It may raise whatever the engine raises; only `ready` calls it.
         """
 
     def interrupted(self, error: Exception) -> bool:
-        """Whether an error is how this engine says that somebody pressed Ctrl-C; most raise KeyboardInterrupt themselves."""
+        """Whether an error is how this engine reports Ctrl-C; most engines raise KeyboardInterrupt themselves."""
         return False
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the tables."""
+        """Release the tables and the connection."""
 
     @final
     def ready(self) -> None:
-        """Raise EngineError unless a statement could be run now; called before anything is paid.
+        """Raise EngineError unless a statement could run now; called before anything is paid.
 
-        What it says depends on where the tables are and on their schemas, never on rows.
+        The message depends on the location and the schema of the tables, never on rows.
         """
         try:
             found = self.problem()
@@ -85,27 +85,27 @@ class Engine(ABC):
             raise EngineError(f"{found}. Nothing was charged")
 
     @final
-    def run(self, sql: str, given: Sequence[Given] = ()) -> Private[Columns]:
+    def run(self, sql: str, given: Sequence[PublicTable] = ()) -> Private[Columns]:
         """Run a query over private tables; any failure is the same EngineError."""
         return Private(self._all(sql, given))
 
     @final
-    def stream(self, sql: str, given: Sequence[Given] = ()) -> Iterator[Private[Columns]]:
-        """Run a query with a long result, in batches; read it to the end before the next query."""
+    def stream(self, sql: str, given: Sequence[PublicTable] = ()) -> Iterator[Private[Columns]]:
+        """Run a query with a long result, in batches; consume it to the end before the next query."""
         for batch in self._guarded(sql, given, BATCH):
             yield Private(batch)
 
     @final
     def read_public(self, sql: str) -> Columns:
-        """Run a query over public tables only, which the caller has made sure of."""
+        """Run a query over public tables only; the caller has checked that they are."""
         return self._all(sql, ())
 
-    def _all(self, sql: str, given: Sequence[Given]) -> Columns:
+    def _all(self, sql: str, given: Sequence[PublicTable]) -> Columns:
         found = list(self._guarded(sql, given, None))
         return found[0] if len(found) == 1 else {name: np.concatenate([batch[name] for batch in found]) for name in found[0]}
 
-    def _guarded(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
-        """What the engine says when it fails may contain data, so it is dropped: it is not even the context of our own error."""
+    def _guarded(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
+        """Run a statement. An error of the engine may contain data, so it is dropped: it is not even the context of our own error."""
         running = self.batches(sql, given, rows)
         while True:
             try:
@@ -135,7 +135,7 @@ class Engine(ABC):
 
 
 def is_interrupt(error: BaseException | None) -> bool:
-    """Whether an error stands for Ctrl-C: a library may raise one of its own while it handles the interrupt."""
+    """Whether an error was caused by Ctrl-C: a library may raise its own error while it handles the interrupt."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         if isinstance(error, KeyboardInterrupt):

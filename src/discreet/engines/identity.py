@@ -1,8 +1,8 @@
-"""Columns that tell units apart: a unit is what the source's own `=` says is one.
+"""Columns that identify units: two rows belong to one unit if and only if the source's own `=` says so.
 
-Where a column as we see it would make one unit of two, or two of one, its table is refused when it is opened. That is decided by stored
-types and collations and never by values, so the refusal says nothing about anybody. Values that a kind cannot hold are missing, and rows
-without a unit are left out: that keeps equality too.
+A column is refused when its table is opened if reading it would merge two units or split one. The decision uses stored types and
+collations, never values, so a refusal reveals nothing about anybody. A value that a kind cannot hold is read as NULL, and rows without a
+unit are dropped; this preserves equality too.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from typing import TypeAlias
 from discreet.errors import EngineError
 
 Identities: TypeAlias = Mapping[str, Collection[str]]
-"""The columns of each table that name units, lead to them, or name the nodes of a graph."""
+"""The columns of each table that identify units, link to them, or identify the nodes of a graph."""
 
 
-def unkept(table: str, column: str, why: str, instead: str) -> EngineError:
-    """The refusal of a column whose source's equality we cannot keep, with what to do."""
-    return EngineError(f"{table}: {column} tells units apart, and {why}: {instead}")
+def identity_refused(table: str, column: str, why: str, instead: str) -> EngineError:
+    """The refusal of a column whose equality cannot be preserved, with what to do."""
+    return EngineError(f"{table}: {column} identifies units, and {why}: {instead}")
 
 
-def declare(column: str, kind: str = "text") -> str:
-    """How to say what a column is to be read as."""
-    return f'declare what it is read as, columns={{"{column}": "{kind}"}} (in a discreet.toml: type = "{kind}")'
+def declare_type(column: str, kind: str = "text") -> str:
+    """Advice: declare the type that a column is read as."""
+    return f'declare its type, columns={{"{column}": "{kind}"}} (in discreet.toml: type = "{kind}")'
 
 
-def objects_as(column: str) -> str:
-    """How to say what a column of Python objects holds."""
+def declare_object_type(column: str) -> str:
+    """Advice: declare what a column of Python objects holds."""
     return (
-        f'say what its values are, columns={{"{column}": "text"}} for texts, "integer" for whole numbers; rows with any other value '
-        f'there are left out, so convert other types first, frame["{column}"].astype(str)'
+        f'declare its type, columns={{"{column}": "text"}} for texts or "integer" for integers; rows with any other value there are '
+        f'dropped, so convert mixed columns first, frame["{column}"].astype(str)'
     )
 
 
-def one_spelling(expression: str) -> str:
-    """How to give each unit one spelling, where a collation holds several equal."""
-    return f"pass a view of the table that spells each unit in one way, as in {expression}"
+def use_normalized_view(expression: str) -> str:
+    """Advice: give each unit one spelling, where a collation treats several as equal."""
+    return f"pass a view of the table that spells each unit in one way, for example with {expression}"

@@ -1,6 +1,7 @@
-"""Ctrl-C while an engine works.
+"""Ctrl-C while a statement runs.
 
-DuckDB looks for signals between some of its tasks only, and PySpark waits for its jobs before it lets go. So the main thread waits outside.
+DuckDB checks for signals only between some of its tasks, and PySpark waits for its jobs. So the statement runs in another thread, and the
+main thread waits and can be interrupted.
 """
 
 from __future__ import annotations
@@ -9,22 +10,22 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-_OFTEN = 0.05  # seconds between two attempts: one that comes before the statement has begun is lost
+_OFTEN = 0.05  # seconds between two attempts to cancel: an attempt before the statement has begun has no effect
 
 T = TypeVar("T")
 
 
 def interruptible(act: Callable[[], T], cancel: Callable[[], object]) -> T:
-    """Do something such that a signal that comes to the main thread cancels it at once."""
+    """Run `act` so that a signal to the main thread cancels it at once."""
     if threading.current_thread() is not threading.main_thread():
-        return act()  # signals do not come here
+        return act()  # only the main thread receives signals
     done = threading.Event()
-    told: list[T] = []
+    results: list[T] = []
     failed: list[BaseException] = []
 
     def work() -> None:
         try:
-            told.append(act())
+            results.append(act())
         except BaseException as error:
             failed.append(error)
         finally:
@@ -33,13 +34,13 @@ def interruptible(act: Callable[[], T], cancel: Callable[[], object]) -> T:
     worker = threading.Thread(target=work, daemon=True)
     worker.start()
     try:
-        done.wait()  # not Thread.join, which takes the thread for ended when it is interrupted itself
+        done.wait()  # not Thread.join: interrupted, it takes the thread for ended
     except BaseException:
         cancel()
-        while not done.wait(_OFTEN):  # whoever presses Ctrl-C twice does not wait; the connection is in use until the statement has ended
+        while not done.wait(_OFTEN):  # a second Ctrl-C ends the wait; the connection is in use until the statement ends
             cancel()
         raise
-    worker.join()  # it may hold the last reference to a connection, which must not be given back while the interpreter ends
+    worker.join()  # it may hold the last reference to a connection, which must not be released at interpreter exit
     if failed:
         raise failed.pop()
-    return told.pop()
+    return results.pop()

@@ -10,36 +10,36 @@ from typing import Any, assert_never
 
 from attrs import evolve
 
+from discreet.engines.dialect import Dialect
 from discreet.explain.forecast import TYPICAL_LIMITS, forecast
+from discreet.explain.spell import spelled
 from discreet.loss.promise import GROUPS, group_price
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
-from discreet.mechanisms.quantile import Quantile
 from discreet.plan.bounding import Groups, Rows, Single, Votes
-from discreet.plan.budget import totals as totals_of
-from discreet.plan.discovery import Find, FindBound, FindKeys, FindLimit
-from discreet.plan.resolve import bound, settle
-from discreet.plan.steps import Choice, Found, Steps, Total
-from discreet.plan.total import Stat
-from discreet.query.relation.expr import Column, Expr
-from discreet.query.relation.write import write_expr
+from discreet.plan.budget import needed, totals_of
+from discreet.plan.discover import counts_units_only
+from discreet.plan.discovery import BoundDiscovery, Discovered, Discovery, KeyDiscovery, LimitDiscovery
+from discreet.plan.resolve import bound, imagined, resolve
+from discreet.plan.steps import Choice, NoisyTotal, Steps
+from discreet.query.totals import Total
+from discreet.run.discovery import discovery_statement
 from discreet.run.execute import choice_statement, statements
-from discreet.run.source import Source
-from discreet.run.statement import Statement
 
-GUESSED_BOUNDS = {"low": Fraction(0), "high": Fraction(100)}  # where SQL is shown before these are found
+GUESSED_BOUNDS = {"low": Fraction(0), "high": Fraction(100)}  # where SQL is shown before these are discovered
 _BESIDE = Fraction(1, 10**6)  # the δ at which routes are compared too
 _MANY = 12  # groups that are listed by name
 
 
-def facts(plan: Steps) -> dict[str, Any]:
+def facts(plan: Steps, dialect: Dialect) -> dict[str, Any]:
     """Everything, in the order in which a reader asks."""
     told: dict[str, Any] = {
         "protected": _protected(plan),
         "price": _price(plan),
         "bounding": _bounding(plan),
         "groups": _groups(plan),
-        "finds": [_find(find) for find in plan.finds],
+        "discoveries": [_discovery(one) for one in plan.discoveries],
+        "statistics": {name: statistic.describe(spelled) for name, statistic in plan.question.statistics},
         "totals": _totals(plan),
         "together": {"epsilon": str(plan.budget.epsilon), "delta": str(plan.budget.delta)},
         "choices": _choices(plan),
@@ -48,7 +48,7 @@ def facts(plan: Steps) -> dict[str, Any]:
         "forecast": _forecast(plan),
         "notes": list(plan.notes),
         "unknown": _unknown(plan),
-        "statements": _statements(plan),
+        "statements": _statements(plan, dialect),
     }
     return told | {work: sum(one[work] for one in told["statements"]) for work in ("scans", "shuffles")}
 
@@ -69,21 +69,21 @@ def _price(plan: Steps) -> dict[str, Any]:
 
 
 def _bounding(plan: Steps) -> dict[str, str]:
-    open_limits = [find.what for find in plan.finds if isinstance(find, FindLimit)]
+    open_limits = [one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)]
     if open_limits:
-        return {"how": f"by {' and '.join(open_limits)}, found privately first", "why": _why_bounded(plan)}
+        return {"how": f"by {' and '.join(open_limits)}, discovered privately first", "why": _why_bounded(plan)}
     if _counts_people(plan):
         return {
-            "how": "people are counted, not rows: each unit once in a group, or once for each of its values",
+            "how": "units are counted, not rows: each once in a group, or once for each of its values",
             "why": "the statistics ask for that",
         }
     keyed = bool(plan.question.keys)
-    known = plan.bounding or bound(plan.question.relation.one_row, plan.contributions, Found(), plan.budget.noise, keyed)
+    known = plan.bounding or bound(plan.question.relation.one_row, plan.contributions, Discovered(), plan.budget.noise, keyed)
     return {"how": str(known), "why": _why_bounded(plan)}
 
 
 def _counts_people(plan: Steps) -> bool:
-    return not plan.question.relation.one_row and all(m.function in ("count_units", "mode") for _, m in plan.question.measures)
+    return not plan.question.relation.one_row and counts_units_only(plan.question)
 
 
 def _why_bounded(plan: Steps) -> str:
@@ -91,7 +91,7 @@ def _why_bounded(plan: Steps) -> str:
         return "the relation has at most one row for each unit"
     if plan.question.contributions:
         return "the question says so"
-    return "the policy says so" if plan.contributions else "nothing was declared, so about the 95th percentile over units is used"
+    return "the policy says so" if plan.contributions else "nothing was declared, so limits are searched beyond which few units lie"
 
 
 def _groups(plan: Steps) -> dict[str, Any]:
@@ -101,130 +101,127 @@ def _groups(plan: Steps) -> dict[str, Any]:
     if plan.public_groups is not None:
         listed = [[None if value is None else str(value) for value in group] for group in plan.public_groups[:_MANY]]
         return {"kind": "public", "keys": keys, "count": len(plan.public_groups), "first": listed, "other": plan.question.other}
-    finder = plan.key_finder
+    finder = plan.key_discovery
     assert finder is not None
     half, most = (math.ceil(finder.mechanism.error(level)) for level in (0.5, 0.95))
     sizes = sorted({1, max(half // 2, 2), half, most, 2 * most})
     chances = [[size, plan.shown(size)] for size in sizes]
-    assumed = "if each unit is in one group only" if finder.limit is None else f"each unit counts in at most {finder.limit} groups"
-    return {"kind": "found", "keys": keys, "chances": chances, "half": half, "most": most, "assumed": assumed, "other": plan.question.other}
+    assumed = "if each unit is in one group only" if finder.limit is None else f"each unit contributes to at most {finder.limit} groups"
+    told = {"keys": keys, "chances": chances, "half": half, "most": most, "assumed": assumed, "other": plan.question.other}
+    return {"kind": "discovered"} | told
 
 
-def _find(find: Find) -> dict[str, str]:
-    told = {"what": str(find), "epsilon": str(find.epsilon), "mechanism": " or ".join(kind.__name__ for kind in _kinds(find))}
-    return told | ({"delta": str(find.delta)} if isinstance(find, FindKeys) else {})
+def _discovery(discovery: Discovery) -> dict[str, str]:
+    kinds = " or ".join(kind.__name__ for kind in _kinds(discovery))
+    told = {"what": str(discovery), "epsilon": str(discovery.epsilon), "mechanism": kinds}
+    return told | ({"delta": str(discovery.delta)} if discovery.delta else {})
 
 
-def _kinds(find: Find) -> tuple[type[Mechanism[Any]], ...]:
-    """How it is found; which selection errs less is seen once the limit is known."""
-    if isinstance(find, FindKeys) and find.limit is None:
+def _kinds(discovery: Discovery) -> tuple[type[Mechanism[Any]], ...]:
+    """The mechanism; which selection has less error is known once the limit is."""
+    if isinstance(discovery, KeyDiscovery) and discovery.limit is None:
         return PartitionSelection, WeightedGaussianSelection
-    return (type(find.mechanism),)
+    return (type(discovery.mechanism),)
 
 
 # ── totals and choices ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _totals(plan: Steps) -> list[dict[str, Any]]:
-    if plan.settled:
-        return [_total(total, plan) for total in plan.totals]
-    weighted = not plan.question.relation.one_row
-    stats = totals_of(plan.question, {}, plan.budget.centred, weighted)
-    waits = "follows from what is found"
-    return [{"adds": _adds(stat, plan, with_grid=False), "noise": plan.budget.noise, "why": waits} for stat in stats]
+    if plan.resolved:
+        return [_total(noisy, plan) for noisy in plan.totals]
+    of = totals_of(plan.question, {}, plan.budget.centred, Single() if plan.question.relation.one_row else Rows(1))
+    waits = "follows from what is discovered"
+    return [{"adds": _adds(one, with_grid=False), "noise": plan.budget.noise, "why": waits} for one in needed(plan.question, of)]
 
 
-def _total(total: Total, plan: Steps) -> dict[str, Any]:
-    own = float(total.scaled.l2 * total.unit if total.is_gaussian else total.scaled.l1 * total.unit)
+def _total(noisy: NoisyTotal, plan: Steps) -> dict[str, Any]:
+    own = float(noisy.scaled.l2 * noisy.unit if noisy.is_gaussian else noisy.scaled.l1 * noisy.unit)
     told = {
-        "adds": _adds(total.stat, plan),
-        "noise": "gaussian" if total.is_gaussian else "laplace",
-        "mechanism": type(total.mechanism).__name__,
+        "adds": _adds(noisy.total),
+        "noise": "gaussian" if noisy.is_gaussian else "laplace",
+        "mechanism": type(noisy.mechanism).__name__,
         "sensitivity": own,
-        "why": _why_moved(total, plan),
-        "scale": total.scale,
+        "why": _why_bounded_by(noisy, plan),
+        "scale": noisy.scale,
     }
-    if total.is_gaussian:
-        return told
-    return told | {"epsilon": str(total.mechanism.loss.epsilon)}
+    return told if noisy.is_gaussian else told | {"epsilon": str(noisy.mechanism.loss.epsilon)}
 
 
-def _adds(stat: Stat, plan: Steps, with_grid: bool = True) -> str:
+def _adds(total: Total, with_grid: bool = True) -> str:
     """What each row adds to a total, in words."""
-    text = "" if stat.expr is None else spelled(stat.expr, plan)
-    within = ""
-    if stat.grid is not None and with_grid:
-        low, high = stat.grid.mid - stat.grid.half, stat.grid.mid + stat.grid.half
-        within = f", with {text} clamped to {number(low)} … {number(high)}"
-    match stat.form:
+    text = "" if total.expr is None else spelled(total.expr)
+    match total.form:
         case "rows":
             return "1 for each row"
         case "present":
-            return f"1 for each row in which {text} is there"
+            return f"1 for each row in which {text} is not NULL"
         case "units":
-            return "1 for each unit"
+            return "1 for each unit" if total.expr is None else f"1 for each unit with a row in which {text} is not NULL"
         case "distinct":
-            return f"1 for each different value of {text}"
-        case "plain":
-            return f"{text}{within}"
-        case "total":
-            return f"{text} − {number(stat.grid.mid)}{within}" if stat.grid and with_grid else f"{text}, from the middle of its bounds"
-        case "squares":
-            return f"({text} − {number(stat.grid.mid)})²{within}" if stat.grid and with_grid else f"the square of {text}, from the middle"
+            return f"1 for each distinct value of {text}"
+        case "product":
+            return _product(total, with_grid)
         case _:
-            assert_never(stat.form)
+            assert_never(total.form)
 
 
-def _why_moved(total: Total, plan: Steps) -> str:
-    """Why a unit moves a total no further: the lemma of its bounding, times the most a row adds."""
-    stat, norm = total.stat, "ℓ₂" if total.is_gaussian else "ℓ₁"
-    each = "1" if stat.grid is None else number(stat.most * stat.step)
+def _product(total: Total, with_grid: bool) -> str:
+    parts, clamps = [], []
+    for factor in total.factors:
+        text, grid = spelled(factor.expr), factor.grid
+        power = {1: "", 2: "²", 3: "³", 4: "⁴"}.get(factor.power, f"^{factor.power}")
+        parts.append(f"({text} − {number(grid.mid)}){power}" if with_grid and grid.mid else f"{text}{power}")
+        clamps.append(f"{text} clamped to {number(grid.mid - grid.half)} … {number(grid.mid + grid.half)}")
+    inside = parts[0] if len(parts) > 1 or total.factors[0].power > 1 else parts[0].removeprefix("(").removesuffix(")")
+    product = " · ".join([inside, *parts[1:]])
+    return f"{product}, with {' and '.join(clamps)}" if with_grid else f"{product}, from the middle of its bounds"
+
+
+def _why_bounded_by(noisy: NoisyTotal, plan: Steps) -> str:
+    """Why the sensitivity is no larger: the lemma of the bounding, times the most a row adds."""
+    total, norm = noisy.total, "ℓ₂" if noisy.is_gaussian else "ℓ₁"
+    each = number(total.most * total.step) if total.factors else "1"
     match plan.bounding:
         case Single():
             said = "a unit has one row"
         case Rows(rows):
             said = f"a unit's weights add up to {rows} at most, however its rows are spread"
         case Groups(groups, per_group):
-            root = f"√{groups}·{per_group}" if total.is_gaussian else f"{groups}·{per_group}"
+            root = f"√{groups}·{per_group}" if noisy.is_gaussian else f"{groups}·{per_group}"
             said = f"a unit's weights over all groups have {norm} at most {root}"
         case None:
             return ""
         case _:
             assert_never(plan.bounding)
-    if stat.form == "units" and not isinstance(plan.bounding, Single):
+    if total.form == "units" and not isinstance(plan.bounding, Single):
         most = plan.bounding.groups if plan.question.keys else 1
         said = (
             f"a unit's weights over all groups have ℓ₂ at most √{most}"
-            if total.is_gaussian
-            else f"a unit counts as {most} at most in all groups"
+            if noisy.is_gaussian
+            else f"a unit weighs {most} at most in all groups"
         )
     moved = f"{said}, and a row adds {each} at most" if each != "1" else said
-    twice = "; replaced by another unit, both move it" if plan.adjacency == "replace-one" else ""
-    return moved + twice + ("; rounding the totals down adds 1 for each cell" if total.scaled.bits else "")
+    twice = "; replaced by another unit, both contribute" if plan.adjacency == "replace-one" else ""
+    return moved + twice + ("; rounding the totals down adds 1 for each cell" if noisy.scaled.bits else "")
 
 
 def _choices(plan: Steps) -> list[dict[str, Any]]:
-    if plan.settled:
-        return [_choice(choice, plan) for choice in plan.choices]
-    measures, told = dict(plan.question.measures), []
+    if plan.resolved:
+        return [_choice(choice) for choice in plan.choices]
+    told = []
     for name, epsilon in plan.budget.choices:
-        expr = measures[name].expr
-        assert expr is not None
-        mode = measures[name].function == "mode"
-        what = f"{'the most popular value' if mode else 'a quantile'} of {spelled(expr, plan)}"
-        counted = "" if not mode or plan.question.relation.one_row else "; people are counted, not rows"
-        told.append({"name": name, "epsilon": str(epsilon), "of": spelled(expr, plan), "what": what + counted})
+        statistic = plan.question.selected[name]
+        voted = "; units are counted, not rows" if statistic.votes and not plan.question.relation.one_row else ""
+        told.append({"name": name, "epsilon": str(epsilon), "of": spelled(statistic.expr), "what": statistic.describe(spelled) + voted})
     return told
 
 
-def _choice(choice: Choice, plan: Steps) -> dict[str, Any]:
-    mechanism, of = choice.mechanism, spelled(choice.expr, plan)
-    told = {"name": choice.measure, "mechanism": type(mechanism).__name__, "epsilon": str(mechanism.epsilon), "of": of}
-    if isinstance(mechanism, Quantile):
-        grid = f"between {number(mechanism.grid.lower)} and {number(mechanism.grid.upper)} in steps of {number(mechanism.grid.step)}"
-        return told | {"what": f"the {number(mechanism.q * 100)} % quantile of {of}, {grid}"}
-    counted = f"; {choice.bounding}" if isinstance(choice.bounding, Votes) else ""
-    return told | {"what": f"the most popular of {len(choice.candidates)} values of {of}{counted}"}
+def _choice(choice: Choice) -> dict[str, Any]:
+    voted = f"; {choice.bounding}" if isinstance(choice.bounding, Votes) else ""
+    what = choice.statistic.describe_choice(spelled, choice.mechanism, choice.candidates)
+    told = {"name": choice.name, "mechanism": type(choice.mechanism).__name__, "epsilon": str(choice.mechanism.epsilon)}
+    return told | {"of": spelled(choice.expr), "what": what + voted}
 
 
 # ── theorems, losses, forecasts ──────────────────────────────────────────────────────────────────────────────────────
@@ -232,10 +229,10 @@ def _choice(choice: Choice, plan: Steps) -> dict[str, Any]:
 
 def theorems(plan: Steps) -> dict[str, str]:
     """Each mechanism's theorem, as its own docstring states it."""
-    settled = plan if plan.settled else _imagined(plan)
-    used: list[type] = [kind for find in plan.finds for kind in _kinds(find)]
-    used += [type(total.mechanism) for total in settled.totals] + [type(choice.mechanism) for choice in settled.choices]
-    used += [Votes for choice in settled.choices if isinstance(choice.bounding, Votes)]
+    resolved = plan if plan.resolved else _imagined(plan)
+    used: list[type] = [kind for one in plan.discoveries for kind in _kinds(one)]
+    used += [type(total.mechanism) for total in resolved.totals] + [type(choice.mechanism) for choice in resolved.choices]
+    used += [Votes for choice in resolved.choices if isinstance(choice.bounding, Votes)]
     return {kind.__name__: theorem(kind) for kind in used}
 
 
@@ -276,13 +273,11 @@ def _unknown(plan: Steps) -> list[str]:
     lines = []
     if not isinstance(plan.bounding, Single) and (plan.question.keys or not _counts_people(plan)):
         lines.append("how much is missing where units have more rows or groups than the limits: counts and sums are then too low")
-    if any(
-        measure.expr is not None and measure.function not in ("count_of", "count_distinct", "mode") for _, measure in plan.question.measures
-    ):
+    if plan.question.numbers:
         lines.append("how many values lie outside their bounds: they count as the nearest bound")
     if plan.public_groups is not None and plan.question.keys and not plan.question.other:
         lines.append("how many rows belong to groups that are not listed: they are left out")
-    if plan.key_finder is not None:
+    if plan.key_discovery is not None:
         lines.append("which small groups are not shown")
     return lines
 
@@ -290,48 +285,38 @@ def _unknown(plan: Steps) -> list[str]:
 # ── what will run ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _statements(plan: Steps) -> list[dict[str, Any]]:
-    """Every statement in its order; what depends on a find is shown as if that had found something usual."""
-    source = Source(plan.question.relation, plan.question.keys, None if plan.question.other else plan.public_groups, plan.dialect)
-    told = [(str(find), _find_statement(find, plan, source)) for find in plan.finds]
-    settled, after = (plan, "") if plan.settled else (_imagined(plan), _after(plan))
-    told += [(f"totals{after}", statement) for _, statement in statements(settled)]
-    told += [(f"{choice.measure}{after}", choice_statement(choice, settled)) for choice in settled.choices]
+def _statements(plan: Steps, dialect: Dialect) -> list[dict[str, Any]]:
+    """Every statement in its order; what depends on a discovery is shown as if that had a usual outcome."""
+    usual = Discovered() if plan.resolved else imagined(plan, _usual_limit, _usual_end)
+    before = usual if plan.public_groups is not None else evolve(usual, groups=None)
+    told = [(str(one), discovery_statement(one, plan, before, dialect)) for one in plan.discoveries]
+    resolved, after = (plan, "") if plan.resolved else (_imagined(plan), _after(plan))
+    told += [(f"totals{after}", statement) for _, statement in statements(resolved, dialect)]
+    told += [(f"{choice.name}{after}", choice_statement(choice, resolved, dialect)) for choice in resolved.choices]
     return [{"for": what, "sql": one.text, "scans": one.scans, "shuffles": one.shuffles} for what, one in told]
 
 
-def _find_statement(find: Find, plan: Steps, source: Source) -> Statement:
-    if isinstance(find, FindKeys) and find.measure is not None:
-        expr = dict(plan.question.measures)[find.measure].expr
-        assert expr is not None
-        source = Source(source.relation, ((find.measure, expr),), None, source.dialect)
-    if isinstance(find, FindKeys) and find.limit is None:
-        find = evolve(find, limit=TYPICAL_LIMITS["groups"])
-    return find.write(source)
+def _usual_limit(discovery: LimitDiscovery) -> int:
+    return TYPICAL_LIMITS[discovery.what]
+
+
+def _usual_end(discovery: BoundDiscovery) -> Fraction:
+    return GUESSED_BOUNDS[discovery.end]
 
 
 def _imagined(plan: Steps) -> Steps:
-    limits = {find.what: TYPICAL_LIMITS[find.what] for find in plan.finds if isinstance(find, FindLimit)}
-    bounds = {(find.expr, find.end): GUESSED_BOUNDS[find.end] for find in plan.finds if isinstance(find, FindBound)}
-    modes = {find.measure: (0, 1) for find in plan.finds if isinstance(find, FindKeys) and find.measure is not None}
-    groups = plan.public_groups if plan.public_groups is not None else (tuple(None for _ in plan.question.keys),)
-    settled = settle(plan, Found(limits, bounds, groups, modes))
-    return settled if plan.public_groups is not None else evolve(settled, groups=None)
+    resolved = resolve(plan, imagined(plan, _usual_limit, _usual_end))
+    return resolved if plan.public_groups is not None else evolve(resolved, groups=None)
 
 
 def _after(plan: Steps) -> str:
-    guessed = [f"{find.what} = {TYPICAL_LIMITS[find.what]}" for find in plan.finds if isinstance(find, FindLimit)]
-    guessed += [f"{find.end} {find.name} = {number(GUESSED_BOUNDS[find.end])}" for find in plan.finds if isinstance(find, FindBound)]
-    guessed += ["the groups" for find in plan.finds if isinstance(find, FindKeys)]
-    return f", after {', '.join(guessed)} are found" if guessed else ""
+    guessed = [f"{one.what} = {_usual_limit(one)}" for one in plan.discoveries if isinstance(one, LimitDiscovery)]
+    guessed += [f"{one.end} {one.name} = {number(_usual_end(one))}" for one in plan.discoveries if isinstance(one, BoundDiscovery)]
+    guessed += ["the groups" for one in plan.discoveries if isinstance(one, KeyDiscovery)]
+    return f", after {', '.join(guessed)} are discovered" if guessed else ""
 
 
-# ── spelling ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def spelled(expr: Expr, plan: Steps) -> str:
-    """An expression as people read it."""
-    return expr.name if isinstance(expr, Column) else write_expr(expr, plan.question.relation.schema, plan.dialect)
+# ── numbers ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def number(value: Fraction | int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias, final
@@ -14,15 +15,19 @@ from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.sensitivity import interval
-from discreet.plan.budget import ADDITIVE, SPREAD, TYPICAL
-from discreet.plan.discovery import FindBound, FindKeys, FindLimit
-from discreet.plan.resolve import ranges_of, settle
-from discreet.plan.steps import Found, Steps
-from discreet.plan.total import Stat
+from discreet.plan.discovery import BoundDiscovery, LimitDiscovery
+from discreet.plan.resolve import imagined, resolve
+from discreet.plan.steps import Steps
 from discreet.query.post import evaluate, smooth
 from discreet.query.relation.expr import Column, Expr, columns_of
-from discreet.run.intervals import Cells, Floats, half_widths, statistic
+from discreet.query.statistics.statistic import Additive
+from discreet.query.totals import Cells, Factor, Floats, Total
+from discreet.run.intervals import half_widths
+from discreet.run.outcome import behind, totals_of
 
+TYPICAL = 0.5  # a mean is taken to lie this far from the middle of its bounds, of the way to an end
+SPREAD = 1 / 3  # squares are taken to be this share of the largest on average: the values spread evenly
+RELATED = 0.5  # two numbers are taken to be this much correlated
 SIZES = (100, 1_000, 10_000, 100_000)
 AWKWARD = ((1.0, 0.01), (-1.0, 0.01), (0.0, SPREAD))  # where the mean may lie, and the variance, of the bounds' half and its square
 TYPICAL_LIMITS = {"rows": 10, "groups": 3, "per_group": 3}  # what a forecast takes limits to be that are still to be found
@@ -89,21 +94,22 @@ def forecast(
     """Half-widths of all outputs; `at` says where statistics lie, `assume` what open bounds and limits will be."""
     level = float(confidence_of(confidence))
     sizes = SIZES if size is None else (exact.whole(size, "size"),)
-    said = _said(plan, "assume", assume, {find.name for find in plan.finds if isinstance(find, FindBound)} | set(TYPICAL_LIMITS))
-    places = _said(plan, "at", at, {name for name, _ in (*plan.question.measures, *plan.question.outputs)} | _columns(plan))
-    guessed = {find.what: TYPICAL_LIMITS[find.what] for find in plan.finds if isinstance(find, FindLimit) and find.what not in said}
-    closed = plan if plan.settled else _assumed(plan, {**guessed, **said})
+    said = _said(plan, "assume", assume, {one.name for one in plan.discoveries if isinstance(one, BoundDiscovery)} | set(TYPICAL_LIMITS))
+    places = _said(plan, "at", at, {name for name, _ in (*plan.question.statistics, *plan.question.outputs)} | _columns(plan))
+    open_limits = [one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)]
+    guessed = {what: TYPICAL_LIMITS[what] for what in open_limits if what not in said}
+    closed = plan if plan.resolved else _assumed(plan, {**guessed, **said})
     widths: dict[str, HalfWidth] = {}
     worst: dict[str, HalfWidth] = {}
     ranks = set()
     for name, expr in plan.question.outputs:
-        measures = {m: measure for m, measure in plan.question.measures if m in columns_of(expr)}
+        used = columns_of(expr)
         followed = smooth(expr)
-        if not measures:
+        if not used & {statistic for statistic, _ in plan.question.statistics}:
             continue
         if closed is None or followed is None:
             widths[name] = worst[name] = None
-        elif all(measure.function in ADDITIVE for measure in measures.values()):
+        elif not used & set(plan.question.selected):
             widths[name] = _by_size(_additive(closed, followed, sizes, places, level, TYPICAL, SPREAD), sizes)
             far = [_additive(closed, followed, sizes, places, level, *place) for place in AWKWARD]
             worst[name] = _by_size([max(found) for found in zip(*far, strict=True)], sizes)
@@ -137,59 +143,99 @@ def _said(plan: Steps, what: str, given: Any, known: set[str]) -> dict[str, Any]
 
 
 def _columns(plan: Steps) -> set[str]:
-    return {measure.expr.name for _, measure in plan.question.measures if isinstance(measure.expr, Column)}
+    return {expr.name for _, statistic in plan.question.statistics for expr in statistic.exprs if isinstance(expr, Column)}
 
 
 def _additive(
     plan: Steps, expr: Expr, sizes: tuple[int, ...], at: Mapping[str, float], level: float, place: float, spread: float
 ) -> list[float]:
-    cells: Cells = {total.stat: np.array([_imagined(plan, total.stat, size, at, place, spread) for size in sizes]) for total in plan.totals}
-    measures = {m: measure for m, measure in plan.question.measures if m in columns_of(expr)}
+    group = Imagined.of(plan, at, place, spread)
+    cells: Cells = {one.total: np.array([size * group.mean_of(one.total) for size in sizes]) for one in plan.totals}
+    statistics = {name: one for name, one in plan.question.additive.items() if name in columns_of(expr)}
+    of = totals_of(plan)
 
     def output(there: Cells) -> Floats:
         if isinstance(expr, Column):
-            return statistic(measures[expr.name], there, clipped=False)
-        found = {m: statistic(measure, there, clipped=False).tolist() for m, measure in measures.items()}
+            return statistics[expr.name].value(of, there, clipped=False)
+        found = {name: one.value(of, there, clipped=False).tolist() for name, one in statistics.items()}
         keys = dict.fromkeys(name for name, _ in plan.question.keys)
         rows = [{**keys, **dict(zip(found, row, strict=True))} for row in zip(*found.values(), strict=True)]
         values = [evaluate(expr, row) for row in rows]
         return np.array([value if isinstance(value, int | float) else np.nan for value in values], float)
 
-    with np.errstate(invalid="ignore"):
-        return [0.0 if np.isnan(width) else float(width) for width in half_widths(output, cells, plan.totals, level)]
+    curved = any(one.curved for one in statistics.values())
+    found = half_widths(output, cells, behind(list(statistics.values()), plan), level, curved)
+    low, high = statistics[expr.name].limits(of) if isinstance(expr, Column) else (-math.inf, math.inf)
+    return [0.0 if np.isnan(width) else min(float(width), high - low) for width in found]
 
 
-def _imagined(plan: Steps, stat: Stat, size: int, at: Mapping[str, float], place: float, spread: float) -> float:
-    """What a total would be in a group of this size, with the mean at this place between the middle of the bounds and an end."""
-    if stat.grid is None:
-        return float(size)
-    same = {name: measure for name, measure in plan.question.measures if measure.expr == stat.expr}
-    names = {name: expr.name for name, expr in plan.question.outputs if isinstance(expr, Column) and expr.name in same}
-    said = {same[names.get(name, name)].function: value for name, value in at.items() if names.get(name, name) in same}
-    assert stat.expr is not None
-    within = ranges_of(plan, plan.found)[stat.expr]
-    half, centre = float(within.high - within.low) / 2, float(within.high + within.low) / 2
-    if isinstance(stat.expr, Column) and stat.expr.name in at:
-        said.setdefault("mean", at[stat.expr.name])
-    mean = (said["mean"] if "mean" in said else centre + place * half) - float(stat.grid.mid)  # from where the total is taken
-    if stat.form != "squares":
-        return size * mean
-    around = said["stddev"] ** 2 if "stddev" in said else said.get("variance", spread * half * half)
-    return size * (mean**2 + around)
+@final
+@frozen
+class Imagined:
+    """A group as a forecast takes it to be: where the means of numbers lie between their bounds, their variances, and correlations."""
+
+    plan: Steps
+    known: Mapping[tuple[str, tuple[Expr, ...]], float]  # what `at` says of means, variances and correlations
+    place: float  # else means lie this far from the middle, of the way to an end,
+    spread: float  # and variances are this share of the square of half the width
+
+    @classmethod
+    def of(cls, plan: Steps, at: Mapping[str, float], place: float, spread: float) -> Imagined:
+        """With what is said about statistics, by the names of their outputs, and about columns."""
+        outputs = {name: expr.name for name, expr in plan.question.outputs if isinstance(expr, Column)}
+        statistics = plan.question.additive
+        known: dict[tuple[str, tuple[Expr, ...]], float] = {}
+        for name, value in at.items():
+            asked: Additive | None = statistics.get(outputs.get(name, name))
+            known |= asked.implies(value) if asked is not None else {("mean", (Column(name),)): value}
+        return cls(plan, known, place, spread)
+
+    def mean_of(self, total: Total) -> float:
+        """What a row adds to a total on average."""
+        match total.factors:
+            case ():
+                return 1.0
+            case (one,):
+                return self._power(one)
+            case (first, second) if first.power == second.power == 1:
+                related = self.known.get(("correlation", (first.expr, second.expr)))
+                related = self.known.get(("correlation", (second.expr, first.expr)), RELATED) if related is None else related
+                deviations = math.sqrt(self._variance(first.expr) * self._variance(second.expr))
+                return self._power(first) * self._power(second) + related * deviations
+            case factors:
+                return math.prod(map(self._power, factors))
+
+    def _power(self, factor: Factor) -> float:
+        """The mean of a power, as of a normal distribution: binomially in its distance from the middle and its central moments."""
+        distance, variance = self._mean(factor.expr) - float(factor.grid.mid), self._variance(factor.expr)
+        central = [1.0, 0.0, variance, 0.0, 3 * variance**2]
+        return sum(math.comb(factor.power, k) * central[k] * distance ** (factor.power - k) for k in range(factor.power + 1))
+
+    def _mean(self, expr: Expr) -> float:
+        low, high = self._ends(expr)
+        return self.known.get(("mean", (expr,)), (low + high) / 2 + self.place * (high - low) / 2)
+
+    def _variance(self, expr: Expr) -> float:
+        low, high = self._ends(expr)
+        return self.known.get(("variance", (expr,)), self.spread * ((high - low) / 2) ** 2)
+
+    def _ends(self, expr: Expr) -> tuple[float, float]:
+        within = totals_of(self.plan).range(expr)
+        return float(within.low), float(within.high)
 
 
-def _choice(plan: Steps, measure: str, level: float) -> float:
-    choice = next(choice for choice in plan.choices if choice.measure == measure)
+def _choice(plan: Steps, name: str, level: float) -> float:
+    choice = next(choice for choice in plan.choices if choice.name == name)
     if isinstance(choice.mechanism, Quantile):
         return choice.mechanism.error(level) / choice.bounding.one
     return choice.mechanism.error(level, size=max(len(choice.candidates), 2)) / choice.bounding.one
 
 
 def _assumed(plan: Steps, assume: Mapping[str, Any]) -> Steps | None:
-    """The plan as if this had been found; None if something is still open."""
-    ends = [find for find in plan.finds if isinstance(find, FindBound)]
-    named = {find.name: find.expr for find in ends}
-    open_limits = {find.what for find in plan.finds if isinstance(find, FindLimit)}
+    """The plan as if this had been discovered; None if something is still open."""
+    ends = [one for one in plan.discoveries if isinstance(one, BoundDiscovery)]
+    named = {one.name: one.expr for one in ends}
+    open_limits = {one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)}
     bounds: dict[tuple[Expr, str], Fraction] = {}
     limits: dict[str, int] = {}
     for name, value in assume.items():
@@ -200,8 +246,6 @@ def _assumed(plan: Steps, assume: Mapping[str, Any]) -> Steps | None:
             bounds |= {(named[name], "low"): low, (named[name], "high"): high}
         else:
             raise Invalid(f"{name} is not open; open are {', '.join([*named, *open_limits]) or 'no bounds and no limits'}")
-    if {(find.expr, find.end) for find in ends} - set(bounds) or open_limits - set(limits):
+    if {(one.expr, one.end) for one in ends} - set(bounds) or open_limits - set(limits):
         return None
-    groups = plan.public_groups if plan.public_groups is not None else (tuple(None for _ in plan.question.keys),)
-    modes = {find.measure: (0, 1) for find in plan.finds if isinstance(find, FindKeys) and find.measure is not None}
-    return settle(plan, Found(limits, bounds, groups, modes))
+    return resolve(plan, imagined(plan, lambda one: limits[one.what], lambda one: bounds[one.expr, one.end]))

@@ -1,4 +1,4 @@
-"""The least ε for a wished error."""
+"""The least ε for a target error."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from discreet.query.relation.expr import columns_of
 _FURTHEST = Fraction(10**300)
 
 
-def wished_errors(error: Any, question: Question) -> dict[str, float]:
-    """Read {"mean_cost": 5}: which outputs may err how far."""
-    measures = {name for name, _ in question.measures}
-    outputs = [name for name, expr in question.outputs if columns_of(expr) & measures]
+def target_errors(error: Any, question: Question) -> dict[str, float]:
+    """Read {"mean_cost": 5}: the target error of each output."""
+    statistics = {name for name, _ in question.statistics}
+    outputs = [name for name, expr in question.outputs if columns_of(expr) & statistics]
     if not isinstance(error, Mapping) or not error or set(error) - set(outputs):
-        raise Invalid(f"give the wished error of some statistics, as in {{{outputs[0]!r}: 5}}; there are {', '.join(outputs)}")
+        raise Invalid(f"give the target error of some statistics, as in {{{outputs[0]!r}: 5}}; there are {', '.join(outputs)}")
     return {name: exact.float_down(min(exact.positive(width, f"the error of {name}"), _FURTHEST)) for name, width in error.items()}
 
 
-def least_epsilon(forecast_at: Callable[[Fraction], Forecast], wished: Mapping[str, float], surely: bool) -> Fraction:
-    """The least ε of three significant digits at which every output is as close as wished; `surely` wherever its statistics lie."""
+def least_epsilon(forecast_at: Callable[[Fraction], Forecast], targets: Mapping[str, float], surely: bool) -> Fraction:
+    """The least ε of three significant digits at which every output is within its target; `surely` wherever its statistics lie."""
 
     def enough(epsilon: Fraction) -> bool:
         forecast = forecast_at(epsilon)
-        return all(_width((forecast.worst if surely else forecast)[name], name) <= width for name, width in wished.items())
+        return all(_width((forecast.worst if surely else forecast)[name], name) <= width for name, width in targets.items())
 
     steps = [Fraction(digits) * Fraction(10) ** exponent for exponent in range(-8, 2) for digits in range(100, 1000)]
     low, high = 0, len(steps) - 1

@@ -9,6 +9,7 @@ from typing import Any, final
 
 from attrs import frozen
 
+from discreet.engines.dialect import Dialect
 from discreet.explain.facts import facts
 from discreet.explain.html import page
 from discreet.explain.layout import laid_out
@@ -50,9 +51,9 @@ class Explanation:
         return page(list(sections(self.facts)))
 
 
-def explain(plan: Steps) -> Explanation:
-    """Explain a plan; nothing is read or spent."""
-    return Explanation(facts(plan))
+def explain(plan: Steps, dialect: Dialect) -> Explanation:
+    """Explain a plan, with the SQL of a dialect; nothing is read or spent."""
+    return Explanation(facts(plan, dialect))
 
 
 def _wrapped(lines: list[str]) -> Iterator[str]:
@@ -70,8 +71,9 @@ def sections(told: dict[str, Any]) -> Iterator[Section]:
     yield "How much of one unit counts", [f"{told['bounding']['how']} ({told['bounding']['why']})"]
     if told["groups"]["kind"] != "none":
         yield "Which groups are shown", _groups(told["groups"])
-    if told["finds"]:
-        yield "What is found first, privately", [_find(find) for find in told["finds"]]
+    if told["discoveries"]:
+        yield "What is discovered first, privately", [_discovery(one) for one in told["discoveries"]]
+    yield "Statistics", [f"{name}: {what}" for name, what in told["statistics"].items()]
     if told["totals"]:
         yield "Totals", [_together(told["together"]), *(line for total in told["totals"] for line in _total(total))]
     if told["choices"]:
@@ -117,9 +119,9 @@ def _chance(chance: float) -> str:
     return f"{chance:.1g}" if chance < 0.001 else f"{chance:.1%}".replace("%", " %") if chance < 0.9995 else "≈ 1"
 
 
-def _find(find: dict[str, str]) -> str:
-    paid = f"ε = {short(find['epsilon'])}" + (f", δ = {short(find['delta'])}" if "delta" in find else "")
-    return f"{find['what']}, by {find['mechanism']} with {paid}"
+def _discovery(told: dict[str, str]) -> str:
+    paid = f"ε = {short(told['epsilon'])}" + (f", δ = {short(told['delta'])}" if "delta" in told else "")
+    return f"{told['what']}, by {told['mechanism']} with {paid}"
 
 
 def _together(told: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The till: whatever is asked is paid for once, before anything is read, and its answer is kept for all who ask again."""
+"""Payment: every question is paid for once, before any row is read; its answer is stored and repeats are free."""
 
 from __future__ import annotations
 
@@ -48,14 +48,13 @@ class Stored(Protocol):
 Kept = TypeVar("Kept", bound=Stored)
 Value = TypeVar("Value")
 
-_order: ContextVar[tuple[object, str] | None] = ContextVar(
-    "order", default=None
-)  # the till and the reservation that steps taken now are of
+# the account and the reservation that the steps running now belong to
+_order: ContextVar[tuple[object, str] | None] = ContextVar("order", default=None)
 _running: ContextVar[frozenset[tuple[int, str]]] = ContextVar("running", default=frozenset())  # questions that are being answered here
 
 
 @final
-class Till:
+class Payments:
     """A ledger as one analyst pays from it."""
 
     def __init__(self, ledger: Ledger, analyst: str | None, ready: Callable[[], None]) -> None:
@@ -67,6 +66,11 @@ class Till:
         """Take no more payments."""
         self._closed = True
 
+    def require_open(self) -> None:
+        """Raise Invalid if the session was closed."""
+        if self._closed:
+            raise Invalid(CLOSED)
+
     @property
     def allowance(self) -> Allowance:
         """What may still be spent, and was."""
@@ -76,7 +80,7 @@ class Till:
         """Whether a question was answered before."""
         return self._ledger.find(question) is not None
 
-    def once(
+    def pay_once(
         self,
         asked: Priced,
         question: str,
@@ -101,7 +105,7 @@ class Till:
             paid = self._start(asked, question, note, holder, lost)
             if paid is None:
                 return read((self._ledger.find(question) or {})["release"], True)
-            with self._lease(holder), _during(_running, _running.get() | {mine}):
+            with self._lease(holder), _during(_running, _running.get() | {mine}), _said_if_lost(paid, lost):
                 release = run(paid)
                 text = release.to_text()
                 stored = self._ledger.store(paid, {"release": text}, holder)
@@ -141,8 +145,7 @@ class Till:
 
     @contextmanager
     def _paying(self, asked: Priced) -> Iterator[None]:
-        if self._closed:
-            raise Invalid(CLOSED)
+        self.require_open()
         self._ready()
         try:
             yield
@@ -163,8 +166,7 @@ class Till:
 
         BudgetExceeded, and nothing is charged, if the budget does not admit all of them together.
         """
-        if self._closed:
-            raise Invalid(CLOSED)
+        self.require_open()
         self._ready()
         holder = _new_holder()
         order = self._ledger.reserve(losses, holder=holder, analyst=self._analyst)
@@ -177,7 +179,7 @@ class Till:
 
     @property
     def _of_order(self) -> str | None:
-        """The order of this till that steps belong to which are taken now."""
+        """The reservation that the steps running now belong to, if it is of this account."""
         current = _order.get()
         return current[1] if current is not None and current[0] is self else None
 
@@ -202,6 +204,16 @@ class Till:
         while not done.wait(LASTS / 5):
             with suppress(LedgerError):
                 self._ledger.renew(holder)
+
+
+@contextmanager
+def _said_if_lost(paid: Entry, lost: str | None) -> Iterator[None]:
+    """Say with the error of a run that its question was paid for and not answered, and what to do."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"ledger entry {paid.sequence} was charged and not answered: {lost or 'ask again, and pay again, for a new draw'}")
+        raise
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What mechanisms cost: losses as terms, what they amount to together, and budgets."""
+"""Privacy losses of mechanisms: losses as terms, their composition, and budgets."""
 
 from typing import TYPE_CHECKING
 

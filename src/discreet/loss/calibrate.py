@@ -1,4 +1,4 @@
-"""The least noise within a ceiling, rounded up to short rationals so that the loss paid is provably not above the ceiling."""
+"""Calibration: the least noise within a ceiling, rounded up to short rationals so that the loss provably does not exceed the ceiling."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from discreet.loss.certify import rational_above, short_above
 from discreet.loss.convert import gaussian_budget
 from discreet.loss.loss import Loss
 
-_BITS = 40  # of a scale: far finer than anyone cares for, and short enough to read and to compute with
+_BITS = 40  # of a scale: finer than any use needs, and short enough to read and to compute with
 
 
 def laplace_scale(epsilon: Number, sensitivity: Number = 1) -> Fraction:
-    """Give the scale b of Laplace noise for ε, exactly.
+    """The scale b of Laplace noise for ε, exactly.
 
     Theorem (Dwork, McSherry, Nissim & Smith 2006).
         Noise of scale b = Δ/ε on a vector of ℓ₁ sensitivity Δ is ε-DP.
@@ -28,7 +28,7 @@ def laplace_scale(epsilon: Number, sensitivity: Number = 1) -> Fraction:
 
 
 def gaussian_scale(epsilon: Number, delta: Number, sensitivity: Number = 1) -> Fraction:
-    """Give the least σ of Gaussian noise for (ε, δ).
+    """The least σ of Gaussian noise for (ε, δ).
 
     Theorem (Balle & Wang 2018, theorem 8).
         Noise of standard deviation σ on a vector of ℓ₂ sensitivity Δ is (ε, δ)-DP if and only if, with μ = Δ/σ,
@@ -40,12 +40,12 @@ def gaussian_scale(epsilon: Number, delta: Number, sensitivity: Number = 1) -> F
     target, mass = exact.non_negative(epsilon, "epsilon"), exact.probability(delta, "delta")
     square = gaussian_budget(target, mass)
     if square == 0:
-        raise Invalid("Gaussian noise needs delta > 0; use Laplace noise for delta = 0")
+        raise Invalid("Gaussian noise needs delta > 0: give a delta, or use Laplace noise")
     return _scale_for(square, exact.positive(sensitivity, "sensitivity"))
 
 
 def gaussian_scale_zcdp(rho: Number, sensitivity: Number = 1) -> Fraction:
-    """Give the σ of Gaussian noise for ρ-zCDP.
+    """The σ of Gaussian noise for ρ-zCDP.
 
     Theorem (Bun & Steinke 2016, proposition 6).
         Noise of standard deviation σ = Δ/√(2ρ) on a vector of ℓ₂ sensitivity Δ is ρ-zCDP.
@@ -64,7 +64,7 @@ def _scale_for(square: Fraction, sensitivity: Fraction) -> Fraction:
 
 
 def classic_gaussian_scale(epsilon: Number, delta: Number, sensitivity: Number = 1, constant: Number = 1.25) -> Fraction:
-    """Give the textbook's σ, which wastes about a third of the variance.
+    """The textbook's σ, whose variance is about half as large again as needed.
 
     Theorem (Dwork & Roth 2014, theorem A.1).
         For 0 < ε < 1, noise of standard deviation σ = √(2 ln(c/δ))·Δ/ε with c ≥ 5/4 is (ε, δ)-DP.
@@ -75,27 +75,27 @@ def classic_gaussian_scale(epsilon: Number, delta: Number, sensitivity: Number =
     9.689...
     """
     e, mass = exact.positive(epsilon, "epsilon"), exact.positive(delta, "delta")
-    c, moved = exact.rational(constant, "constant"), exact.positive(sensitivity, "sensitivity")
+    c, change = exact.rational(constant, "constant"), exact.positive(sensitivity, "sensitivity")
     if not 0 < e < 1:
         raise Invalid(
             "the textbook's formula is proven for 0 < epsilon < 1 only: use discreet.Gaussian(epsilon=…, delta=…), "
-            "which has the least noise for every epsilon"
+            "which adds the least noise at every epsilon"
         )
     if not mass < 1:
         raise Invalid("delta must be below 1")
     if c < Fraction(5, 4):
         raise Invalid("the constant must be at least 1.25")
-    return short_above(rational_above(lambda: (2 * (ball(c) / ball(mass)).log()).sqrt() * ball(moved) / ball(e)), _BITS)
+    return short_above(rational_above(lambda: (2 * (ball(c) / ball(mass)).log()).sqrt() * ball(change) / ball(e)), _BITS)
 
 
 def least_scale(loss_of_scale: Callable[[Fraction], Loss], ceiling: Loss, bits: int = 24) -> Fraction:
-    """Give a scale, within 2^−bits of the least, at which a mechanism's loss is within the ceiling; loss must fall as scale grows.
+    """A scale, within 2^−bits of the least, at which a mechanism's loss is within the ceiling; the loss must fall as the scale grows.
 
     Theorem (monotone search).
         The scale returned was itself tested: its loss is within the ceiling, whatever the shape of the loss.
 
-    >>> from discreet.loss.leaves import Laplace, Pure
-    >>> float(least_scale(lambda b: 10 * Laplace(1 / b), Pure(1)))
+    >>> from discreet.loss.leaves import LaplaceLoss, Pure
+    >>> float(least_scale(lambda b: 10 * LaplaceLoss(1 / b), Pure(1)))
     10.0
     """
 
@@ -108,7 +108,7 @@ def least_scale(loss_of_scale: Callable[[Fraction], Loss], ceiling: Loss, bits: 
             break
         high *= 2
     else:
-        raise Invalid("no amount of noise brings this mechanism within the ceiling")
+        raise Invalid("no amount of noise brings this mechanism within the ceiling: raise the ceiling")
     low = high / 2
     while holds(low) and low > Fraction(1, 2**200):
         low, high = low / 2, low

@@ -1,4 +1,4 @@
-"""Scalars that are certainly on the safe side: balls refined until they are small, then rounded one way."""
+"""Certified scalars: balls refined until they are small, then rounded in the safe direction."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from discreet.exact import Ball, ball
 
 _STEPS = (96, 160, 320, 640, 1280, 2560, 5120)
 _TINY = Fraction(1, 2**1100)  # below the least float
-_EXTREME = "a privacy bound could not be evaluated: its parameters are too extreme"
+_EXTREME = "a privacy bound could not be evaluated because its parameters are out of range: choose larger or smaller ones"
 _WANTED = 62  # bits; a float keeps 53, a rational parameter 64
 
 
 def _enclosure(function: Callable[[], Ball]) -> tuple[Fraction, Fraction | None]:
-    """Evaluate with rising precision until the ball is small beside its value; its ends, None for one beyond all floats.
+    """Evaluate at rising precision until the ball is small relative to its value; its ends, None for one beyond all floats.
 
-    Ends that are too small or too large for floats are replaced first: written out they might have more digits than memory holds.
+    Ends that are too small or too large for floats are replaced first, because their expansions might not fit in memory.
     """
     best: tuple[Fraction, Fraction | None] = -1 / _TINY, None
     for bits in _STEPS:
@@ -39,13 +39,13 @@ def _enclosure(function: Callable[[], Ball]) -> tuple[Fraction, Fraction | None]
 
 
 def float_above(function: Callable[[], Ball]) -> float:
-    """A float not below the value, and next to it where the balls allow."""
+    """A float ≥ the value, and the nearest such float where the balls allow."""
     high = _enclosure(function)[1]
     return math.inf if high is None else float_up_or_infinite(max(high, Fraction(0)))
 
 
 def float_up_or_infinite(value: Fraction) -> float:
-    """The least float not below a rational; ∞ when there is none."""
+    """The least float ≥ a rational; ∞ if there is none."""
     try:
         return exact.float_up(value)
     except OverflowError:
@@ -53,12 +53,12 @@ def float_up_or_infinite(value: Fraction) -> float:
 
 
 def roughly(value: Fraction) -> float:
-    """A positive float near a rational, for choices that need no certainty."""
+    """A positive float near a rational, for heuristic choices."""
     return max(1e-290, min(1e290, float_up_or_infinite(value)))
 
 
 def rational_above(function: Callable[[], Ball]) -> Fraction:
-    """A rational of 64 bits not below the value."""
+    """A rational of 64 bits that is ≥ the value."""
     high = _enclosure(function)[1]
     if high is None:
         raise Error(_EXTREME)
@@ -66,7 +66,7 @@ def rational_above(function: Callable[[], Ball]) -> Fraction:
 
 
 def rational_below(function: Callable[[], Ball]) -> Fraction:
-    """A rational of 64 bits not above the value."""
+    """A rational of 64 bits that is ≤ the value."""
     return -short_above(-_enclosure(function)[0])
 
 
@@ -84,9 +84,9 @@ def short_above(value: Fraction, bits: int = 64) -> Fraction:
 
 
 def greatest(holds: Callable[[Fraction], bool], top: Fraction, bits: int = 56) -> Fraction:
-    """Find a point, close below the last one up to `top` where a falling condition holds; 0 when none is found.
+    """Find a point close below the largest one up to `top` where a monotone condition holds; 0 if none is found.
 
-    Each step halves the gap in the logarithm first, as the answer may be many orders of magnitude below the top.
+    The search bisects in the logarithm first, because the result may be many orders of magnitude below `top`.
 
     >>> 0 < 2 - greatest(lambda x: x * x <= 2, Fraction(100)) ** 2 < 1e-14
     True
@@ -119,7 +119,7 @@ def _ratio_bits(high: Fraction, low: Fraction) -> int:
 
 
 def least_float(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Find a float close above the first one where a rising condition holds; `high` must satisfy it or ∞ is given."""
+    """Find a float close above the least one where a monotone condition holds; ∞ if no float satisfies it."""
     if holds(low):
         return low
     while not holds(high):
@@ -135,7 +135,7 @@ def least_float(holds: Callable[[float], bool], low: float, high: float) -> floa
 
 
 def golden(cost: Callable[[float], float], low: float, high: float) -> float:
-    """Find where a function with one valley is least, in plain floats: for choices that are sound wherever they fall."""
+    """The minimiser of a unimodal function, in plain floats: for choices of which each is sound."""
     ratio = (math.sqrt(5) - 1) / 2
     a, b = high - ratio * (high - low), low + ratio * (high - low)
     at_a, at_b = cost(a), cost(b)
@@ -152,7 +152,7 @@ def golden(cost: Callable[[float], float], low: float, high: float) -> float:
 
 
 def log_inverse(delta: Fraction) -> float:
-    """ln(1/δ) rounded up, whatever δ underflows to as a float."""
+    """ln(1/δ) rounded up, also where δ underflows as a float."""
     return float_above(lambda: -ball(delta).log())
 
 

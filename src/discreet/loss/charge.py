@@ -1,4 +1,4 @@
-"""What a loss is charged: its price in each language that a budget speaks, on the grid of prices."""
+"""Charges: the amount of a loss under each notion of privacy that a budget uses, in multiples of 10⁻⁴⁰."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from discreet.errors import Invalid
 from discreet.loss.law import Laws
 from discreet.loss.loss import ZERO, Loss
 
-MOST = Fraction(10**40)  # a larger price is ∞
+MOST = Fraction(10**40)  # a larger amount is ∞
 
 
 @final
 @frozen
 class Charge(Loss):
-    """The prices of a loss, or of several together, and nothing else of them; None is ∞.
+    """The amounts that a loss, or several together, is charged; None is ∞.
 
-    Every price is a multiple of 10⁻⁴⁰, rounded up, so a sum of any number of charges is as short as one of them. What people type in
-    decimals is on that grid and stays exact: ten tenths make one.
+    Every amount is a multiple of 10⁻⁴⁰, rounded up, so a sum of charges needs no more digits than one charge. Decimals that people
+    type are such multiples and stay exact: ten charges of 0.1 make 1.
 
-    A ledger seals charges with the losses they are for. Replaying them is quick, and a later version that prices some loss otherwise still
-    finds what was charged; `Ledger.verify` counts the spends that it would price otherwise.
+    A ledger seals charges together with their losses. Replaying charges is fast, and a later version that charges a loss differently
+    still reads what was charged; `Ledger.verify` counts the spends that it would charge differently.
 
     >>> from discreet.loss.notions import Pure
     >>> Charge.of(Pure(0.1)).plus(Charge.of(Pure("1/3"))).basic[0] - Fraction(13, 30) < Fraction(1, 10**40)
@@ -41,39 +41,39 @@ class Charge(Loss):
 
     @classmethod
     def of(cls, loss: Loss, *, pure: bool = True) -> Charge:
-        """Ask a loss for its prices; a budget without δ speaks basic composition alone, and asks for no other (`pure`)."""
+        """The charge of a loss; a budget without δ uses basic composition alone, so no other amount is computed (`pure`)."""
         epsilon, delta = loss.basic
         rho, mu_squared = (None, None) if pure else (loss.rho, loss.mu_squared)
         return cls((_up(epsilon), exact.grid_up(delta)), _up(rho), _up(mu_squared), exact.grid_up(loss.delta))
 
     @classmethod
     def either(cls, losses: Iterable[Loss]) -> Charge:
-        """What covers any one of several losses: in each language the largest price."""
+        """A charge that covers any one of several losses: the largest amount under each notion."""
         charges = [cls.of(loss, pure=False) for loss in losses]
         epsilons, deltas = zip(*(charge.basic for charge in charges), strict=True)
         rho, mu_squared = _most([charge.rho for charge in charges]), _most([charge.mu_squared for charge in charges])
         return cls((_most(epsilons), max(deltas)), rho, mu_squared, max(charge.delta for charge in charges))
 
     def plus(self, other: Charge) -> Charge:
-        """Both together."""
+        """The sum of two charges."""
         basic = _sum(self.basic[0], other.basic[0]), self.basic[1] + other.basic[1]
         return Charge(basic, _sum(self.rho, other.rho), _sum(self.mu_squared, other.mu_squared), self.delta + other.delta)
 
     def minus(self, other: Charge) -> Charge:
-        """What is left of this charge after another; ∞ stays ∞."""
+        """The remainder of this charge after another; ∞ stays ∞."""
         basic = _left(self.basic[0], other.basic[0]), max(self.basic[1] - other.basic[1], ZERO)
         return Charge(basic, _left(self.rho, other.rho), _left(self.mu_squared, other.mu_squared), max(self.delta - other.delta, ZERO))
 
     @property
     def epsilon(self) -> Fraction | None:
-        return None  # a filter asks for `basic`
+        return None  # a filter reads `basic`
 
     @property
     def laws(self) -> Laws | None:
         return None
 
     def to_json(self) -> dict[str, Any]:
-        """Write the prices as text, None for ∞."""
+        """Write the amounts as text, None for ∞."""
         basic = [_written(price) for price in self.basic]
         return {"basic": basic, "rho": _written(self.rho), "mu_squared": _written(self.mu_squared), "delta": _written(self.delta)}
 
@@ -85,14 +85,14 @@ class Charge(Loss):
             basic = _read(epsilon), _needed(delta)
             return cls(basic, _read(record["rho"]), _read(record["mu_squared"]), _needed(record["delta"]))
         except (KeyError, TypeError, ValueError):
-            raise Invalid("this is not the record of a charge") from None
+            raise Invalid("this is not the record of a charge: pass what Charge.to_json wrote") from None
 
 
 NOTHING = Charge((ZERO, ZERO), ZERO, ZERO, ZERO)
 
 
 def _up(price: Fraction | None) -> Fraction | None:
-    """On the grid; what is beyond every budget counts as ∞, so that a sum stays short."""
+    """Round up to the grid; amounts beyond every budget become ∞, so that a sum stays short."""
     return None if price is None or price > MOST else exact.grid_up(price)
 
 
@@ -116,7 +116,7 @@ def _written(price: Fraction | None) -> str | None:
 def _needed(price: str) -> Fraction:
     read = exact.non_negative(price)
     if exact.GRID % read.denominator:
-        raise Invalid("this is not the record of a charge")
+        raise Invalid("this is not the record of a charge: pass what Charge.to_json wrote")
     return read
 
 

@@ -1,4 +1,4 @@
-"""The theorems that lead from one language of privacy to another, as functions that never round in our favour."""
+"""Conversions between notions of privacy, as functions that always round against us."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def basic_composition(parts: Iterable[tuple[Number, Number]]) -> tuple[Fraction,
 
 
 def advanced_composition(epsilon: Number, delta: Number, k: int, slack: Number) -> tuple[Fraction, Fraction]:
-    """Compose k equal steps with a total that grows like √k.
+    """Compose k equal steps; the total ε grows like √k.
 
     Theorem (Dwork, Rothblum & Vadhan 2010).
         For every δ′ > 0 the k-fold adaptive composition of (ε, δ)-DP steps is (ε′, kδ + δ′)-DP with
@@ -49,7 +49,7 @@ def advanced_composition(epsilon: Number, delta: Number, k: int, slack: Number) 
 
 
 def advanced_sum(steps: Iterable[tuple[Fraction, int]], slack: Fraction) -> Fraction:
-    """Compose steps of different ε, each k times, with slack δ′; give ε′ rounded up.
+    """Compose steps of different ε, each k times, with slack δ′; return ε′ rounded up.
 
     Theorem (Dwork, Rothblum & Vadhan 2010, by Azuma's inequality for unequal steps).
         ε′ = √(2 ln(1/δ′) Σεᵢ²) + Σεᵢ(e^εᵢ − 1).
@@ -65,12 +65,12 @@ def advanced_sum(steps: Iterable[tuple[Fraction, int]], slack: Fraction) -> Frac
 
 
 def revealed_or(mass: Fraction, delta: Fraction) -> Fraction:
-    """Add the mass that may be revealed outright to the δ of what happens otherwise.
+    """Add the probability of revealing the input to the δ of the remaining mechanism.
 
     Theorem (Kairouz, Oh & Viswanath 2015).
         Every (ε, δ)-DP pair of laws is a post-processing of: reveal the input with probability δ, else answer by
-        randomised response at ε. So steps whose rest satisfies δ′(ε), and which reveal with total probability at most
-        δ₀, satisfy δ(ε) = δ₀ + (1 − δ₀)·δ′(ε).
+        randomised response at ε. So steps that reveal with total probability at most δ₀, and otherwise satisfy δ′(ε),
+        satisfy δ(ε) = δ₀ + (1 − δ₀)·δ′(ε).
 
     >>> revealed_or(Fraction(1, 2), Fraction(1, 2))
     Fraction(3, 4)
@@ -79,7 +79,7 @@ def revealed_or(mass: Fraction, delta: Fraction) -> Fraction:
 
 
 def left_after(mass: Fraction, delta: Fraction) -> Fraction:
-    """Invert `revealed_or`: the δ′ left for the rest; not positive when nothing is left.
+    """Invert `revealed_or`: the δ′ left for the remaining mechanism; not positive if nothing is left.
 
     Theorem (Kairouz, Oh & Viswanath 2015).
         δ₀ + (1 − δ₀)·δ′ = δ exactly for δ′ = (δ − δ₀) / (1 − δ₀).
@@ -91,7 +91,7 @@ def left_after(mass: Fraction, delta: Fraction) -> Fraction:
 
 
 def group_delta(epsilon: Fraction, delta: Fraction, k: int) -> Fraction:
-    """Give the δ for k changed units; the ε is kε.
+    """The δ for a group of k units; the ε is kε.
 
     Theorem (Vadhan 2017, lemma 2.2).
         An (ε, δ)-DP mechanism is (kε, δ·(e^{kε} − 1)/(e^ε − 1))-DP for groups of k.
@@ -122,7 +122,7 @@ def _best_order(rho: float, log_inverse: float) -> float:
 
 
 def zcdp_epsilon(rho: Number, delta: Number) -> float:
-    """Give the ε at δ of a ρ-zCDP mechanism.
+    """The ε at δ of a ρ-zCDP mechanism.
 
     Theorem (Canonne, Kamath & Steinke 2020, corollary 13).
         A ρ-zCDP mechanism is (ε, δ)-DP with, for every α > 1,
@@ -144,7 +144,7 @@ def zcdp_epsilon(rho: Number, delta: Number) -> float:
 
 
 def zcdp_delta(rho: Number, epsilon: Number) -> float:
-    """Give the δ at ε of a ρ-zCDP mechanism.
+    """The δ at ε of a ρ-zCDP mechanism.
 
     Theorem (Canonne, Kamath & Steinke 2020, corollary 13).
         δ = e^{(α − 1)(αρ − ε)} (1 − 1/α)^{α − 1} / α for every α > 1.
@@ -169,7 +169,7 @@ def zcdp_delta(rho: Number, epsilon: Number) -> float:
 
 @lru_cache(maxsize=1024)
 def zcdp_budget(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Give a ρ, nearly the largest, whose ε at δ does not exceed ε; 0 when there is none.
+    """A ρ, nearly the largest, whose ε at δ does not exceed ε; 0 if there is none.
 
     Theorem (Canonne, Kamath & Steinke 2020, corollary 13).
         ε(ρ, δ) grows with ρ, so any ρ with ε(ρ, δ) ≤ ε is a sound budget.
@@ -183,7 +183,7 @@ def zcdp_budget(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def renyi_epsilon(order: Number, divergence: Number, delta: Number) -> float:
-    """Give the ε at δ from a bound on the Rényi divergence of one order.
+    """The ε at δ from a bound on the Rényi divergence of one order.
 
     Theorem (Canonne, Kamath & Steinke 2020, proposition 12; Balle et al. 2020).
         If D_α ≤ d for both directions, then (ε, δ)-DP holds with
@@ -199,7 +199,7 @@ def renyi_epsilon(order: Number, divergence: Number, delta: Number) -> float:
 
 
 def renyi_delta(order: Number, divergence: Number, epsilon: Number) -> float:
-    """Give the δ at ε from a bound on the Rényi divergence of one order.
+    """The δ at ε from a bound on the Rényi divergence of one order.
 
     Theorem (Canonne, Kamath & Steinke 2020, proposition 12).
         δ = e^{(α − 1)(d − ε)} (1 − 1/α)^{α − 1} / α.
@@ -217,7 +217,7 @@ def renyi_delta(order: Number, divergence: Number, epsilon: Number) -> float:
 
 
 def gaussian_delta(mu_squared: Number, epsilon: Number) -> float:
-    """Give the exact δ at ε of a μ-GDP mechanism, such as the Gaussian with μ = Δ/σ.
+    """The exact δ at ε of a μ-GDP mechanism, such as the Gaussian with μ = Δ/σ.
 
     Theorem (Balle & Wang 2018, theorem 8; Dong, Roth & Su 2022, corollary 2.13).
         δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ).
@@ -237,7 +237,7 @@ def _gaussian_delta(square: Fraction, epsilon: Fraction) -> Ball:
 
 
 def gaussian_epsilon(mu_squared: Number, delta: Number) -> float:
-    """Give the least ε at δ of a μ-GDP mechanism, to the last few bits of a float.
+    """The least ε at δ of a μ-GDP mechanism, to the last few bits of a float.
 
     Theorem (Balle & Wang 2018, theorem 8).
         δ(ε) falls strictly, so the least float ε with δ(ε) ≤ δ is an upper bound as tight as floats allow.
@@ -253,7 +253,7 @@ def gaussian_epsilon(mu_squared: Number, delta: Number) -> float:
 
 
 def gaussian_within(mu_squared: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Decide δ(ε) ≤ δ for a μ-GDP mechanism; False when the balls cannot tell.
+    """Decide δ(ε) ≤ δ for a μ-GDP mechanism; False if the balls cannot decide.
 
     Theorem (Balle & Wang 2018, theorem 8).
         δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ).
@@ -272,7 +272,7 @@ def gaussian_within(mu_squared: Fraction, epsilon: Fraction, delta: Fraction) ->
 
 @lru_cache(maxsize=1024)
 def gaussian_budget(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Give a μ², nearly the largest, whose δ at ε does not exceed δ; 0 when there is none.
+    """A μ², nearly the largest, whose δ at ε does not exceed δ; 0 if there is none.
 
     Theorem (Balle & Wang 2018, theorem 8).
         δ(ε) grows with μ, so any μ with δ(ε) ≤ δ is a sound budget.
@@ -285,11 +285,11 @@ def gaussian_budget(epsilon: Fraction, delta: Fraction) -> Fraction:
     return greatest(lambda square: gaussian_within(square, epsilon, delta), 4 * (epsilon + 1))
 
 
-# ── pure privacy in other languages ──────────────────────────────────────────────────────────────────────────────────
+# ── pure privacy in other notions ────────────────────────────────────────────────────────────────────────────────────
 
 
 def pure_to_zcdp(epsilon: Fraction) -> Fraction:
-    """Give the least ρ of every ε-DP mechanism, rounded up.
+    """The least ρ that holds for every ε-DP mechanism, rounded up.
 
     Theorem (Bun & Steinke 2016, made tight).
         An ε-DP mechanism is ε·tanh(ε/2)-zCDP, and randomised response attains it.
@@ -306,7 +306,7 @@ def pure_to_zcdp(epsilon: Fraction) -> Fraction:
 
 
 def pure_to_gdp(epsilon: Fraction) -> Fraction:
-    """Give the least μ² of every ε-DP mechanism, rounded up.
+    """The least μ² that holds for every ε-DP mechanism, rounded up.
 
     Theorem (Dong, Roth & Su 2022).
         An ε-DP mechanism is μ-GDP for μ = 2Φ⁻¹(e^ε/(1 + e^ε)).

@@ -1,4 +1,4 @@
-"""How far apart two explicit finite distributions are, in every language; exact when they are given as fractions."""
+"""Divergences between two explicit finite distributions; exact if they are given as fractions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _hockey_stick(pairs: Pairs, factor: Fraction) -> Fraction:
 
 
 def tight_delta(p: Distribution, q: Distribution, epsilon: Number) -> Fraction:
-    """Give the least δ at ε in both directions; exact at ε = 0, else rounded up at e^ε.
+    """The least δ at ε in both directions; exact at ε = 0, else rounded up at e^ε.
 
     Theorem (Barthe & Olmedo 2013).
         P and Q are (ε, δ)-indistinguishable if and only if both hockey-stick divergences Σ max(0, P(x) − e^ε·Q(x)) are at most δ.
@@ -56,7 +56,7 @@ def tight_delta(p: Distribution, q: Distribution, epsilon: Number) -> Fraction:
 
 
 def tight_epsilon(p: Distribution, q: Distribution, delta: Number = 0) -> float:
-    """Give the least ε at δ in both directions, rounded up.
+    """The least ε at δ in both directions, rounded up.
 
     Theorem (Barthe & Olmedo 2013).
         The hockey-stick divergence is piecewise linear in e^ε with corners at the ratios P(x)/Q(x).
@@ -75,7 +75,7 @@ def tight_epsilon(p: Distribution, q: Distribution, delta: Number = 0) -> float:
 
 
 def _least_factor(pairs: Pairs, delta: Fraction) -> Fraction | None:
-    """The least x = e^ε with Σ max(0, a − x·b) ≤ δ: walk down the corners from the largest."""
+    """The least x = e^ε with Σ max(0, a − x·b) ≤ δ, by descending through the corners."""
     above = sum((a for a, b in pairs if b == 0), Fraction(0))  # Σa over ratios above the current corner
     below = Fraction(0)  # Σb over the same
     if above > delta:
@@ -88,12 +88,12 @@ def _least_factor(pairs: Pairs, delta: Fraction) -> Fraction | None:
 
 
 def max_divergence(p: Distribution, q: Distribution) -> float:
-    """Give the least ε of pure privacy between the two: the largest |ln P(x)/Q(x)|, rounded up."""
+    """The least ε of pure privacy: the largest |ln P(x)/Q(x)|, rounded up."""
     return tight_epsilon(p, q, 0)
 
 
 def total_variation(p: Distribution, q: Distribution) -> Fraction:
-    """Give half the ℓ₁ distance, exactly: the δ at ε = 0.
+    """Half the ℓ₁ distance, exactly: the δ at ε = 0.
 
     >>> total_variation({"a": 1}, {"b": 1})
     Fraction(1, 1)
@@ -102,7 +102,7 @@ def total_variation(p: Distribution, q: Distribution) -> Fraction:
 
 
 def kl(p: Distribution, q: Distribution) -> float:
-    """Give Σ P ln(P/Q), rounded up, in nats; by Pinsker the total variation is at most √(kl/2)."""
+    """Σ P ln(P/Q), rounded up, in nats; by Pinsker the total variation is at most √(kl/2)."""
     pairs = [(a, b) for a, b in _pairs(p, q) if a > 0]
     if any(b == 0 for _, b in pairs):
         return math.inf
@@ -112,7 +112,7 @@ def kl(p: Distribution, q: Distribution) -> float:
 
 
 def renyi(p: Distribution, q: Distribution, order: Number) -> float:
-    """Give D_α(P‖Q) = ln(Σ P^α Q^{1−α})/(α − 1), rounded up; α = 1 is the Kullback–Leibler divergence."""
+    """D_α(P‖Q) = ln(Σ P^α Q^{1−α})/(α − 1), rounded up; α = 1 is the Kullback–Leibler divergence."""
     alpha = exact.positive(order, "order")
     if alpha == 1:
         return kl(p, q)
@@ -129,7 +129,7 @@ def renyi(p: Distribution, q: Distribution, order: Number) -> float:
 
 
 def trade_off(p: Distribution, q: Distribution) -> list[tuple[Fraction, Fraction]]:
-    """Give the knots (type I error, least type II error) of the best tests of P against Q; straight lines join them.
+    """The knots (type I error, least type II error) of the trade-off function of P and Q, which is linear between them.
 
     Theorem (Neyman & Pearson 1933).
         The best tests reject P where Q(x)/P(x) is largest.
@@ -146,7 +146,7 @@ def trade_off(p: Distribution, q: Distribution) -> list[tuple[Fraction, Fraction
 
 
 def indistinguishable(p: Distribution, q: Distribution, epsilon: Number, delta: Number = 0) -> bool:
-    """Decide (ε, δ)-indistinguishability; where e^ε is irrational it is decided by balls on both sides.
+    """Decide (ε, δ)-indistinguishability; an irrational e^ε is rounded against us.
 
     >>> indistinguishable([0.6, 0.4], [0.4, 0.6], 0.41), indistinguishable([0.6, 0.4], [0.4, 0.6], 0.4)
     (True, False)

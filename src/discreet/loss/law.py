@@ -1,4 +1,4 @@
-"""Laws of the privacy loss L = ln(dP/dQ) under P for dominating pairs (P, Q), and their pessimistic dots on a grid.
+"""Privacy loss distributions: the law of L = ln(dP/dQ) under P for dominating pairs (P, Q), and its pessimistic discretisation.
 
 Only the law of L under P matters: δ(ε) = E_P[(1 − e^{ε−L})₊]. Moving P-mass to a larger L never lowers it, so every rounding
 here moves mass up. All laws are symmetric: exchanging P and Q gives the same law, so one direction is enough.
@@ -27,7 +27,7 @@ U = 2.0**-53
 class Dots:
     """A law on grid points: mass[i] at (low + i)·step, `above` beyond the grid.
 
-    Each true loss lies at most `shift` above the loss that was put on the grid: what float positions may cost.
+    Each true loss is at most `shift` above its grid point, by the rounding of float positions.
     """
 
     low: int
@@ -36,7 +36,7 @@ class Dots:
     shift: float
 
 
-class Law(ABC):
+class LossLaw(ABC):
     """The law of a privacy loss."""
 
     @abstractmethod
@@ -45,7 +45,7 @@ class Law(ABC):
 
     @abstractmethod
     def dots(self, step: float, low: float, high: float) -> Dots:
-        """Put the law on the grid of multiples of `step`; what lies below `low` is lifted to it.
+        """Discretise the law to multiples of `step`; mass below `low` is moved up to it.
 
         Theorem (Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022, connect the dots).
             Let a cell (x, y] hold mass m under P and n under Q. Of all ways to put its P-mass on the two ends that keep both
@@ -55,10 +55,10 @@ class Law(ABC):
 
     @abstractmethod
     def extent(self, s: float, depth: float) -> tuple[float, float]:
-        """Where the law tilted by e^{sL} lives, up to relative mass about e^(−depth) on either side."""
+        """An interval that holds the law tilted by e^{sL}, up to relative mass about e^(−depth) on either side."""
 
     def moments(self, s: float, depth: float) -> tuple[float, float]:
-        """Mean and variance under the tilt e^{sL}; only steers the choice of grid, so any rounding is sound."""
+        """Mean and variance under the tilt e^{sL}; they only choose the grid, so any rounding is sound."""
         low, high = self.extent(s, depth)
         step = max((high - low) / 256, 1e-300)
         dots = self.dots(step, low, high)
@@ -70,7 +70,7 @@ class Law(ABC):
 
 
 def _connect(step: float, first: int, m: Floats, n_scaled: Floats, slack: Floats | float) -> Floats:
-    """Split each cell's mass to its ends; n_scaled is n·e^x, and slack bounds the float error of m − n·e^x."""
+    """Split each cell's mass between its ends; n_scaled is n·e^x, and slack bounds the float error of m − n·e^x."""
     right = np.clip((m - n_scaled + slack) / -math.expm1(-step), 0.0, m)
     out = np.zeros(len(m) + 1)
     out[:-1] = m - right
@@ -92,12 +92,12 @@ def _atom(out: Floats, low: int, step: float, at: float, mass: float) -> None:
         out[index + 1] += mass * right * (1 + 4 * U)
 
 
-Laws: TypeAlias = tuple[tuple[Law, int], ...]  # with multiplicities
+Laws: TypeAlias = tuple[tuple[LossLaw, int], ...]  # with multiplicities
 
 
 @final
 @frozen
-class Bounded(Law):
+class BoundedLaw(LossLaw):
     """Losses in [−ε, ε]: atoms `ends` at ε and ends·e^−ε at −ε, `centre` at 0, and the density w·e^{(ℓ−ε)/2} between.
 
     Randomised response has atoms alone, continuous Laplace noise ends = 1/2 and w = 1/4, the exponential mechanism no atoms.
@@ -139,8 +139,8 @@ class Bounded(Law):
 
 @final
 @frozen
-class Lattice(Law):
-    """Noise P[x] ∝ e^(−|x|/scale) on the integers against itself moved by `shift`: atoms at (shift − 2x)/scale."""
+class LatticeLaw(LossLaw):
+    """Noise P[x] ∝ e^(−|x|/scale) on the integers against itself shifted by `shift`: atoms at (shift − 2x)/scale."""
 
     scale: Fraction
     shift: int
@@ -172,7 +172,7 @@ class Lattice(Law):
         n = inner * np.exp(-a * (d - end + 1) + edges[:-1]) * np.expm1(-a * count) / math.expm1(-a)
         slack = 32 * U * (1 + 2 * e + step) * m
         mass = _connect(step, first, m, n, slack) * (1 + 32 * U * (1 + e))
-        if bound[0] < d:  # what lies below the grid is lifted to it
+        if bound[0] < d:  # mass below the grid is moved up to it
             mass[0] += math.exp(-a * bound[0]) * -math.expm1(-a * (d - bound[0])) / (1 + q) * (1 + 32 * U * (1 + e))
         for at, atom in ((e, 1 / (1 + q)), (-e, math.exp(-e) / (1 + q))):
             _atom(mass, first, step, at, atom * (1 + 16 * U * (1 + e)))
@@ -182,7 +182,7 @@ class Lattice(Law):
 
 @final
 @frozen
-class Normal(Law):
+class NormalLaw(LossLaw):
     """Gaussian noise: L is normal with variance μ² and mean μ²/2."""
 
     mu_squared: Fraction
@@ -192,8 +192,8 @@ class Normal(Law):
 
     def extent(self, s: float, depth: float) -> tuple[float, float]:
         square = float_up_or_infinite(self.mu_squared)
-        middle, reach = square * (s + 0.5), math.sqrt(2 * depth * square)
-        return middle - reach, middle + reach
+        middle, half_width = square * (s + 0.5), math.sqrt(2 * depth * square)
+        return middle - half_width, middle + half_width
 
     def moments(self, s: float, depth: float) -> tuple[float, float]:
         return float(self.mu_squared) * (s + 0.5), float(self.mu_squared)
@@ -232,14 +232,14 @@ def _differences(tail: Floats, z: Floats) -> Floats:
     return np.where(same, sign[:-1] * (tail[:-1] - tail[1:]), 1 - tail[:-1] - tail[1:])
 
 
-def pure_law(epsilon: Fraction) -> Law:
+def pure_law(epsilon: Fraction) -> LossLaw:
     """The law of randomised response at ε, which dominates every ε-DP mechanism."""
     e = float_up_or_infinite(epsilon)
-    return Bounded(e, 1 / (1 + math.exp(-e)), 0.0, 0.0)
+    return BoundedLaw(e, 1 / (1 + math.exp(-e)), 0.0, 0.0)
 
 
-def curve(law: Law, orders: Floats, plain: Floats) -> Floats:
-    """The Rényi curve of a law, never above the plain bound min(αρ, ε)."""
+def curve(law: LossLaw, orders: Floats, plain: Floats) -> Floats:
+    """The Rényi divergences of a law, never above the plain bound min(αρ, ε)."""
     if law.extent(0.0, 1.0)[1] > 1e5:
         return plain  # which is nearly ε there
     s = orders - 1

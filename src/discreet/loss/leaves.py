@@ -1,4 +1,4 @@
-"""What single mechanisms cost: the atoms, with the bare promises of notions.py, from which every loss is built."""
+"""Losses of single mechanisms. With the losses of notions.py, they are the leaves of every loss term."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from discreet import exact, parameter
 from discreet.exact import Ball, ball
 from discreet.loss import convert
 from discreet.loss.certify import float_above, float_up_or_infinite, rational_above, upper_quantile
-from discreet.loss.law import Bounded, Floats, Lattice, Law, Laws, Normal, curve
+from discreet.loss.law import BoundedLaw, Floats, LatticeLaw, Laws, LossLaw, NormalLaw, curve
 from discreet.loss.loss import ZERO, Loss
 from discreet.loss.notions import Approx, Gdp, Pure, Revealed, Zcdp
-from discreet.loss.response import RandomizedResponse, Response
+from discreet.loss.response import RandomizedResponseLoss, Response
 
 __all__ = [
-    "Approx", "BoundedRange", "DiscreteLaplace", "Gaussian", "Gdp", "Laplace", "Pure", "RandomizedResponse", "Response", "Revealed", "Zcdp",
+    "Approx", "BoundedRange", "DiscreteLaplaceLoss", "GaussianLoss", "GaussianThreshold", "Gdp", "LaplaceLoss", "Pure",
+    "RandomizedResponseLoss", "Response", "Revealed", "Zcdp",
 ]  # fmt: skip
 
 
 @final
 @frozen
-class Laplace(Loss):
-    """Pay for continuous Laplace noise of scale b on a vector that moves by at most Δ in ℓ₁; ε = Δ/b.
+class LaplaceLoss(Loss):
+    """The loss of continuous Laplace noise of scale b on a vector of ℓ₁ sensitivity Δ; ε = Δ/b.
 
     Theorem (Dwork, McSherry, Nissim & Smith 2006; Mironov 2017; Dong, Roth & Su 2022).
         It is ε-DP, (ε + e^−ε − 1)-zCDP, and μ-GDP for μ = 2Φ⁻¹(1 − e^(−ε/2)/2).
@@ -35,9 +36,9 @@ class Laplace(Loss):
         its zeros are minus the eigenvalues of −y″ on [0, ε] with 2y′(0) = y(0), y(ε) = 0, all real and negative; so its logarithm
         is concave in v and D_α/α, its slope from v = 1/4, is largest at α = 1, where it is the mean of L.
         μ: in the coordinate z the two families are flows of speed I(y) = min(y, 1 − y) and φ(Φ⁻¹(y)); their ratio is a Mills ratio,
-        largest in the middle, so the middle stretch of length ε decides. Vectors in ℓ₁: see DiscreteLaplace.
+        largest in the middle, so the middle stretch of length ε decides. Vectors in ℓ₁: see DiscreteLaplaceLoss.
 
-    >>> float(Laplace(1).rho)
+    >>> float(LaplaceLoss(1).rho)
     0.36787944117144...
     """
 
@@ -56,8 +57,8 @@ class Laplace(Loss):
         return rational_above(lambda: (2 * upper_quantile((-ball(self.epsilon) / 2).exp() / 2)) ** 2)
 
     @property
-    def _law(self) -> Law:
-        return Bounded(float_up_or_infinite(self.epsilon), 0.5, 0.0, 0.25)
+    def _law(self) -> LossLaw:
+        return BoundedLaw(float_up_or_infinite(self.epsilon), 0.5, 0.0, 0.25)
 
     @property
     def laws(self) -> Laws:
@@ -67,16 +68,16 @@ class Laplace(Loss):
         return curve(self._law, orders, Loss.renyi(self, orders))
 
     def group(self, k: int) -> Loss:
-        return Laplace(exact.whole(k, "k", least=0) * self.epsilon)
+        return LaplaceLoss(exact.whole(k, "k", least=0) * self.epsilon)
 
     def below(self, other: Loss) -> bool:
-        return isinstance(other, Laplace) and self.epsilon <= other.epsilon
+        return isinstance(other, LaplaceLoss) and self.epsilon <= other.epsilon
 
 
 @final
 @frozen
-class DiscreteLaplace(Loss):
-    """Pay for noise P[x] ∝ e^(−|x|/scale) on integers, on a vector that moves by integers of ℓ₁ norm at most `shift`.
+class DiscreteLaplaceLoss(Loss):
+    """The loss of noise P[x] ∝ e^(−|x|/scale) on a vector of integers with ℓ₁ sensitivity `shift`.
 
     Theorem (Ghosh, Roughgarden & Sundararajan 2009; the rest by the proofs below).
         With a = 1/scale, Δ = shift, q = e^−a and ε = aΔ it is ε-DP, (ε − (1 − e^−ε)·a/sinh a)-zCDP, and μ-GDP for
@@ -86,9 +87,9 @@ class DiscreteLaplace(Loss):
         variable is m times a coarser geometric one plus an independent remainder: so DL(m·scale), and continuous Laplace noise,
         are m·DL(scale) plus independent noise, and DL(scale, Δ) dominates DL(m·scale, mΔ) and Laplace(Δ/scale).
 
-    Lemma (ℓ₁ vectors). Move one coordinate at a time, by Δᵢ: each step has the trade-off curve f_Δᵢ, with value F(k − Δᵢ) at the knots
-        1 − F(k), linear between. By group privacy in f-DP (Dong, Roth & Su 2022) the whole move has a curve above
-        f_Δ₁(1 − f_Δ₂(·)); f_Δ₂ carries knots to knots, so this is f_{Δ₁+Δ₂}, the curve of one coordinate moved by the ℓ₁ norm.
+    Lemma (ℓ₁ vectors). Change one coordinate at a time, by Δᵢ: each step has the trade-off curve f_Δᵢ, with value F(k − Δᵢ) at the knots
+        1 − F(k), linear between. By group privacy in f-DP (Dong, Roth & Su 2022) the whole change has a curve above
+        f_Δ₁(1 − f_Δ₂(·)); f_Δ₂ maps knots to knots, so this is f_{Δ₁+Δ₂}, the curve of one coordinate changed by the ℓ₁ norm.
         The same holds for continuous Laplace noise, F(F⁻¹(1 − x) − Δ) being a flow in Δ.
 
     Proof. ρ: with u = α − 1/2 and z = e^{2ua}, E_P[e^{(α−1)L}] is, up to a factor,
@@ -98,7 +99,7 @@ class DiscreteLaplace(Loss):
         μ: between the knots F(k) of the distribution function the curve is linear and the Gaussian's convex, so knots decide:
         the sup over k of Φ⁻¹(F(k)) − Φ⁻¹(F(k − Δ)), a window of Δ increments that fall away from the middle.
 
-    >>> DiscreteLaplace(2, 1).epsilon, DiscreteLaplace(2, 1).rho == Pure("1/2").rho
+    >>> DiscreteLaplaceLoss(2, 1).epsilon, DiscreteLaplaceLoss(2, 1).rho == Pure("1/2").rho
     (Fraction(1, 2), True)
     """
 
@@ -133,28 +134,28 @@ class DiscreteLaplace(Loss):
 
     @property
     def laws(self) -> Laws:
-        return ((Lattice(self.scale, self.shift), 1),) if self.shift else ()
+        return ((LatticeLaw(self.scale, self.shift), 1),) if self.shift else ()
 
     def renyi(self, orders: Floats) -> Floats:
         plain = Loss.renyi(self, orders)
-        return curve(Lattice(self.scale, self.shift), orders, plain) if self.shift else plain
+        return curve(LatticeLaw(self.scale, self.shift), orders, plain) if self.shift else plain
 
     def group(self, k: int) -> Loss:
-        return DiscreteLaplace(self.scale, exact.whole(k, "k", least=0) * self.shift)
+        return DiscreteLaplaceLoss(self.scale, exact.whole(k, "k", least=0) * self.shift)
 
     def below(self, other: Loss) -> bool:
-        return isinstance(other, DiscreteLaplace) and self.scale == other.scale and self.shift <= other.shift
+        return isinstance(other, DiscreteLaplaceLoss) and self.scale == other.scale and self.shift <= other.shift
 
 
 @final
 @frozen
-class Gaussian(Loss):
-    """Pay for Gaussian noise of variance σ² on a vector that moves by at most Δ in ℓ₂; the ratio is Δ²/σ².
+class GaussianLoss(Loss):
+    """The loss of Gaussian noise of variance σ² on a vector of ℓ₂ sensitivity Δ; `ratio_squared` is Δ²/σ².
 
     Theorem (Dong, Roth & Su 2022, theorem 2.7).
         Gaussian noise is exactly μ-GDP with μ = Δ/σ, in any dimension; also after rounding to a grid, a post-processing.
 
-    >>> (1000 * Gaussian("1/1000")).mu_squared
+    >>> (1000 * GaussianLoss("1/1000")).mu_squared
     Fraction(1, 1)
     """
 
@@ -174,31 +175,31 @@ class Gaussian(Loss):
 
     @property
     def laws(self) -> Laws:
-        return ((Normal(self.ratio_squared), 1),) if self.ratio_squared else ()
+        return ((NormalLaw(self.ratio_squared), 1),) if self.ratio_squared else ()
 
     def group(self, k: int) -> Loss:
-        return Gaussian(exact.whole(k, "k", least=0) ** 2 * self.ratio_squared)
+        return GaussianLoss(exact.whole(k, "k", least=0) ** 2 * self.ratio_squared)
 
     def below(self, other: Loss) -> bool:
-        return isinstance(other, Gaussian) and self.ratio_squared <= other.ratio_squared
+        return isinstance(other, GaussianLoss) and self.ratio_squared <= other.ratio_squared
 
 
 @final
 @frozen
 class GaussianThreshold(Loss):
-    """Pay for Gaussian noise behind a threshold: with probability δ at most something is revealed, otherwise it is Gaussian noise.
+    """The loss of Gaussian noise with a threshold: with probability at most δ the input is revealed, otherwise it is Gaussian noise.
 
     Theorem (Kairouz, Oh & Viswanath 2015; Dong, Roth & Su 2022).
-        For one unit it costs what a Gaussian mechanism and a revelation of probability δ cost. The two are *one* mechanism: what k units
-        together bring over the threshold is not k revelations. So groups go through (ε, 2δ) for the ε at which Gaussian noise has δ.
+        For one unit the loss is that of a Gaussian mechanism and a revelation of probability δ. The two are *one* mechanism: what k units
+        together lift over the threshold is not k revelations. So groups use (ε, 2δ) for the ε at which Gaussian noise has δ.
     """
 
     ratio_squared: Fraction = field(converter=parameter.ratio_squared, repr=str)
     delta: Fraction = field(converter=parameter.any_delta, repr=str)
 
     @property
-    def _noise(self) -> Gaussian:
-        return Gaussian(self.ratio_squared)
+    def _noise(self) -> GaussianLoss:
+        return GaussianLoss(self.ratio_squared)
 
     @property
     def epsilon(self) -> Fraction | None:
@@ -228,7 +229,7 @@ class GaussianThreshold(Loss):
 @final
 @frozen
 class BoundedRange(Loss):
-    """Pay for an ε-bounded-range mechanism, such as the exponential mechanism: losses within an interval of length ε.
+    """The loss of an ε-bounded-range mechanism, such as the exponential mechanism: its privacy losses lie in an interval of length ε.
 
     Theorem (Durfee & Rogers 2019; Dong, Durfee & Rogers 2020; Cesar & Rogers 2021, made tight).
         It is ε-DP; ρ-zCDP for ρ = ln((e^ε − 1)/ε) − 1 + ε/(e^ε − 1) ≤ ε²/8; μ-GDP for μ = 2Φ⁻¹(1/(1 + e^(−ε/2)));
@@ -268,7 +269,7 @@ class BoundedRange(Loss):
         if not self.epsilon:
             return ()
         density = float_above(lambda: -1 / (2 * (-ball(min(self.epsilon, convert.HUGE))).expm1()))
-        return ((Bounded(float_up_or_infinite(self.epsilon), 0.0, 0.0, density), 1),)
+        return ((BoundedLaw(float_up_or_infinite(self.epsilon), 0.0, 0.0, density), 1),)
 
     def renyi(self, orders: Floats) -> Floats:
         """The sup over t in closed form: at y = e^t the moment is y^s·(A − yB)/(e^ε − 1), greatest at y = sA/((s + 1)B)."""
@@ -282,7 +283,7 @@ class BoundedRange(Loss):
 
     @property
     def closed(self) -> bool:
-        return False  # k units in k parts, each formed after the answers before it, need not have losses in one interval of length kε
+        return False  # k units in k adaptively chosen parts need not have losses in one interval of length kε
 
     def group(self, k: int) -> Loss:
         return BoundedRange(exact.whole(k, "k", least=0) * self.epsilon)

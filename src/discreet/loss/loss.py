@@ -1,4 +1,4 @@
-"""The algebra of privacy losses: a loss is a term that says what was done, and every theorem may be asked about it."""
+"""The algebra of privacy losses: a loss is a term that records what was done; each theorem gives its ε and δ from that term."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import convert
 from discreet.loss.certify import float_up_or_infinite
-from discreet.loss.law import Floats, Law, Laws, Normal, pure_law
+from discreet.loss.law import Floats, Laws, LossLaw, NormalLaw, pure_law
 from discreet.loss.routes import epsilons, least_delta
 
 Adjacency: TypeAlias = Literal["add/remove", "replace-one"]
@@ -26,46 +26,46 @@ ZERO = Fraction(0)
 
 
 class Loss(ABC):
-    """What one unit's presence may change about everything that was released.
+    """The privacy loss of one unit from everything that was released.
 
-    A loss answers in each language of privacy: the mass `delta` that is simply revealed, and of the rest the least pure `epsilon`, zCDP
-    `rho`, Gaussian `mu_squared` (None where it has none, that is ∞), a Rényi curve, and laws that dominate its privacy loss.
+    A loss has a value under each notion of privacy: `delta`, the probability that the input is revealed; and for the remaining
+    mechanism the least pure `epsilon`, zCDP `rho` and Gaussian `mu_squared` (None is ∞), a Rényi curve, and dominating loss laws.
     """
 
     __slots__ = ()
 
     @property
     def delta(self) -> Fraction:
-        """The mass that is revealed outright."""
+        """The probability that the input is revealed."""
         return ZERO
 
     @property
     @abstractmethod
     def epsilon(self) -> Fraction | None:
-        """The least ε of pure privacy we can prove for the rest; None is ∞."""
+        """The least ε of pure privacy that is proven for the remaining mechanism; None is ∞."""
 
     @property
     def basic(self) -> tuple[Fraction | None, Fraction]:
-        """An (ε, δ) for basic composition; δ is what is revealed, unless a whole was calibrated to some other pair (see promise.py)."""
+        """An (ε, δ) for basic composition; δ is `delta`, unless the whole was calibrated to another pair (see promise.py)."""
         return self.epsilon, self.delta
 
     @property
     @abstractmethod
     def rho(self) -> Fraction | None:
-        """The least ρ of zCDP we can prove for the rest; None is ∞."""
+        """The least ρ of zCDP that is proven for the remaining mechanism; None is ∞."""
 
     @property
     @abstractmethod
     def mu_squared(self) -> Fraction | None:
-        """The least μ² of Gaussian differential privacy we can prove for the rest; None is ∞."""
+        """The least μ² of Gaussian differential privacy that is proven for the remaining mechanism; None is ∞."""
 
     @property
     @abstractmethod
     def laws(self) -> Laws | None:
-        """Laws, with multiplicities, whose independent sum dominates the privacy loss of the rest; None if there are none."""
+        """Laws, with multiplicities, whose independent sum dominates the privacy loss of the remaining mechanism; None if none is known."""
 
     def renyi(self, orders: Floats) -> Floats:
-        """Upper bounds on the Rényi divergences of these orders above 1, for the rest."""
+        """Upper bounds on the Rényi divergences of these orders above 1, for the remaining mechanism."""
         linear = orders * (math.inf if self.rho is None else float_up_or_infinite(self.rho)) * (1 + 2e-16)
         return np.minimum(linear, math.inf if self.epsilon is None else float_up_or_infinite(self.epsilon))
 
@@ -76,26 +76,26 @@ class Loss(ABC):
 
     @property
     def closed(self) -> bool:
-        """Whether `group` follows from this loss alone: then it also holds where a unit is in one of several parts with this loss."""
+        """Whether `group` follows from this loss alone; then it also holds where each unit is in one of several parts with this loss."""
         return True
 
     def covers(self, loss: Loss) -> bool:
         """Decide whether this loss, as a budget, admits another."""
-        raise Invalid("a ceiling must be Pure, Approx, Zcdp or Gdp; this loss cannot serve as a budget")
+        raise Invalid("this loss cannot serve as a budget: give Pure, Approx, Zcdp or Gdp")
 
     def below(self, other: Loss) -> bool:
-        """Decide whether the other is the same mechanism with as much loss or more."""
+        """Decide whether the other is the same mechanism with at least this loss."""
         return self == other
 
     def _terms(self) -> Iterator[tuple[Loss, int]]:
         yield self, 1
 
     def __add__(self, other: Loss) -> Loss:
-        """Compose: both happen to the same units, the second perhaps after seeing the first."""
+        """Compose: both use the same units, the second possibly chosen after seeing the first."""
         return compose((self, other)) if isinstance(other, Loss) else NotImplemented
 
     def __radd__(self, other: int) -> Loss:
-        """Let sum() begin with its 0."""
+        """Support sum(), which starts with 0."""
         return self if other == 0 else NotImplemented
 
     def __mul__(self, k: int) -> Loss:
@@ -106,16 +106,16 @@ class Loss(ABC):
     __rmul__ = __mul__
 
     def __or__(self, other: Loss) -> Loss:
-        """Take alternatives: each unit took part in at most one of the two."""
+        """Compose in parallel: each unit is in at most one of the two."""
         return parallel(self, other) if isinstance(other, Loss) else NotImplemented
 
     def routes(self, delta: Number) -> dict[str, float]:
-        """The ε at δ by each theorem; ∞ where one does not apply. Each is sound, so the least is too."""
+        """The ε at δ by each theorem; ∞ where it does not apply. Each is an upper bound, so the least is too."""
         steps = [(term.epsilon, k) for term, k in self._terms()]
         return epsilons(self, steps, exact.non_negative(delta, "delta"))
 
     def epsilon_at(self, delta: Number) -> float:
-        """The least ε at δ that we can prove, over every sound route; never too small.
+        """The least ε at δ that any theorem proves; an upper bound.
 
         >>> from discreet.loss.leaves import Pure
         >>> (10 * Pure(0.1)).epsilon_at(0)
@@ -124,16 +124,16 @@ class Loss(ABC):
         return min(self.routes(delta).values())
 
     def delta_at(self, epsilon: Number) -> float:
-        """The least δ at ε that we can prove, over every sound route; never too small."""
+        """The least δ at ε that any theorem proves; an upper bound."""
         return least_delta(self, exact.non_negative(epsilon, "epsilon"))
 
     def within(self, ceiling: Loss) -> bool:
-        """Decide whether a budget, which is a loss used as a ceiling, admits this loss."""
+        """Decide whether this loss is within a budget, which is a loss used as a ceiling."""
         return ceiling.covers(self)
 
 
 def compose(losses: Iterable[Loss]) -> Loss:
-    """Add losses; like sum(), and much faster for many."""
+    """Add losses: like sum(), and much faster for many."""
     counts: Counter[Loss] = Counter()
     for loss in losses:
         counts.update(dict(loss._terms()))
@@ -167,8 +167,8 @@ class Sum(Loss):
         For k units each step costs what it costs k units, as every unit goes through every step. Where a unit is in any p of many
         parts this is no theorem, and `p * loss` is no loss for groups: use `SomeParts`.
 
-    >>> from discreet.loss.leaves import Laplace, Pure
-    >>> Pure(1) + Laplace(1) == Laplace(1) + Pure(1)
+    >>> from discreet.loss.leaves import LaplaceLoss, Pure
+    >>> Pure(1) + LaplaceLoss(1) == LaplaceLoss(1) + Pure(1)
     True
     """
 
@@ -216,7 +216,7 @@ NOTHING: Loss = Sum(())  # the loss of doing nothing
 
 
 def parallel(*losses: Loss, adjacency: Adjacency = "add/remove") -> Loss:
-    """Release about disjoint sets of units: one unit takes part in one of them, or moves between two when it is replaced.
+    """The loss of releases from disjoint sets of units: a unit is in one of them, and if it is replaced it may change two.
 
     >>> from discreet.loss.leaves import Pure
     >>> parallel(Pure(1), Pure(2)).epsilon_at(0), parallel(Pure(1), Pure(2), adjacency="replace-one").epsilon_at(0)
@@ -231,7 +231,7 @@ def parallel(*losses: Loss, adjacency: Adjacency = "add/remove") -> Loss:
     distinct = Counter(parts)
     kept = sorted((part for part, k in distinct.items() for _ in range(min(k, touched))), key=repr)
     if len(kept) == 1 and len(parts) > 1 and not kept[0].closed:
-        kept *= 2  # what several units pay rests on there being one mechanism, so two stay two
+        kept *= 2  # the loss of a group assumes one mechanism here, so two equal parts stay two
     return NOTHING if not kept else kept[0] if len(kept) == 1 else Alternatives(tuple(kept), touched)
 
 
@@ -243,18 +243,18 @@ def _largest(values: Iterable[Fraction | None], touched: int) -> Fraction | None
 @final
 @frozen(repr=False)
 class Alternatives(Loss):
-    """Release about disjoint sets of units, so that one unit touches only one part, or two when it is replaced.
+    """The loss of releases from disjoint sets of units, where one unit affects one part, or two if it is replaced.
 
     Theorem (McSherry 2009, parallel composition).
-        If parts of the data are disjoint by unit, then under add/remove the loss is at most the largest of the parts' losses, in every
-        language at once. Under replace-one a unit may leave one part and enter another: the largest sum of two.
+        If parts of the data are disjoint by unit, then under add/remove the loss is at most the largest of the parts' losses, under every
+        notion at once. Under replace-one a unit may leave one part and enter another: the largest sum of two.
 
-    Assumes. Under replace-one each part's loss holds for a unit that arrives, leaves or changes within the part.
+    Assumes. Under replace-one each part's loss holds for a unit that is added, removed or changed within the part.
 
-    Proof of the laws. A profile that is the largest of several has no closed law here. If one part dominates all (the same mechanism with
-        the largest parameter) its law serves; else every part is μ-GDP for the largest μ, and the Gaussian law serves. Choosing the
+    Proof of the laws. The maximum of several privacy profiles has no closed law here. If one part dominates all (the same mechanism with
+        the largest parameter) its law is used; else every part is μ-GDP for the largest μ, and the Gaussian law is used. Choosing the
         worst combination after composing would be wrong: later parts may be formed after earlier answers were seen.
-        Several units may be in several parts, so they pay by group privacy from the whole's own loss (`Group`).
+        Several units may be in several parts, so their loss follows by group privacy from the loss of the whole (`Group`).
     """
 
     parts: tuple[Loss, ...]
@@ -265,7 +265,7 @@ class Alternatives(Loss):
         return f"parallel({inside})" if self.touched == 1 else f'parallel({inside}, adjacency="replace-one")'
 
     def _worst(self, measure: Callable[[Loss], float]) -> float:
-        """Standing alone, one choice of parts is fixed before anything is seen, so the worst choice bounds them all."""
+        """Without further composition, the choice of parts is fixed before any answer, so the worst choice bounds them all."""
         if len(self.parts) > 16:
             return math.inf
         return max(measure(compose(choice)) for choice in combinations(self.parts, min(self.touched, len(self.parts))))
@@ -281,11 +281,11 @@ class Alternatives(Loss):
     @property
     def laws(self) -> Laws | None:
         left = list(self.parts)
-        found: list[tuple[Law, int]] = []
+        found: list[tuple[LossLaw, int]] = []
         for _ in range(min(self.touched, len(self.parts))):
             top = next((part for part in left if all(other.below(part) for other in left)), None)
             if top is None or top.laws is None:
-                return None if self.mu_squared is None else ((Normal(self.mu_squared), 1),)
+                return None if self.mu_squared is None else ((NormalLaw(self.mu_squared), 1),)
             left.remove(top)
             found += top.laws
         return tuple(found)
@@ -308,11 +308,11 @@ def _lesser(*bounds: Fraction | None) -> Fraction | None:
 @final
 @frozen
 class Group(Loss):
-    """Change k units together, for a loss that has no tighter form of its own.
+    """The loss of k units together, where no tighter form is known.
 
     Theorem (Dwork & Roth 2014, theorem 2.2; Vadhan 2017; Bun & Steinke 2016, proposition 27; Dong, Roth & Su 2022, theorem 2.14).
         For groups of k, ε becomes kε, (ε, δ) becomes (kε, δ(e^{kε} − 1)/(e^ε − 1)), ρ becomes k²ρ and μ becomes kμ.
-        The last two are used only where nothing is revealed. What follows from kε serves too, so ρ and μ are the lesser of both.
+        The last two are used only where nothing is revealed. Bounds that follow from kε hold too, so ρ and μ are the lesser of both.
     """
 
     k: int
@@ -342,7 +342,7 @@ class Group(Loss):
     def laws(self) -> Laws | None:
         if self.epsilon is not None:
             return ((pure_law(self.epsilon), 1),)
-        return None if self.mu_squared is None else ((Normal(self.mu_squared), 1),)
+        return None if self.mu_squared is None else ((NormalLaw(self.mu_squared), 1),)
 
     def group(self, k: int) -> Loss:
         k = exact.whole(k, "k", least=0)

@@ -1,4 +1,4 @@
-"""What a promise of privacy costs when nothing is known but the promise."""
+"""Losses of mechanisms of which only the privacy guarantee is known: pure, approximate, zero-concentrated and Gaussian DP."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from attrs import field, frozen
 
 from discreet import exact, parameter
 from discreet.loss import convert
-from discreet.loss.law import Floats, Laws, Normal, curve, pure_law
+from discreet.loss.law import Floats, Laws, NormalLaw, curve, pure_law
 from discreet.loss.loss import NOTHING, ZERO, Loss
 
 
 @final
 @frozen
 class Pure(Loss):
-    """Pay for any ε-DP mechanism.
+    """The loss of any ε-DP mechanism.
 
     Theorem (Dwork, McSherry, Nissim & Smith 2006; Kairouz, Oh & Viswanath 2015).
-        Every ε-DP mechanism is a post-processing of randomised response at ε, so it costs no more in any language.
+        Every ε-DP mechanism is a post-processing of randomised response at ε, so its loss is no larger under any notion.
 
     >>> float(Pure(1).rho) <= 0.4621171573, Pure("1/3").group(3) == Pure(1)
     (True, True)
@@ -55,7 +55,7 @@ class Pure(Loss):
 @final
 @frozen
 class Approx(Loss):
-    """Pay for any (ε, δ)-DP mechanism.
+    """The loss of any (ε, δ)-DP mechanism.
 
     Theorem (Kairouz, Oh & Viswanath 2015).
         Every (ε, δ)-DP mechanism is a post-processing of: reveal with probability δ, else randomised response at ε.
@@ -98,7 +98,7 @@ class Approx(Loss):
             return True
         rest, square = convert.left_after(loss.delta, self.delta), loss.mu_squared
         if square is not None and rest > 0 and convert.gaussian_within(square, self.epsilon, rest):
-            return True  # decided in balls, so that noise calibrated to this very ceiling is within it
+            return True  # decided in balls, so that noise calibrated to this same ceiling is within it
         return loss.delta_at(self.epsilon) <= self.delta
 
     def below(self, other: Loss) -> bool:
@@ -108,7 +108,7 @@ class Approx(Loss):
 @final
 @frozen
 class Zcdp(Loss):
-    """Pay for any ρ-zCDP mechanism.
+    """The loss of any ρ-zCDP mechanism.
 
     Theorem (Bun & Steinke 2016).
         ρ-zCDP means D_α ≤ αρ for every α > 1; it adds up under composition and becomes k²ρ for groups of k.
@@ -144,11 +144,11 @@ class Zcdp(Loss):
 @final
 @frozen
 class Gdp(Loss):
-    """Pay for any μ-GDP mechanism.
+    """The loss of any μ-GDP mechanism.
 
     Theorem (Dong, Roth & Su 2022).
-        μ-GDP means: telling neighbours apart is no easier than N(0, 1) from N(μ, 1). Then D_α ≤ αμ²/2, μ² adds up under composition, and μ
-        becomes kμ for groups of k.
+        μ-GDP means: neighbours are no easier to distinguish than N(0, 1) from N(μ, 1). Then D_α ≤ αμ²/2, μ² adds up under composition, and
+        μ becomes kμ for groups of k.
 
     >>> round(Gdp(1).epsilon_at(1e-6), 6)
     4.886554
@@ -170,7 +170,7 @@ class Gdp(Loss):
 
     @property
     def laws(self) -> Laws:
-        return ((Normal(self.mu_squared), 1),) if self.mu else ()
+        return ((NormalLaw(self.mu_squared), 1),) if self.mu else ()
 
     def group(self, k: int) -> Loss:
         return Gdp(exact.whole(k, "k", least=0) * self.mu)
@@ -185,7 +185,7 @@ class Gdp(Loss):
 @final
 @frozen
 class Revealed(Loss):
-    """Pay for letting the data itself out: zero noise is infinite loss, never no loss.
+    """The loss of revealing the data: without noise the loss is infinite, never zero.
 
     >>> Revealed().epsilon_at(0.5), Revealed().delta_at(100)
     (inf, 1.0)

@@ -1,4 +1,4 @@
-"""What it costs to be in some of many parts, each released by a mechanism of its own."""
+"""The loss of units that are in some of many parts, each released by its own mechanism."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def _units(units: int) -> int:
 @final
 @frozen
 class SomeParts(Loss):
-    """Pay for (ε, δ)-DP releases of many parts, where each of `units` units is in at most `parts` of them, whichever they are.
+    """The loss of (ε, δ)-DP releases of many parts, where each of `units` units is in any `parts` of them at most.
 
-    For one unit this is `parts` releases. For several it is *not* `parts` releases of which each sees all of them: three units in {A, B},
-    {B, C} and {A, C} are two units in each of three parts. A `Sum` would say three units in each of two.
+    For one unit this is `parts` releases. For several it is *not* `parts` releases that each see all of them: three units in {A, B},
+    {B, C} and {A, C} are two units in each of three parts. A `Sum` would assume three units in each of two.
 
     Theorem (for groups; after Vadhan 2017 and Kairouz, Oh & Viswanath 2015).
-        Let p parts hold each unit at most, and let k units change. The whole reveals a mass of at most pδ·g(k), where
+        Let each unit be in at most p parts, and let k units change. The whole reveals with probability at most pδ·g(k), where
         g(c) = (e^{cε} − 1)/(e^ε − 1); the rest is pkε-DP, and its Rényi divergences are at most p times those of randomised response at kε.
 
     Proof. Part i holds cᵢ ≤ k of the k units, and Σcᵢ ≤ pk. By group privacy it is (cᵢε, δ·g(cᵢ))-DP, so it is a post-processing of: reveal

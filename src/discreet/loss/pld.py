@@ -1,14 +1,14 @@
-"""Compose laws of the privacy loss numerically, with every rounding either upward or bounded and added.
+"""Compose privacy loss distributions (PLDs) numerically; each rounding is upward, or bounded and added.
 
-The composed law is found by Fourier transforms of the leaves' dots, tilted by e^{λL} so that the part of the law that decides δ is
+The composed law is computed by Fourier transforms of the leaves' dots, tilted by e^{λL} so that the part of the law that decides δ is
 the bulk of what is transformed, however small δ is. With M the product of the tilts' normalisers, p(ℓ) = M·e^{−λℓ}·t(ℓ).
 
-What is added to δ, or to ε, so that the answer is never too small:
+Terms added to δ, or to ε, so that the result is an upper bound:
 
-- above:  mass that a leaf has beyond its own grid counts as revealed: Σ kⱼ·aboveⱼ.
+- above:  mass that a leaf has beyond its own grid is taken as revealed: Σ kⱼ·aboveⱼ.
 - wrap:   the transform is circular. What lies above the window reappears below and would be lost, so its bound
           M·e^{−λ·top}·P_t[L > top], by Chernoff under the tilted law, is added. What lies below the window reappears at the top:
-          extra mass, sound as it is. What lay below the window cannot matter for ε above the window's bottom.
+          extra mass, which is sound. Mass below the window does not affect ε above the window's bottom.
 - fft:    Higham (2002, theorem 24.2): a transform of length N = 2^r errs by at most r·η·‖x‖₂ with η ≈ 6.7u; E = 16u·r is used, as
           numpy's real transform mixes radices. Of a product of K factors bounded by 1 in modulus, the error is at most
           Σ kⱼ·‖errorⱼ‖, times the second-order factor e^{Σ kⱼ·E·√N·‖tⱼ‖₂}; each of the K complex products adds a relative √5·u
@@ -33,32 +33,32 @@ from numpy.typing import NDArray
 
 from discreet.exact import float_down
 from discreet.loss.certify import log_inverse
-from discreet.loss.law import Dots, Floats, Law, Laws, Normal, U
+from discreet.loss.law import Dots, Floats, Laws, LossLaw, NormalLaw, U
 
 _LONGEST = 20  # the grid has at most 2^20 points; beyond, its step grows
 _SHORTEST = 12
 _DEPTH = 40.0  # e^−40 is nothing beside any error we care for
 _BLUR = 5e-5  # the share of the total variance that splitting cells may add
-_RANGE = 600.0  # exponents that floats can carry
+_RANGE = 600.0  # exponents within the range of floats
 
 
 def merged(laws: Laws) -> Laws:
     """Add up equal laws, and all normal ones into one: the sum of independent normal losses is normal."""
-    counts: dict[Law, int] = {}
+    counts: dict[LossLaw, int] = {}
     square = Fraction(0)
     for law, k in laws:
-        if isinstance(law, Normal):
+        if isinstance(law, NormalLaw):
             square += k * law.mu_squared
         else:
             counts[law] = counts.get(law, 0) + k
     if square:
-        counts[Normal(square)] = 1
+        counts[NormalLaw(square)] = 1
     return tuple((law, k) for law, k in counts.items() if k)
 
 
 @lru_cache(maxsize=256)
 def epsilon(laws: Laws, delta: Fraction) -> float:
-    """An upper bound on the ε at δ of the composition; ∞ where this route has nothing to say."""
+    """An upper bound on the ε at δ of the composition; ∞ where this method gives no bound."""
     laws = merged(laws)
     if not laws or delta >= 1:
         return 0.0
@@ -72,7 +72,7 @@ def epsilon(laws: Laws, delta: Fraction) -> float:
 
 @lru_cache(maxsize=256)
 def delta(laws: Laws, epsilon: Fraction) -> float:
-    """An upper bound on the δ at ε of the composition; 1 where this route has nothing to say."""
+    """An upper bound on the δ at ε of the composition; 1 where this method gives no bound."""
     laws = merged(laws)
     if not laws:
         return 0.0
@@ -87,7 +87,7 @@ def delta(laws: Laws, epsilon: Fraction) -> float:
 
 
 def _workable(laws: Laws) -> bool:
-    """Floats can carry these losses; elsewhere the other routes answer."""
+    """Whether these losses are within the range of floats; otherwise the other conversions are used."""
     extents = [(law.extent(0.0, _DEPTH), k) for law, k in laws]
     return all(high - low > 1e-12 and high < _RANGE and k < 2**40 for (low, high), k in extents)
 
@@ -103,7 +103,7 @@ def _log_moment(laws: Laws, s: Floats) -> Floats:
 
 
 def _best_tilt(laws: Laws, cost: object) -> float:
-    """Find the λ that a Chernoff bound would choose; any λ is sound, this one makes the wanted tail the bulk."""
+    """The λ of the Chernoff bound; any λ is sound, and this one makes the relevant tail the bulk."""
     assert callable(cost)
     low, high = -3.0 * math.log(10), 7.0 * math.log(10)
     best = 1.0
@@ -111,8 +111,8 @@ def _best_tilt(laws: Laws, cost: object) -> float:
         s = np.exp(np.linspace(low, high, 48))
         value = np.asarray(cost(s, _log_moment(laws, s)))
         best = float(s[int(np.nanargmin(value))])
-        reach = (high - low) / 24
-        low, high = math.log(best) - reach, math.log(best) + reach
+        half_width = (high - low) / 24
+        low, high = math.log(best) - half_width, math.log(best) + half_width
     return best
 
 
@@ -121,7 +121,7 @@ def _deviation(laws: Laws) -> float:
 
 
 def _steepest(laws: Laws, goal: float) -> float:
-    """Twice the tilt that a normal law of the same spread would want: beyond, only a bounded law's last atom is seen."""
+    """Twice the best tilt of a normal law of the same variance: beyond it, only the last atom of a bounded law has weight."""
     return 2 * math.sqrt(2 * goal + 2) / _deviation(laws)
 
 
@@ -131,7 +131,7 @@ def _steepest(laws: Laws, goal: float) -> float:
 @final
 @frozen(eq=False)
 class _Composed:
-    """The composed law on ref + (first … )·step, in units of e^{log_unit}, with all that must be added to it."""
+    """The composed law on ref + (first … )·step, in units of e^{log_unit}, with all terms that are added to it."""
 
     step: float
     points: Floats  # ℓ − ref, exact multiples of the step
@@ -189,7 +189,7 @@ class _Composed:
 
 
 def _compose(laws: Laws, tilt: float, goal: float) -> _Composed | None:
-    """Compose on a window where the tilted law lives; None when floats cannot carry it."""
+    """Compose on a window that holds the tilted law; None where it is out of the range of floats."""
     depth = _DEPTH + goal
     moments = [(law.moments(tilt, depth), law.extent(tilt, depth), k) for law, k in laws]
     mean = math.fsum(k * m for (m, _), _, k in moments)
@@ -199,11 +199,11 @@ def _compose(laws: Laws, tilt: float, goal: float) -> _Composed | None:
     if not math.isfinite(mean) or top - bottom <= 0:
         return None
     deviation = max(math.sqrt(max(variance, 0.0)), _deviation(laws) / 2)
-    reach = math.sqrt(2 * _DEPTH) * deviation
+    half_width = math.sqrt(2 * _DEPTH) * deviation
     steps = sum(k for _, k in laws)
     wanted = math.sqrt(4 * _BLUR / steps) * deviation
-    # each step may be lifted by one cell, so the dots of a bounded law end a little above its top
-    high, low = min(top + (steps + 2) * wanted, mean + reach), max(bottom, mean - reach)
+    # each step may move up by one cell, so the dots of a bounded law end a little above its top
+    high, low = min(top + (steps + 2) * wanted, mean + half_width), max(bottom, mean - half_width)
     log_n = min(_LONGEST, max(_SHORTEST, math.ceil(math.log2((high - low) / wanted + 4))))
     n = 2**log_n
     step = _short((high - low) / (n - 4))
@@ -290,7 +290,7 @@ def _transform(
 
 
 def _length(x: Floats) -> float:
-    return math.sqrt(float(np.square(x).sum()))  # np.linalg.norm would wake threads that cost more than the sum
+    return math.sqrt(float(np.square(x).sum()))  # np.linalg.norm would start threads that cost more than the sum
 
 
 def _power(base: NDArray[np.complex128], k: int) -> NDArray[np.complex128]:

@@ -1,4 +1,4 @@
-"""A whole with the (ε, δ) it was calibrated to, so that basic composition may charge that pair."""
+"""A composition together with the (ε, δ) it was calibrated to, so that basic composition can charge that pair."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from discreet.loss.law import Floats, Laws
 from discreet.loss.loss import Loss
 from discreet.loss.notions import Approx
 
-GROUPS = (2, 5, 10)  # units whose price together is told beside every answer's
+GROUPS = (2, 5, 10)  # group sizes whose loss is reported with every answer
 
 
 def group_price(loss: Loss, epsilon: Fraction, delta: Fraction, k: int) -> tuple[float, Fraction]:
-    """What an answer of price (ε, δ) costs k units together: an ε, by the best route and at most kε, at the δ of group privacy.
+    """The (ε, δ) of an (ε, δ)-DP answer for a group of k units: the best ε, at most kε, at the δ of group privacy.
 
-    Where that δ would be 1 or more, the ε of the best route at the answer's own δ; infinite if there is none.
+    Where that δ would be 1 or more, the best ε at the answer's own δ; infinite if there is none.
 
     >>> epsilon, delta = group_price(Approx("1/2", "1e-6"), Fraction(1, 2), Fraction("1e-6"), 2)
     >>> epsilon, round(float(delta) * 1e6, 2)
@@ -37,17 +37,17 @@ def group_price(loss: Loss, epsilon: Fraction, delta: Fraction, k: int) -> tuple
 @final
 @frozen
 class Promised(Loss):
-    """Pay for parts whose composition is (ε, δ)-DP as a whole; in every other language they cost what they cost.
+    """The loss of parts whose composition is (ε, δ)-DP as a whole; under every other notion it is that of the parts.
 
     Theorem (closure; Dwork et al. 2006).
-        If the parts together are (ε, δ)-DP then basic composition may add (ε, δ) for them. That they are is checked on construction.
+        If the parts together are (ε, δ)-DP then basic composition may add (ε, δ) for them. The constructor checks that they are.
 
-    >>> from discreet.loss.leaves import Gaussian
-    >>> Promised(Gaussian("1/20"), 1, "1/10000").basic
+    >>> from discreet.loss.leaves import GaussianLoss
+    >>> Promised(GaussianLoss("1/20"), 1, "1/10000").basic
     (Fraction(1, 1), Fraction(1, 10000))
-    >>> Promised(Gaussian(1), 1, "1/10000")
+    >>> Promised(GaussianLoss(1), 1, "1/10000")
     Traceback (most recent call last):
-    discreet.errors.Invalid: the parts are not (1, 1/10000)-DP
+    discreet.errors.Invalid: the parts are not (1, 1/10000)-DP: give a larger epsilon or delta
     """
 
     parts: Loss
@@ -56,7 +56,7 @@ class Promised(Loss):
 
     def __attrs_post_init__(self) -> None:
         if not self.parts.within(Approx(self.promised_epsilon, self.promised_delta)):
-            raise Invalid(f"the parts are not ({self.promised_epsilon}, {self.promised_delta})-DP")
+            raise Invalid(f"the parts are not ({self.promised_epsilon}, {self.promised_delta})-DP: give a larger epsilon or delta")
 
     @property
     def basic(self) -> tuple[Fraction | None, Fraction]:

@@ -1,4 +1,4 @@
-"""Losses as plain values: exact, readable, and closed to what is not a loss."""
+"""Losses as JSON values: exact and readable; anything that is not a loss is rejected."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from discreet.errors import Invalid
 from discreet.loss.leaves import (
     Approx,
     BoundedRange,
-    DiscreteLaplace,
-    Gaussian,
+    DiscreteLaplaceLoss,
+    GaussianLoss,
     GaussianThreshold,
     Gdp,
-    Laplace,
+    LaplaceLoss,
     Pure,
-    RandomizedResponse,
+    RandomizedResponseLoss,
     Response,
     Revealed,
     Zcdp,
@@ -32,12 +32,12 @@ _KINDS: dict[str, type[Loss]] = {
     "approx": Approx,
     "zcdp": Zcdp,
     "gdp": Gdp,
-    "laplace": Laplace,
-    "discrete-laplace": DiscreteLaplace,
-    "gaussian": Gaussian,
+    "laplace": LaplaceLoss,
+    "discrete-laplace": DiscreteLaplaceLoss,
+    "gaussian": GaussianLoss,
     "gaussian-threshold": GaussianThreshold,
     "bounded-range": BoundedRange,
-    "randomized-response": RandomizedResponse,
+    "randomized-response": RandomizedResponseLoss,
     "response": Response,
     "revealed": Revealed,
     "promised": Promised,
@@ -56,7 +56,7 @@ def to_json(loss: Loss) -> dict[str, Any]:
     {'kind': 'sum', 'terms': [[{'kind': 'pure', 'epsilon': '1/10'}, 2]]}
     """
     if type(loss) not in _NAMES:
-        raise Invalid(f"{type(loss).__name__} is not a loss that can be recorded")
+        raise Invalid(f"{type(loss).__name__} is not a loss that can be recorded: pass mechanism.loss, or a sum of losses")
     values = {name: _write(getattr(loss, name)) for name in attrs.fields_dict(type(loss))}  # type: ignore[arg-type]
     return {"kind": _NAMES[type(loss)]} | values
 
@@ -71,7 +71,7 @@ def _write(value: Any) -> Any:
             return [_write(item) for item in value]
         case int():
             return value
-    raise Invalid("this loss holds something that cannot be recorded")
+    raise Invalid("this loss has a field that cannot be recorded: build it from the losses of discreet.loss")
 
 
 def from_json(record: dict[str, Any]) -> Loss:
@@ -86,14 +86,14 @@ def from_json(record: dict[str, Any]) -> Loss:
         loss = kind(**values)
         canonical = _rebuilt(loss)
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise Invalid("this is not the record of a loss") from None
+        raise Invalid("this is not the record of a loss: pass what to_json wrote") from None
     if canonical != loss or to_json(loss) != record:
-        raise Invalid("this record of a loss is not in its canonical form")
+        raise Invalid("this record of a loss is not in its canonical form: pass what to_json wrote")
     return loss
 
 
 def _rebuilt(loss: Loss) -> Loss:
-    """The same loss through the algebra's own doors, which admit no negative multiplicity and no empty choice."""
+    """The same loss rebuilt with the algebra's operations, which reject negative multiplicities and empty alternatives."""
     match loss:
         case Sum(terms=terms):
             return compose(k * term for term, k in terms)
@@ -112,4 +112,4 @@ def _read(value: Any) -> Any:
             return tuple(_read(item) for item in value)
         case int() | str():
             return value
-    raise Invalid("this is not the record of a loss")
+    raise Invalid("this is not the record of a loss: pass what to_json wrote")

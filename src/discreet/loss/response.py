@@ -1,4 +1,4 @@
-"""What it costs to tell a choice at random: the privacy loss is ε, 0 or −ε."""
+"""The loss of randomised response, whose privacy loss is ε, 0 or −ε."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from discreet.errors import Invalid
 from discreet.exact import Ball, ball
 from discreet.loss import convert
 from discreet.loss.certify import float_above, float_up_or_infinite, rational_above, short_above, upper_quantile
-from discreet.loss.law import Bounded, Floats, Law, Laws, curve, pure_law
+from discreet.loss.law import BoundedLaw, Floats, Laws, LossLaw, curve, pure_law
 from discreet.loss.loss import Loss
 
-_CLOSE = Fraction(1, 2**20)  # how far above the largest value found the certified bound lies, as a share of it
-_MOST, _TRIES, _BITS = 2**12, 4, 128  # intervals of orders that are looked at, bounds that are tried, bits of balls
+_CLOSE = Fraction(1, 2**20)  # the certified bound exceeds the largest value of the search by this fraction
+_MOST, _TRIES, _BITS = 2**12, 4, 128  # intervals of orders examined, bounds tried, bits of balls
 
 
 def _at_least_one(value: object) -> Fraction:
     found = exact.rational(value, "a weight")  # type: ignore[arg-type]
     if found < 1:
-        raise Invalid("a weight must be at least 1: each loss has a probability, and they add up to 1")
+        raise Invalid("steep and flat must be at least 1, so that the probabilities add up to 1")
     return found
 
 
 @final
 @frozen
 class Response(Loss):
-    """Pay for a report whose loss is ε, −ε or else 0, with probabilities e^ε/w and 1/w for w = steep·e^ε + flat, for any two choices.
+    """The loss of a report whose privacy loss is ε, −ε or 0, with probabilities e^ε/w, 1/w and the rest, w = steep·e^ε + flat.
 
     Theorem (by the proofs below).
         It is ε-DP, μ-GDP for μ = Φ⁻¹(1 − 1/w) + Φ⁻¹(e^ε/w), and ρ-zCDP for the supremum over α > 1 of
@@ -77,12 +77,12 @@ class Response(Loss):
         return min(rational_above(lambda: knot() ** 2), pure)
 
     @property
-    def _law(self) -> Law:
+    def _law(self) -> LossLaw:
         e = self.epsilon
         if e > convert.HUGE or self.steep == self.flat == 1:
             return pure_law(e)
         between = lambda: (ball(self.steep - 1) * ball(e).exp() + ball(self.flat - 1)) / self._weight  # noqa: E731
-        return Bounded(float_up_or_infinite(e), float_above(lambda: ball(e).exp() / self._weight), float_above(between), 0.0)
+        return BoundedLaw(float_up_or_infinite(e), float_above(lambda: ball(e).exp() / self._weight), float_above(between), 0.0)
 
     @property
     def laws(self) -> Laws:
@@ -97,13 +97,14 @@ class Response(Loss):
 
 @final
 @frozen
-class RandomizedResponse(Loss):
-    """Pay for telling the truth with odds e^ε against each other one of `choices` answers.
+class RandomizedResponseLoss(Loss):
+    """The loss of reporting the true one of `choices` answers with odds e^ε against each other one.
 
     Theorem (Warner 1965; Kairouz, Bonawitz & Ramage 2016).
         With w = e^ε + choices − 1 the loss is ε, −ε or 0 with probabilities e^ε/w, 1/w and (choices − 2)/w: see `Response`.
 
-    >>> RandomizedResponse(1).rho == convert.pure_to_zcdp(Fraction(1)), RandomizedResponse(1, choices=4).rho < RandomizedResponse(1).rho
+    >>> two, four = RandomizedResponseLoss(1), RandomizedResponseLoss(1, choices=4)
+    >>> two.rho == convert.pure_to_zcdp(Fraction(1)), four.rho < two.rho
     (True, True)
     """
 
@@ -125,7 +126,7 @@ class RandomizedResponse(Loss):
         return self._response.renyi(orders)
 
     def below(self, other: Loss) -> bool:
-        return isinstance(other, RandomizedResponse) and self.choices == other.choices and self.epsilon <= other.epsilon
+        return isinstance(other, RandomizedResponseLoss) and self.choices == other.choices and self.epsilon <= other.epsilon
 
 
 # ── the supremum over all orders ─────────────────────────────────────────────────────────────────────────────────────
@@ -153,7 +154,7 @@ def _largest_slope(epsilon: Fraction, steep: Fraction, flat: Fraction) -> Fracti
 
 
 def _near(epsilon: Fraction, w: Ball) -> float:
-    """About the supremum, in floats: the largest value on a grid that is refined around it."""
+    """Approximately the supremum, in floats: the largest value on a grid that is refined around it."""
     e, log_w = float(epsilon), float(w.log().mid())
     low, high = -30.0, 30.0 - math.log(e)
     best = 0.0
@@ -163,8 +164,8 @@ def _near(epsilon: Fraction, w: Ball) -> float:
         values = np.logaddexp(0.0, log_x) / (s * (1 + s))
         top = int(values.argmax())
         best = max(best, float(values[top]))
-        reach = (high - low) / 128
-        low, high = math.log(s[top]) - reach, math.log(s[top]) + reach
+        half_width = (high - low) / 128
+        low, high = math.log(s[top]) - half_width, math.log(s[top]) + half_width
     return best
 
 

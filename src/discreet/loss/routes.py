@@ -1,4 +1,4 @@
-"""Every sound road from what a loss says of itself to its ε at δ and its δ at ε."""
+"""Every conversion from a loss to its ε at δ and its δ at ε; the least result is used."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Curve: TypeAlias = Callable[[Floats], Floats]
 NAMES = ("basic", "advanced", "zcdp", "renyi", "gdp", "pld")
 
 
-class Languages(Protocol):
-    """What a loss says of itself in each language; see Loss."""
+class Guarantees(Protocol):
+    """The values of a loss under each notion of privacy; see Loss."""
 
     @property
     def delta(self) -> Fraction: ...
@@ -36,8 +36,8 @@ class Languages(Protocol):
     def renyi(self, orders: Floats) -> Floats: ...
 
 
-def epsilons(loss: Languages, steps: Iterable[tuple[Fraction | None, int]], delta: Fraction) -> dict[str, float]:
-    """The ε at δ by each road; ∞ where one does not lead there. Each is sound, so the least is too."""
+def epsilons(loss: Guarantees, steps: Iterable[tuple[Fraction | None, int]], delta: Fraction) -> dict[str, float]:
+    """The ε at δ by each conversion; ∞ where it does not apply. Each is an upper bound, so the least is too."""
     if delta >= 1:
         return dict.fromkeys(NAMES, 0.0)
     price, mass = loss.basic
@@ -55,8 +55,8 @@ def epsilons(loss: Languages, steps: Iterable[tuple[Fraction | None, int]], delt
     }
 
 
-def least_delta(loss: Languages, epsilon: Fraction) -> float:
-    """The least δ at ε over all roads."""
+def least_delta(loss: Guarantees, epsilon: Fraction) -> float:
+    """The least δ at ε over all conversions."""
     if loss.delta >= 1:
         return 1.0
     if loss.epsilon is not None and loss.epsilon <= epsilon:
@@ -75,7 +75,7 @@ def _advanced(steps: list[tuple[Fraction | None, int]], slack: Fraction) -> floa
     return math.inf if len(finite) < len(steps) else float_up_or_infinite(convert.advanced_sum(finite, slack))
 
 
-# ── the Rényi road ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── Rényi differential privacy ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def _search(cost: Callable[[Floats], Floats]) -> float | None:
@@ -88,13 +88,13 @@ def _search(cost: Callable[[Floats], Floats]) -> float | None:
         if not np.isfinite(values).any():
             return None
         best = float(s[int(np.nanargmin(values))])
-        reach = (high - low) / 32
-        low, high = math.log(best) - reach, math.log(best) + reach
+        half_width = (high - low) / 32
+        low, high = math.log(best) - half_width, math.log(best) + half_width
     return best
 
 
 def _divergence(curve: Curve, s: float) -> tuple[Fraction, Fraction]:
-    order = 1 + s  # one float, so that the curve and the conversion speak of the same order
+    order = 1 + s  # one float, so that the curve and the conversion use the same order
     return Fraction(order), Fraction(float(curve(np.array([order]))[0]))
 
 

@@ -16,7 +16,7 @@ from discreet.noise.refine import Integers
 Numbers = int | float | NDArray[Any]
 
 
-def check(answer: Any, whole: bool) -> None:
+def check_answer(answer: Any, whole: bool) -> None:
     """Report a slip in a plain answer."""
     if whole:
         answers.check_whole(answer)

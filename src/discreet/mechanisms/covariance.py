@@ -48,14 +48,14 @@ class Moments:
     def covariance(self) -> Floats:
         """Σ xxᵀ / count − mean·meanᵀ, as near as a covariance can be."""
         mean, count = self.mean, max(self.count or 0.0, 1.0)
-        return positive(self.second / count - np.outer(mean, mean))
+        return positive_semidefinite(self.second / count - np.outer(mean, mean))
 
     def __repr__(self) -> str:
         told = "" if self.count is None else f"about {self.count:,.0f} records, "
         return f"Moments({told}{len(self.second)} dimensions, norm {self.norm:g})"
 
 
-def positive(matrix: Floats) -> Floats:
+def positive_semidefinite(matrix: Floats) -> Floats:
     """The nearest symmetric matrix without negative eigenvalues, in every norm that counts eigenvalues; free, for it is post-processing."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
@@ -86,7 +86,7 @@ class Covariance(Mechanism[Moments]):
     Accuracy.
         `error(confidence)` is the largest eigenvalue, in size, of what noise is added to Σ xxᵀ, in units of norm²: at most σ(√(2d) +
         √(2 ln(2/β))) + d/2 on the grid. (The noise is a Gaussian orthogonal ensemble; its norm has mean at most √(2d)·σ and is
-        σ-Lipschitz; rounding adds ½ in each entry.) The grid itself moves Σ xxᵀ by at most n·√d·norm²/2¹⁶. `positive` at most doubles it.
+        σ-Lipschitz; rounding adds ½ in each entry.) The grid itself moves Σ xxᵀ by at most n·√d·norm²/2¹⁶. `positive_semidefinite` at most doubles it.
 
     >>> moments = Covariance(dimension=2, norm=3, rho=0.5).release([[1, 1], [1, -1]] * 5000)
     >>> moments.covariance.round(1) + 0.0
@@ -120,11 +120,11 @@ class Covariance(Mechanism[Moments]):
         if centred is not True and centred is not False:
             raise Invalid("centred must be True or False")
         squared = _squared(is_replacement(adjacency), centred)
-        moved = exact.rational_up(lambda: exact.ball(squared).sqrt())
+        change = exact.rational_up(lambda: exact.ball(squared).sqrt())
         self.__attrs_init__(
             dimension=dimension,
             norm=None if norm is None else parameter.scale(norm),
-            gaussian=Gaussian(rho=rho, epsilon=epsilon, delta=delta, sensitivity=moved, whole=True),
+            gaussian=Gaussian(rho=rho, epsilon=epsilon, delta=delta, sensitivity=change, whole=True),
             search=None if search is None else parameter.some_epsilon(search),
             adjacency=adjacency,
             centred=centred,
@@ -133,14 +133,14 @@ class Covariance(Mechanism[Moments]):
     @property
     def loss(self) -> Loss:
         # with Δ² itself, of which `sensitivity` is the root rounded up
-        noise: Loss = leaves.Gaussian(_squared(is_replacement(self.adjacency), self.centred) / self.gaussian.scale**2)
+        noise: Loss = leaves.GaussianLoss(_squared(is_replacement(self.adjacency), self.centred) / self.gaussian.scale**2)
         return noise if self.search is None else noise + Magnitude(epsilon=self.search).loss
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         exact.whole(size, "size")
         beta, d, sigma = exact.miss(exact.confidence_level(confidence)), self.dimension, float(self.gaussian.scale)
-        reach = sigma * (math.sqrt(2 * d) + math.sqrt(2 * (math.log(2) - math.log(beta)))) + d / 2
-        return reach * (1 + 1e-9) / _LEVELS**2
+        bound = sigma * (math.sqrt(2 * d) + math.sqrt(2 * (math.log(2) - math.log(beta)))) + d / 2
+        return bound * (1 + 1e-9) / _LEVELS**2
 
     def check(self, answer: Any) -> None:
         try:
@@ -171,7 +171,7 @@ class Covariance(Mechanism[Moments]):
         found: Integers = np.zeros((width, width), np.int64)
         many = min(_ROWS, max(2**23 // width, 1))
         for start in range(0, len(rows), many):
-            part = on_grid(rows[start : start + many], norm)
+            part = vectors_on_grid(rows[start : start + many], norm)
             if self.centred:
                 part = np.concatenate([part, np.full((len(part), 1), float(_LEVELS))], axis=1)
             found += (part.T @ part).astype(np.int64)
@@ -243,7 +243,7 @@ def _lengths(rows: Floats) -> Floats:
 
 
 @np.errstate(all="ignore")
-def on_grid(rows: Floats, norm: float) -> Floats:
+def vectors_on_grid(rows: Floats, norm: float) -> Floats:
     """Vectors as whole numbers, in floats, scaled down to a length of at most _LEVELS.
 
     A row's numbers depend on that row alone. Squares up to 2³² and their sums are exact in floats, so the lengths are compared exactly.

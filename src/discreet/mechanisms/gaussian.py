@@ -61,17 +61,17 @@ class Gaussian(Mechanism[Numbers]):
         sensitivity: Number = 1,
         whole: bool | None = None,
     ) -> None:
-        moved = parameter.sensitivity(sensitivity)
+        change = parameter.sensitivity(sensitivity)
         match epsilon, delta, rho, scale:
             case (e, d, None, None) if e is not None and d is not None:
-                sigma = calibrate.gaussian_scale(parameter.some_epsilon(e), parameter.some_delta(d), moved)
+                sigma = calibrate.gaussian_scale(parameter.some_epsilon(e), parameter.some_delta(d), change)
             case (None, None, r, None) if r is not None:
-                sigma = calibrate.gaussian_scale_zcdp(exact.positive(r, "rho"), moved)
+                sigma = calibrate.gaussian_scale_zcdp(exact.positive(r, "rho"), change)
             case (None, None, None, s) if s is not None:
                 sigma = parameter.scale(s)
             case _:
                 raise Invalid("give epsilon and delta, or rho, or scale")
-        self.__attrs_init__(scale=parameter.scale(sigma), sensitivity=moved, whole=whole)
+        self.__attrs_init__(scale=parameter.scale(sigma), sensitivity=change, whole=whole)
 
     @classmethod
     def classic(cls, *, epsilon: Number, delta: Number, sensitivity: Number = 1, constant: Literal["1.25", "2"] = "1.25") -> Gaussian:
@@ -80,15 +80,15 @@ class Gaussian(Mechanism[Numbers]):
         >>> float(Gaussian.classic(epsilon=0.5, delta=1e-5).scale)
         9.689...
         """
-        moved = parameter.sensitivity(sensitivity)
+        change = parameter.sensitivity(sensitivity)
         sigma = calibrate.classic_gaussian_scale(
-            parameter.some_epsilon(epsilon), parameter.some_delta(delta), moved, exact.rational(constant)
+            parameter.some_epsilon(epsilon), parameter.some_delta(delta), change, exact.rational(constant)
         )
-        return cls(scale=sigma, sensitivity=moved)
+        return cls(scale=sigma, sensitivity=change)
 
     @property
     def loss(self) -> Loss:
-        return leaves.Gaussian((self.sensitivity / self.scale) ** 2)
+        return leaves.GaussianLoss((self.sensitivity / self.scale) ** 2)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         level, count = exact.confidence_level(confidence), exact.whole(size, "size")
@@ -103,7 +103,7 @@ class Gaussian(Mechanism[Numbers]):
         return self if self.whole is not None else evolve(self, whole=False)
 
     def check(self, answer: Any) -> None:
-        additive.check(answer, self._is_whole(answer))
+        additive.check_answer(answer, self._is_whole(answer))
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
         if not self._is_whole(answer):

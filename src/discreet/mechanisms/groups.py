@@ -32,15 +32,15 @@ class Keys:
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return zip(*(column.tolist() for column in self.columns), strict=True)
 
-    def where(self, shown: NDArray[np.bool_]) -> list[Any]:
+    def where(self, selected: NDArray[np.bool_]) -> list[Any]:
         """The labels that are shown."""
-        return list(zip(*(column[shown].tolist() for column in self.columns), strict=True))
+        return list(zip(*(column[selected].tolist() for column in self.columns), strict=True))
 
 
-class Shown(NamedTuple):
+class SelectedGroups(NamedTuple):
     """Which groups are shown, and the noisy sizes (0 where not)."""
 
-    shown: NDArray[np.bool_]
+    selected: NDArray[np.bool_]
     sizes: Integers
 
 
@@ -97,7 +97,7 @@ def check_groups(answer: Groups) -> None:
         raise Invalid("the labels must be different plain values: texts, numbers, dates, true or false, or tuples of these")
 
 
-def in_order(labels: list[Any]) -> list[Any]:
+def sorted_labels(labels: list[Any]) -> list[Any]:
     """The shown labels in an order that tells nothing about the data's own."""
     kinds = set(map(type, labels))
     if kinds <= {str} or kinds <= {int, bool}:
@@ -124,12 +124,12 @@ def _spelling(label: Any) -> tuple[str, str]:
     return type(label).__name__, repr(sorted(map(repr, label)) if isinstance(label, frozenset) else label)
 
 
-def chosen(labels: list[Any] | Keys, shown: NDArray[np.bool_]) -> list[Any]:
+def selected_labels(labels: list[Any] | Keys, selected: NDArray[np.bool_]) -> list[Any]:
     """The labels that are shown."""
-    return labels.where(shown) if isinstance(labels, Keys) else [label for label, one in zip(labels, shown, strict=True) if one]
+    return labels.where(selected) if isinstance(labels, Keys) else [label for label, one in zip(labels, selected, strict=True) if one]
 
 
-def named(labels: list[Any] | Keys, found: Shown) -> dict[Any, int]:
+def sizes_by_label(labels: list[Any] | Keys, found: SelectedGroups) -> dict[Any, int]:
     """The labels that are shown, in order, with their noisy sizes."""
-    sizes = dict(zip(chosen(labels, found.shown), found.sizes[found.shown].tolist(), strict=True))
-    return {label: sizes[label] for label in in_order(list(sizes))}
+    sizes = dict(zip(selected_labels(labels, found.selected), found.sizes[found.selected].tolist(), strict=True))
+    return {label: sizes[label] for label in sorted_labels(list(sizes))}

@@ -77,11 +77,11 @@ def count(records: Private[Any] | Iterable[Any], read: Read, size: int, advice: 
     """Count how many records have each of `size` labels; a slip in plain records is reported, with advice on what a record should be."""
     if isinstance(records, Private):
         return records.map(lambda rows: _totals((_totally(read, row) for row in rows), size))
-    rows = listed(records)
+    rows = as_list(records)
     return Private(_totals(_checked(rows, read, advice), size))
 
 
-def listed(records: Iterable[Any]) -> list[Any]:
+def as_list(records: Iterable[Any]) -> list[Any]:
     """Plain records as a list."""
     try:
         return list(records)

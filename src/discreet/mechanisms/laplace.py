@@ -64,8 +64,8 @@ class Laplace(Mechanism[Numbers]):
         >>> Laplace.of_scale(2, sensitivity=3).epsilon
         Fraction(3, 2)
         """
-        moved = parameter.sensitivity(sensitivity)
-        return cls(epsilon=moved / parameter.scale(scale), sensitivity=moved, whole=whole)
+        change = parameter.sensitivity(sensitivity)
+        return cls(epsilon=change / parameter.scale(scale), sensitivity=change, whole=whole)
 
     @property
     def scale(self) -> Fraction:
@@ -76,8 +76,8 @@ class Laplace(Mechanism[Numbers]):
     def loss(self) -> Loss:
         # on whole numbers the lattice law is the dearer one, and it dominates the continuous law (see the leaf's lemma)
         if self.sensitivity.denominator == 1 and self.whole is not False:
-            return leaves.DiscreteLaplace(self.scale, self.sensitivity.numerator)
-        return leaves.Laplace(self.epsilon)
+            return leaves.DiscreteLaplaceLoss(self.scale, self.sensitivity.numerator)
+        return leaves.LaplaceLoss(self.epsilon)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         level, count = exact.confidence_level(confidence), exact.whole(size, "size")
@@ -93,7 +93,7 @@ class Laplace(Mechanism[Numbers]):
         return self if self.whole is not None else evolve(self, whole=False)
 
     def check(self, answer: Any) -> None:
-        additive.check(answer, self._is_whole(answer))
+        additive.check_answer(answer, self._is_whole(answer))
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
         if not self._is_whole(answer):

@@ -92,13 +92,13 @@ class Magnitude(Mechanism[float]):
 
     def beyond(self, answer: Any) -> Integers:
         """How many records exceed each power but the last."""
-        sizes = np.sort(np.abs(records(answer)))
+        sizes = np.sort(np.abs(read_records(answer)))
         powers = np.ldexp(1.0, np.arange(self.lowest, self.highest))
         return np.asarray(len(sizes) - np.searchsorted(sizes, powers, side="right"), np.int64)
 
 
 @np.errstate(all="ignore")
-def records(answer: Any) -> Floats:
+def read_records(answer: Any) -> Floats:
     """Read records as floats, each by itself, within ±2^1000; what is missing, or not above −2^1000, counts as 0."""
     below = answers.floats(answer, -_FAR, Fraction(0))
     return answers.floats(answer, Fraction(0), _FAR) + np.where(below == -float(_FAR), 0.0, below)

@@ -15,7 +15,7 @@ from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.magnitude import Magnitude, records
+from discreet.mechanisms.magnitude import Magnitude, read_records
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantile import Places, Quantile
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
@@ -27,7 +27,7 @@ _LEVELS = 2**30  # a record counts as a whole number of 1/_LEVELS of half the in
 _COUNT, _QUARTILE, _WIDTH = Fraction(1, 10), Fraction(3, 20), Fraction(3, 20)  # shares of ε; the sum has the rest
 
 
-class MeanFound(NamedTuple):
+class MeanEstimate(NamedTuple):
     """A noisy mean, the interval that records were clamped to, the standard error of the noise alone, and how many records, about."""
 
     value: float
@@ -46,7 +46,7 @@ def _powers(value: int) -> int:
 
 @final
 @frozen(kw_only=True)
-class Mean(Mechanism[MeanFound]):
+class Mean(Mechanism[MeanEstimate]):
     """Give the mean of numbers whose range is not known, one for each unit: find where they lie, clamp, add, divide.
 
     Numbers up to 2^powers in size and as fine as 2^−powers are told apart; doubling `powers` costs next to nothing. First the quartiles are
@@ -101,8 +101,8 @@ class Mean(Mechanism[MeanFound]):
     def total(self) -> Laplace:
         """The noise of the sum, in levels."""
         share = 1 - 2 * _QUARTILE - _WIDTH - (0 if is_replacement(self.adjacency) else _COUNT)
-        moved = _LEVELS * (2 if is_replacement(self.adjacency) else 1)
-        return Laplace(epsilon=self.epsilon * share, sensitivity=moved, whole=True)
+        change = _LEVELS * (2 if is_replacement(self.adjacency) else 1)
+        return Laplace(epsilon=self.epsilon * share, sensitivity=change, whole=True)
 
     @property
     def loss(self) -> Loss:
@@ -128,9 +128,9 @@ class Mean(Mechanism[MeanFound]):
         answers.check_records(answer)
 
     @np.errstate(all="ignore")  # whoever made NumPy raise: no record does
-    def sample(self, answer: Any, bits: Bits) -> MeanFound:
+    def sample(self, answer: Any, bits: Bits) -> MeanEstimate:
         edge = 2.0**self.powers
-        values = np.clip(records(answer), -edge, edge)
+        values = np.clip(read_records(answer), -edge, edge)
         noisy = self.count.sample(len(values), bits) if self.count else len(values)
         assert isinstance(noisy, int)
         size = max(noisy, 1)
@@ -145,7 +145,7 @@ class Mean(Mechanism[MeanFound]):
         share = self.total.sample(int(self.levels(values, middle, half).sum()), bits) / (size * _LEVELS)
         assert isinstance(share, float)
         share = min(max(share, -1.0), 1.0)
-        return MeanFound(middle + share * half, middle - half, middle + half, half * self._spread(share, size), size)
+        return MeanEstimate(middle + share * half, middle - half, middle + half, half * self._spread(share, size), size)
 
     def _widening(self, size: int) -> int:
         """By which power of two the interval may grow so that the noise stays a small part of what sampling alone does."""

@@ -22,7 +22,7 @@ from discreet.exact import Ball, Number
 from discreet.loss import calibrate, leaves
 from discreet.loss.loss import Loss
 from discreet.loss.parts import SomeParts
-from discreet.mechanisms.groups import Groups, Shown, check_groups, chosen, in_order, named, read_groups
+from discreet.mechanisms.groups import Groups, SelectedGroups, check_groups, read_groups, selected_labels, sizes_by_label, sorted_labels
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.truncated_geometric import TruncatedGeometric
 from discreet.noise.bernoulli import below, threshold
@@ -46,10 +46,10 @@ class PartitionSelection(Mechanism[list[Any]]):
     Accuracy.
         `error(confidence)` is the size from which on a group is shown with at least this confidence; `chance(n)` is πₙ.
 
-    >>> shown = PartitionSelection(epsilon=1, delta=1e-5)
-    >>> shown.release({"flu": 900, "asthma": 250, "rare fever": 1})
+    >>> selected = PartitionSelection(epsilon=1, delta=1e-5)
+    >>> selected.release({"flu": 900, "asthma": 250, "rare fever": 1})
     ['asthma', 'flu']
-    >>> shown.chance(0), shown.chance(1), shown.chance(40), shown.error(0.5)
+    >>> selected.chance(0), selected.chance(1), selected.chance(40), selected.error(0.5)
     (0.0, 1e-05, 1.0, 12.0)
     """
 
@@ -80,15 +80,15 @@ class PartitionSelection(Mechanism[list[Any]]):
 
     def sample(self, answer: Groups, bits: Bits) -> list[Any]:
         labels, sizes = read_groups(answer)
-        return in_order(chosen(labels, self.decide(sizes, bits)))
+        return sorted_labels(selected_labels(labels, self.decide(sizes, bits)))
 
     def decide(self, sizes: Integers, bits: Bits) -> NDArray[np.bool_]:
         """Which of the groups found to show; the length is private, so this is for mechanisms to build on, not to release."""
         curve = self._curve
         thresholds = _thresholds(self.epsilon / self.partitions, _each(self.delta, self.partitions))
         at = np.minimum(sizes, len(curve) - 1)
-        shown = below(bits.words(len(sizes)), thresholds[at], lambda i: curve[int(at[i])], bits)
-        return np.asarray(shown | (at == len(curve) - 1), np.bool_)
+        selected = below(bits.words(len(sizes)), thresholds[at], lambda i: curve[int(at[i])], bits)
+        return np.asarray(selected | (at == len(curve) - 1), np.bool_)
 
 
 @lru_cache(maxsize=256)
@@ -168,14 +168,14 @@ class ThresholdedCounts(Mechanism[dict[Any, int]]):
 
     def sample(self, answer: Groups, bits: Bits) -> dict[Any, int]:
         labels, sizes = read_groups(answer)
-        return named(labels, self.decide(sizes, bits))
+        return sizes_by_label(labels, self.decide(sizes, bits))
 
-    def decide(self, sizes: Integers, bits: Bits) -> Shown:
+    def decide(self, sizes: Integers, bits: Bits) -> SelectedGroups:
         """Which of the groups found to show, and their noisy sizes; for mechanisms to build on, not to release."""
         noise = self.noise
         noisy = sizes + noise.noise(len(sizes), bits)
-        shown = (noisy > noise.bound) & (sizes > 0)
-        return Shown(shown, np.where(shown, noisy, 0))
+        selected = (noisy > noise.bound) & (sizes > 0)
+        return SelectedGroups(selected, np.where(selected, noisy, 0))
 
 
 @final
@@ -238,13 +238,13 @@ class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
 
     def sample(self, answer: Groups, bits: Bits) -> dict[Any, int]:
         labels, totals = read_groups(answer)
-        return named(labels, self.decide(totals, bits))
+        return sizes_by_label(labels, self.decide(totals, bits))
 
-    def decide(self, totals: Integers, bits: Bits) -> Shown:
+    def decide(self, totals: Integers, bits: Bits) -> SelectedGroups:
         """Which of the groups found to show, and their noisy weights; for mechanisms to build on, not to release."""
         noisy = totals + RoundedGaussian(self.scale * self.unit).sample(len(totals), bits)
-        shown = (noisy > self.threshold) & (totals > 0)
-        return Shown(shown, np.where(shown, noisy, 0))
+        selected = (noisy > self.threshold) & (totals > 0)
+        return SelectedGroups(selected, np.where(selected, noisy, 0))
 
 
 @lru_cache(maxsize=256)

@@ -49,7 +49,7 @@ class Places(NamedTuple):
 
 @final
 @frozen
-class Grid:
+class ValueGrid:
     """Equal steps from lower to upper, fixed in advance; the default step is a power of two."""
 
     lower: Fraction = field(repr=str)
@@ -57,7 +57,7 @@ class Grid:
     step: Fraction = field(repr=str)
 
     @classmethod
-    def of(cls, lower: Number, upper: Number, step: Number | None) -> Grid:
+    def of(cls, lower: Number, upper: Number, step: Number | None) -> ValueGrid:
         """Read the bounds and the step."""
         low, high = interval(lower, upper)
         if max(abs(low), abs(high)) > _FURTHEST or high - low < 1 / Fraction(_FURTHEST):
@@ -126,7 +126,7 @@ class Quantile(Mechanism[float]):
 
     epsilon: Fraction = field(repr=str)
     q: Fraction = field(repr=str)
-    grid: Grid
+    grid: ValueGrid
     adjacency: Adjacency
     weight: int
 
@@ -146,7 +146,7 @@ class Quantile(Mechanism[float]):
         self.__attrs_init__(
             epsilon=parameter.some_epsilon(epsilon),
             q=_level(q, "q"),
-            grid=Grid.of(lower, upper, step),
+            grid=ValueGrid.of(lower, upper, step),
             adjacency=adjacency,
             weight=exact.whole(weight, "weight"),
         )
@@ -216,7 +216,7 @@ class Quantiles(Mechanism[list[float]]):
 
     epsilon: Fraction = field(repr=str)
     qs: tuple[Fraction, ...] = field(converter=_levels, repr=lambda qs: ", ".join(map(str, qs)))
-    grid: Grid
+    grid: ValueGrid
     adjacency: Adjacency
 
     def __init__(
@@ -230,7 +230,7 @@ class Quantiles(Mechanism[list[float]]):
         adjacency: Adjacency = "add/remove",
     ) -> None:
         is_replacement(adjacency)
-        self.__attrs_init__(epsilon=parameter.some_epsilon(epsilon), qs=qs, grid=Grid.of(lower, upper, step), adjacency=adjacency)
+        self.__attrs_init__(epsilon=parameter.some_epsilon(epsilon), qs=qs, grid=ValueGrid.of(lower, upper, step), adjacency=adjacency)
 
     @property
     def levels(self) -> int:

@@ -36,15 +36,15 @@ Label = TypeVar("Label", bound=Hashable)
 
 def _map(records: Records, function: Callable[[Iterable[Any]], Any]) -> Private[Any]:
     with np.errstate(all="ignore"):  # a warning from a caller's function would tell of a record
-        return (records if isinstance(records, Private) else Private(labels.listed(records))).map(function)
+        return (records if isinstance(records, Private) else Private(labels.as_list(records))).map(function)
 
 
 def counting(
     records: Records, predicate: Callable[[Any], bool], *, epsilon: Number, adjacency: Adjacency = "add/remove"
 ) -> tuple[Laplace, Private[int]]:
     """How many records satisfy a predicate; one on which it fails does not."""
-    moved = sensitivity.counting(adjacency).l1
-    return Laplace(epsilon=epsilon, sensitivity=moved, whole=True), _map(records, lambda rows: sum(_holds(predicate, r) for r in rows))
+    change = sensitivity.counting(adjacency).l1
+    return Laplace(epsilon=epsilon, sensitivity=change, whole=True), _map(records, lambda rows: sum(_holds(predicate, r) for r in rows))
 
 
 def _holds(predicate: Callable[[Any], bool], row: Any) -> bool:
@@ -65,11 +65,11 @@ def averaging(
     >>> mechanism.sensitivity, round(mechanism.release(answer), 1)
     (Fraction(1, 2), 0.2)
     """
-    moved = sensitivity.mean(lower, upper, size).l1
+    change = sensitivity.mean(lower, upper, size).l1
     low, high = sensitivity.interval(lower, upper)
     if isinstance(records, Sequence) and len(records) != size:
         raise Invalid("size must be the number of records")
-    return Laplace(epsilon=epsilon, sensitivity=moved, whole=False), _map(records, lambda rows: _mean(rows, function, low, high, size))
+    return Laplace(epsilon=epsilon, sensitivity=change, whole=False), _map(records, lambda rows: _mean(rows, function, low, high, size))
 
 
 def _mean(rows: Iterable[Any], function: Callable[[Any], float], low: Fraction, high: Fraction, size: int) -> Fraction:

@@ -76,7 +76,7 @@ class RandomizedResponse(Mechanism[Any]):
 
     @property
     def loss(self) -> Loss:
-        return leaves.RandomizedResponse(self.epsilon, self.choices)
+        return leaves.RandomizedResponseLoss(self.epsilon, self.choices)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         beta, people = exact.miss(exact.confidence_level(confidence)), exact.whole(size, "size")

@@ -55,8 +55,8 @@ def histogram(adjacency: Adjacency = "add/remove") -> Sensitivity:
     >>> histogram().l1, histogram("replace-one").l1
     (Fraction(1, 1), Fraction(2, 1))
     """
-    moved = 2 if is_replacement(adjacency) else 1
-    return Sensitivity(Fraction(moved), _sqrt_up(Fraction(moved)) if moved > 1 else Fraction(1), Fraction(1))
+    change = 2 if is_replacement(adjacency) else 1
+    return Sensitivity(Fraction(change), _sqrt_up(Fraction(change)) if change > 1 else Fraction(1), Fraction(1))
 
 
 def cells(groups: int, per_group: Number = 1, adjacency: Adjacency = "add/remove", *, signed: bool = True) -> Sensitivity:
@@ -82,8 +82,8 @@ def total(lower: Number, upper: Number, adjacency: Adjacency = "add/remove") -> 
     (Fraction(500, 1), Fraction(1, 1), Fraction(2, 1))
     """
     low, high = interval(lower, upper)
-    moved = high - low if is_replacement(adjacency) else max(abs(low), abs(high))
-    return Sensitivity(moved, moved, moved)
+    change = high - low if is_replacement(adjacency) else max(abs(low), abs(high))
+    return Sensitivity(change, change, change)
 
 
 def mean(lower: Number, upper: Number, size: int, adjacency: Adjacency = "replace-one") -> Sensitivity:
@@ -96,8 +96,8 @@ def mean(lower: Number, upper: Number, size: int, adjacency: Adjacency = "replac
     (Fraction(2, 1), Fraction(1, 100))
     """
     low, high = interval(lower, upper)
-    moved = (high - low) / (exact.whole(size, "size") + (0 if is_replacement(adjacency) else 1))
-    return Sensitivity(moved, moved, moved)
+    change = (high - low) / (exact.whole(size, "size") + (0 if is_replacement(adjacency) else 1))
+    return Sensitivity(change, change, change)
 
 
 def averaging(size: int, adjacency: Adjacency = "replace-one") -> Sensitivity:

@@ -77,7 +77,7 @@ class TruncatedGeometric(Mechanism[Numbers]):
         return float(high)
 
     def check(self, answer: Any) -> None:
-        additive.check(answer, whole=True)
+        additive.check_answer(answer, whole=True)
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
         return additive.add_whole(answer, lambda coins: int(self.noise(1, coins)[0]), self.noise, bits)
@@ -104,20 +104,20 @@ class TruncatedGeometric(Mechanism[Numbers]):
 
 
 @lru_cache(maxsize=1024)
-def _bound(epsilon: Fraction, delta: Fraction, moved: int) -> int:
+def _bound(epsilon: Fraction, delta: Fraction, change: int) -> int:
     def leaks(k: int) -> Ball:
-        rate = exact.ball(epsilon / moved)
+        rate = exact.ball(epsilon / change)
         q = (-rate).exp()
-        return (-rate * (k - moved + 1)).exp() * -((-rate * moved).expm1()) / (1 + q - 2 * (-rate * (k + 1)).exp())
+        return (-rate * (k - change + 1)).exp() * -((-rate * change).expm1()) / (1 + q - 2 * (-rate * (k + 1)).exp())
 
     def fits(k: int) -> bool:
         with exact.precision(192):
             return bool(leaks(k) <= exact.ball(delta))
 
-    high = moved
+    high = change
     while not fits(high):
         high *= 2
-    low = moved - 1
+    low = change - 1
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if fits(middle) else (middle, high)

@@ -1,4 +1,4 @@
-"""Biased coins: a uniform's bits against the bits of a probability, integers only."""
+"""Bernoulli samples: the bits of a uniform compared with the bits of a probability, in integers only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.noise.bits import Bits, Words
 
 
 def threshold(chance: Callable[[], Ball], bits: int = 64) -> int:
-    """⌊2^bits · p⌋, certified by raising the precision until the ball has one floor."""
+    """⌊2^bits · p⌋, certified by raising the precision until all numbers in the ball have one floor."""
     working = bits + 64
     while True:
         with exact.precision(working):
@@ -27,8 +27,8 @@ def threshold(chance: Callable[[], Ball], bits: int = 64) -> int:
         working *= 2
 
 
-def settle_below(chance: Callable[[], Ball], word: int, count: int, bits: Bits) -> bool:
-    """Whether U < p for the uniform whose first `count` bits are `word`, drawing more while the ball of p touches the cell."""
+def resolve_below(chance: Callable[[], Ball], word: int, count: int, bits: Bits) -> bool:
+    """Whether U < p for the uniform whose first `count` bits are `word`; draw more bits while the ball of p overlaps the cell."""
     while True:
         with exact.precision(count + 64):
             gap = chance() * 2**count - word  # U < p just when (the rest of U, in [0, 1)) < gap
@@ -40,17 +40,17 @@ def settle_below(chance: Callable[[], Ball], word: int, count: int, bits: Bits) 
 
 
 def below(words: Words, thresholds: Words, chance: Callable[[int], Ball], bits: Bits) -> NDArray[np.bool_]:
-    """Whether U < p for each word, given ⌊2⁶⁴p⌋; ties, of probability 2⁻⁶⁴, ask for the ball of p at that position."""
+    """Whether U < p for each word, given ⌊2⁶⁴p⌋; ties, of probability 2⁻⁶⁴, are resolved with the ball of p at that position."""
     result = words < thresholds
     for i in np.flatnonzero(words == thresholds).tolist():
-        result[i] = settle_below(lambda i=i: chance(i), int(words[i]), 64, bits)  # type: ignore[misc]
+        result[i] = resolve_below(lambda i=i: chance(i), int(words[i]), 64, bits)  # type: ignore[misc]
     return result
 
 
 @final
 @frozen
 class Bernoulli:
-    """A coin that shows 1 with probability p, or with probability e^(−x).
+    """The Bernoulli law: 1 with probability p, or with probability e^(−x).
 
     Theorem (bit comparison).
         U < p holds with probability p, and the first bits of U decide it unless they equal those of p.
@@ -72,7 +72,7 @@ class Bernoulli:
 
     @classmethod
     def exp(cls, x: exact.Number) -> Bernoulli:
-        """The coin with p = e^(−x)."""
+        """The Bernoulli law with p = e^(−x)."""
         return cls(None, exact.non_negative(x, "x"))
 
     def chance(self) -> Ball:
@@ -84,7 +84,7 @@ class Bernoulli:
         return exact.bounds(self.chance)
 
     def sample(self, size: int, bits: Bits) -> NDArray[np.bool_]:
-        """Toss the coin `size` times."""
+        """Draw independent samples."""
         if self.p == 1 or self.exponent == 0:
             return np.ones(size, np.bool_)
         floor = np.uint64(self.p.numerator * 2**64 // self.p.denominator if self.p is not None else threshold(self.chance))

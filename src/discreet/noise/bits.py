@@ -16,10 +16,10 @@ from discreet.errors import RandomnessFailed
 Words = NDArray[np.uint64]
 
 _CHUNK = 1 << 16  # bytes encrypted at a time: stays in the fast cache
-_POOL = 512  # bytes kept for single words
+_POOL = 512  # bytes buffered for single words
 _ZEROS = memoryview(bytes(_CHUNK))
 
-_generation = 0  # which process this is, counted in forks
+_generation = 0  # the number of forks between the first process and this one
 
 
 def _forked() -> None:
@@ -32,7 +32,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows, where no process forks
 
 
 class Bits(ABC):
-    """A source of independent fair coins. Samplers are functions of it and of nothing else random."""
+    """A source of independent uniform bits, the only randomness of samplers."""
 
     __slots__ = ()
 
@@ -53,11 +53,11 @@ class Bits(ABC):
 
 @final
 class SystemBits(Bits):
-    """The coins of one release: AES-256-CTR under a key and counter fresh from the operating system.
+    """The random bits of one release: AES-256-CTR with a fresh key and counter from the operating system.
 
-    A release makes its own `SystemBits` and drops it, so no randomness outlives a release and none is shared. The object may be
-    used by several threads. After a fork the child draws a new key before its next bit; nothing buffered is reused. If the system's
-    randomness fails or comes up short, `RandomnessFailed` is raised and nothing is released.
+    Each release creates its own `SystemBits` and discards it, so no randomness is kept or shared between releases. Several threads may
+    use one object. After a fork the child draws a new key before its next bit, and buffered bits are not reused. If the operating
+    system returns no randomness, or too little, `RandomnessFailed` is raised and nothing is released.
     """
 
     __slots__ = ("_at", "_cipher", "_generation", "_lock", "_pool")
@@ -75,10 +75,10 @@ class SystemBits(Bits):
         try:
             seed = os.urandom(48)
         except (OSError, NotImplementedError) as failure:
-            raise RandomnessFailed("the system's randomness failed; nothing was released, try again later") from failure
+            raise RandomnessFailed("the operating system returned no randomness; nothing was released: try again later") from failure
         if len(seed) != 48:
-            raise RandomnessFailed("the system's randomness came up short; nothing was released, try again later")
-        self._lock = threading.Lock()  # a lock held by another thread at the fork would never open in the child
+            raise RandomnessFailed("the operating system returned too little randomness; nothing was released: try again later")
+        self._lock = threading.Lock()  # a lock held by another thread at the fork would never be released in the child
         self._cipher = Cipher(algorithms.AES(seed[:32]), modes.CTR(seed[32:])).encryptor()
         self._pool, self._at = b"", 0
         self._generation = _generation

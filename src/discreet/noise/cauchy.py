@@ -1,4 +1,4 @@
-"""Cauchy noise rounded to a grid: so heavy in the tail that its width may depend on the data, a little."""
+"""Cauchy noise rounded to a grid; its tail is so heavy that its scale may depend smoothly on the data."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class RoundedCauchy(Law):
         return np.array([min(max(self.draw(bits), -(2**62)), 2**62) for _ in range(size)], np.int64)
 
     def draw(self, bits: Bits) -> int:
-        """Draw one sample, of any size."""
+        """Draw one sample, an unbounded integer."""
 
         def decide(u: Ball) -> int | None:
             value = exact.ball(Fraction(1, 2)) - exact.ball(self.scale) * (exact.pi() * u).cot()
             return exact.floor(value) if value.is_finite() else None
 
-        return refine.settle(decide, [(bits.word(), 64)], bits)
+        return refine.resolve(decide, [(bits.word(), 64)], bits)

@@ -1,17 +1,17 @@
-"""Exact selection: the k best of scores plus exponential, Gumbel or Laplace noise, decided by refining.
+"""Exact selection: the k largest scores plus exponential, Gumbel or Laplace noise, decided by refining.
 
 Candidate i has the value  v = rate·(sᵢ − max s) + ln wᵢ + Zᵢ  with Z = E = −ln U (exponential), −ln E (Gumbel) or ±E (Laplace). Real
-noise has no ties, so the order of the ideal values is what is released.
+noise has no ties, so the release is the order of the ideal values.
 
 The slack. A word with a = w >> 1 ≥ 2²⁴ gives E within 2⁻²⁴ + 2⁻⁵³ + 2⁻⁵⁰E < 2⁻²³·⁹ (the unseen bits, conversion, logarithm; E ≤ 44).
 For Gumbel noise let also E ≥ 2⁻²⁸; then E is *relatively* within 2⁻²⁴·⁴: near 0, where U is near 1, E's error is at most 2⁻⁵³ + 2⁻⁶²
 against E ≥ 2⁻²⁸, and for larger E it is 2⁻⁶³/U ≤ 2⁻²⁴ against E ≥ 1 where U is small; and the second logarithm of a number between
 2⁻²⁸ and 44 adds 2⁻⁴⁵. Differences of scores are exact for integers (modulo 2⁶⁴) up to one rounding, correctly rounded for floats;
-times the rounded rate this is relative 3·2⁻⁵³ of how far the candidate is behind, 2⁻⁵⁰ with room. ln w, of a positive 64-bit weight, is
-within 2⁻⁴⁴. So each float value is within 2⁻²² + 2⁻⁵⁰·rate·behind of the truth, or the word is *doubtful* (of probability below 2⁻²⁷).
-For one winner the second part does not matter: who can win at all is within 2000 of the best. The k-th best may be far behind. Whoever
-is doubtful, or by these bounds may reach the k-th best of the others, is a contender; all others are surely not among the k best. More
-than one contender, and they are ordered in ball arithmetic.
+times the rounded rate this is relative 3·2⁻⁵³ of the gap to the best score, 2⁻⁵⁰ with room. ln w, of a positive 64-bit weight, is
+within 2⁻⁴⁴. So each float value is within 2⁻²² + 2⁻⁵⁰·rate·gap of the truth, or the word is *doubtful* (of probability below 2⁻²⁷).
+For one winner the second term does not matter: only candidates within 2000 of the best can win. The k-th best may have a large gap. A
+candidate is a contender if its word is doubtful, or if by these bounds its value may be among the k largest; no other candidate is among
+the k best. If there is more than one contender, they are ordered in ball arithmetic.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Scores = NDArray[np.int64] | NDArray[np.float64] | NDArray[np.object_]  # whole,
 _SLACK = 2.0**-21
 _FAINT = np.uint64(1 << 25)  # words below this have fewer than 24 significant bits of U
 _NEAR_ONE = 2.0**-28
-_FURTHEST = Fraction(10**300)  # fractions further behind than this count as this far in the float path
+_FURTHEST = Fraction(10**300)  # larger gaps of fractions are clamped to this in the float path
 
 
 def best(
@@ -42,7 +42,7 @@ def best(
 ) -> list[int]:
     """The positions of the `count` largest noisy values, best first.
 
-    Weights are non-negative whole numbers, at least one of them positive; a weight of 0 takes the candidate out.
+    Weights are non-negative integers, at least one of them positive; a weight of 0 excludes the candidate.
     """
     size = len(scores)
     words = bits.words(size)
@@ -67,7 +67,7 @@ def best(
     alive = [i for i in doubtful if weights is None or weights[i] > 0]
     sure = values.copy() if alive else values
     sure[alive] = -np.inf
-    with np.errstate(invalid="ignore"):  # −∞ with an infinite error: far beyond floats, so not excluded by them
+    with np.errstate(invalid="ignore"):  # −∞ with an infinite error gives NaN, which excludes nobody
         bar = (sure - error).max() if count == 1 else np.partition(sure - error, size - count)[size - count]
         near = ~(sure + error < bar)
     contenders = sorted({*np.flatnonzero(near if weights is None else near & (weights > 0)).tolist(), *alive})
@@ -77,7 +77,7 @@ def best(
 
 
 def _noise(words: Words, noise: Noise, out: Floats, start: int) -> list[int]:
-    """Write the float noise; give the positions of the doubtful words."""
+    """Write the float noise; return the positions of the doubtful words."""
     refine.log_uniform(words, out)
     np.negative(out, out=out)
     doubtful = (np.flatnonzero(words < _FAINT) + start).tolist() if words.min() < _FAINT else []
@@ -94,7 +94,7 @@ def _noise(words: Words, noise: Noise, out: Floats, start: int) -> list[int]:
 
 
 def _behind(top: Any, scores: Scores, halve: bool) -> Floats:
-    """How far each score is behind the top one; halved where the difference would overflow."""
+    """The gap of each score to the largest; halved where the difference would overflow."""
     if scores.dtype == object:
         return np.array([float(min(max(top - s, Fraction(0)), _FURTHEST)) for s in scores.tolist()])
     if scores.dtype == np.int64:
@@ -124,7 +124,7 @@ def _order(
                 i: _value(exact.cell(*known[i]), lead[i], noise, int(words[i]) & 1, 1 if weights is None else int(weights[i]))
                 for i in contenders
             }
-            if all(value.is_finite() for value in values.values()):  # the noise of a cell that touches 0 or 1 is not yet known
+            if all(value.is_finite() for value in values.values()):  # a cell that touches 0 or 1 does not bound the noise yet
                 ranking = sorted(contenders, key=lambda i: exact.lower(values[i]), reverse=True)
                 chosen = ranking[:count]
                 if all(values[a] > values[b] for place, a in enumerate(chosen) for b in ranking[place + 1 :]):

@@ -1,6 +1,6 @@
-"""The discrete Laplace law a second time: binary digits of a geometric number, integer comparisons only.
+"""A second sampler of the discrete Laplace law: binary digits of a geometric number, integer comparisons only.
 
-It shares nothing with `laplace` but the coins: no logarithm, no float. The tests hold the two against each other.
+It shares nothing with `laplace` but the source of bits: no logarithm, no float. The tests compare the two.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from discreet.noise.bernoulli import below, threshold
 from discreet.noise.bits import Bits
 from discreet.noise.refine import Integers
 
-_ENOUGH = 11  # e^(−11): how rarely a sample needs digits above the last tossed one
+_ENOUGH = 11  # a sample needs digits above the last sampled one with probability e^(−11)
 
 
 @final

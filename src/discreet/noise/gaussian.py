@@ -29,11 +29,11 @@ from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Ball
 from discreet.noise import refine
-from discreet.noise.bernoulli import settle_below
+from discreet.noise.bernoulli import resolve_below
 from discreet.noise.bits import Bits, Words
 from discreet.noise.law import Law
 from discreet.noise.refine import BLOCK, FAR, FAST, Floats, Integers, workspace
-from discreet.noise.table import Table
+from discreet.noise.table import GuideTable
 
 _NEAR = -(2.0**-20)
 _WIDEST = 2**56
@@ -71,7 +71,7 @@ class RoundedGaussian(Law):
     def around(self, offsets: Floats | None, offset: Callable[[int], Fraction], bits: Bits, size: int | None = None) -> Integers:
         """Draw round(f + Z) for each f in [0, 1]; `offsets` are floats within 2⁻⁵² of the exact `offset(i)`, None for zeros."""
         if self.scale > _WIDEST:
-            raise Invalid("the noise is wider than 64-bit numbers can hold: use a coarser unit for the answers")
+            raise Invalid("the noise does not fit 64-bit numbers: use a coarser unit for the answers")
         n = len(offsets) if offsets is not None else size or 0
         width = float(self.scale)
         doubt = refine.margin(width) if width <= FAST else math.inf
@@ -83,7 +83,7 @@ class RoundedGaussian(Law):
         return out
 
     def draw(self, offset: float, exactly: Callable[[], Fraction], bits: Bits) -> int:
-        """Draw one round(f + Z), f in [0, 1], without the cost of arrays: the first sample of a pair, by the same steps."""
+        """Draw one round(f + Z), f in [0, 1], without the overhead of arrays: the first sample of a pair, by the same steps."""
         width = float(self.scale)
         doubt = refine.margin(width) if width <= FAST else math.inf
         uniform, angle = bits.word(), bits.word()
@@ -101,7 +101,7 @@ class RoundedGaussian(Law):
             whole = math.floor(value)
             if doubt < value - whole < 1 - doubt:
                 return whole
-        return self._settle(uniform, angle, 0, exactly(), bits)
+        return self._resolve(uniform, angle, 0, exactly(), bits)
 
     def _pair(
         self,
@@ -135,7 +135,7 @@ class RoundedGaussian(Law):
         np.add(cosines, 1.0, out=cosines)  # cos 2φ
         for part, wave, side in ((first, cosines, 0), (second, sines, 1)):
             k = len(part)
-            with np.errstate(invalid="ignore"):  # a word of zeros: ∞·0, settled below like every far word
+            with np.errstate(invalid="ignore"):  # a word of zeros gives ∞·0; it is resolved below like every word below FAR
                 value = np.multiply(radii[:k], wave[:k], out=values[:k])
             sign = workspace.integers[:k].view(np.uint64)
             np.left_shift(angle[:k], np.uint64(63 - side), out=sign)
@@ -148,9 +148,9 @@ class RoundedGaussian(Law):
             if k == 0:
                 continue
             for i in {*refine.floors(value, doubt, scratch[:k], part).tolist(), *(e for e in edges if e < k)}:
-                part[i] = self._settle(int(uniform[i]), int(angle[i]), side, offset(at + i), bits)
+                part[i] = self._resolve(int(uniform[i]), int(angle[i]), side, offset(at + i), bits)
 
-    def _settle(self, uniform: int, angle: int, side: int, offset: Fraction, bits: Bits) -> int:
+    def _resolve(self, uniform: int, angle: int, side: int, offset: Fraction, bits: Bits) -> int:
         sign = -1 if angle >> side & 1 else 1
 
         def decide(u: Ball, r: Ball) -> int | None:
@@ -158,7 +158,7 @@ class RoundedGaussian(Law):
             normal = (-2 * u.log()).sqrt() * (turn.sin() if side else turn.cos())
             return exact.floor(exact.ball(offset + _HALF) + sign * exact.ball(self.scale) * normal)
 
-        return refine.settle(decide, [(uniform >> 1, 63), (angle >> 3, 61)], bits)
+        return refine.resolve(decide, [(uniform >> 1, 63), (angle >> 3, 61)], bits)
 
 
 def _sine(words: Words, out: Floats, square: Floats, scratch: Floats) -> None:
@@ -208,7 +208,7 @@ class DiscreteGaussian(Law):
             return _table(self.scale).sample(size, bits)
         out = RoundedGaussian(self.scale).sample(size, bits)
         coins = bits.words(size)
-        # the bound of a(k) at the largest |k|, less a margin far above its rounding error, settles all but a few
+        # the bound of a(k) at the largest |k|, less a margin far above its rounding error, decides all but a few
         largest = float(max(out.max(), -out.min()))
         sure = math.exp(-(largest**2) * float(self.scale) ** -4 / 24) * (1 - 2.0**-40) - 2.0**-40
         for i in np.flatnonzero(coins >= np.uint64(int(sure * 2**64))).tolist():
@@ -222,7 +222,7 @@ class DiscreteGaussian(Law):
         def chance() -> Ball:  # ratio of the laws at k, scaled to be 1 at 0
             return _weight(self.scale, k) / (rounded.mass(k) / rounded.mass(0))
 
-        return settle_below(chance, coin, 64, bits)
+        return resolve_below(chance, coin, 64, bits)
 
 
 def _weight(scale: Fraction, k: int) -> Ball:
@@ -256,5 +256,5 @@ def _total(scale: Fraction) -> Ball:
 
 
 @lru_cache(maxsize=64)
-def _table(scale: Fraction) -> Table:
-    return Table.of(DiscreteGaussian(scale).cdf, centre=0)
+def _table(scale: Fraction) -> GuideTable:
+    return GuideTable.of(DiscreteGaussian(scale).cdf, centre=0)

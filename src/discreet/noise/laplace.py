@@ -22,19 +22,19 @@ from discreet.noise.bits import Bits
 from discreet.noise.law import Law
 from discreet.noise.refine import BLOCK, FAR, FAST, Floats, Integers, workspace
 
-_WIDEST = 2**52  # the widest scale whose samples stay far inside 64 bits
+_WIDEST = 2**52  # the largest scale whose samples stay well within 64 bits
 _ONE = np.uint64(1)
 _SIGN = np.uint64(63)
 
 
 def _narrow(scale: Fraction) -> Fraction:
     if scale > _WIDEST:
-        raise Invalid("the noise is wider than 64-bit numbers can hold: use a coarser unit for the answers, or a larger epsilon")
+        raise Invalid("the noise does not fit 64-bit numbers: use a coarser unit for the answers, or a larger epsilon")
     return scale
 
 
 def _fast(scale: Fraction) -> tuple[float, float]:
-    """The float scale and the doubt of its float path; an infinite doubt sends every sample to the exact path."""
+    """The float scale and the error bound of its float path; an infinite bound sends every sample to the exact path."""
     width = float(scale)
     return width, (refine.margin(width) if width <= FAST else math.inf)
 
@@ -61,10 +61,10 @@ class Geometric(Law):
 
     def sample(self, size: int, bits: Bits) -> Integers:
         width, doubt = _fast(_narrow(self.scale))
-        return _invert(size, width, 0.0, doubt, self._settle, bits, signed=False)
+        return _invert(size, width, 0.0, doubt, self._resolve, bits, signed=False)
 
-    def _settle(self, word: int, bits: Bits) -> int:
-        return refine.settle(lambda u: exact.floor(-exact.ball(self.scale) * u.log()), [(word >> 1, 63)], bits)
+    def _resolve(self, word: int, bits: Bits) -> int:
+        return refine.resolve(lambda u: exact.floor(-exact.ball(self.scale) * u.log()), [(word >> 1, 63)], bits)
 
 
 @final
@@ -94,10 +94,10 @@ class DiscreteLaplace(Law):
 
     def sample(self, size: int, bits: Bits) -> Integers:
         width, shift, doubt = _constants(_narrow(self.scale))
-        return _invert(size, width, shift, doubt, self._settle, bits, signed=True)
+        return _invert(size, width, shift, doubt, self._resolve, bits, signed=True)
 
     def draw(self, bits: Bits) -> int:
-        """Draw one sample, of any size, without the cost of arrays."""
+        """Draw one sample, an unbounded integer, without the overhead of arrays."""
         width, shift, doubt = _constants(self.scale)
         word = bits.word()
         if word >= 1 << 44:  # a ≥ 2⁴³, as the margin assumes
@@ -105,20 +105,20 @@ class DiscreteLaplace(Law):
             whole = math.floor(value)
             if doubt < value - whole < 1 - doubt:
                 return -whole if word & 1 else whole
-        whole = self._settle(word, bits)
+        whole = self._resolve(word, bits)
         return -whole if word & 1 else whole
 
-    def _settle(self, word: int, bits: Bits) -> int:
+    def _resolve(self, word: int, bits: Bits) -> int:
         def decide(u: Ball) -> int | None:
             scale = exact.ball(self.scale)
             return exact.floor(scale * ((2 / (1 + (-1 / scale).exp())).log() - u.log()))
 
-        return refine.settle(decide, [(word >> 1, 63)], bits)
+        return refine.resolve(decide, [(word >> 1, 63)], bits)
 
 
 @lru_cache(maxsize=4096)
 def _constants(scale: Fraction) -> tuple[float, float, float]:
-    """scale, scale·c and the doubt, as floats; scale·c is rounded from a ball, so it is off by at most one unit."""
+    """scale, scale·c and the error bound, as floats; scale·c is rounded from a ball, so it is off by at most one unit."""
     refine.trust_log()
     width, doubt = _fast(scale)
     with exact.precision(128):
@@ -127,7 +127,7 @@ def _constants(scale: Fraction) -> tuple[float, float, float]:
 
 
 def _invert(
-    size: int, width: float, shift: float, doubt: float, settle: Callable[[int, Bits], int], bits: Bits, *, signed: bool
+    size: int, width: float, shift: float, doubt: float, resolve: Callable[[int, Bits], int], bits: Bits, *, signed: bool
 ) -> Integers:
     """⌊shift − width·ln U⌋ for `size` fresh words, with a fair sign if signed."""
     out: Integers = np.empty(size, np.int64)
@@ -141,7 +141,7 @@ def _invert(
         np.multiply(logs, -width, out=logs)
         np.add(logs, shift, out=logs)
         for i in {*refine.floors(logs, doubt, scratch, part).tolist(), *far}:
-            part[i] = settle(int(words[i]), bits)
+            part[i] = resolve(int(words[i]), bits)
         if signed:
             np.bitwise_and(words, _ONE, out=words)
             sign = words.view(np.int64)
@@ -195,11 +195,11 @@ class RoundedLaplace(Law):
             np.add(values, offsets[start : start + n], out=values)
             np.add(values, 0.5, out=values)
             for i in {*refine.floors(values, doubt, scratch, part).tolist(), *far}:
-                part[i] = self._settle(int(words[i]), offset(start + i), bits)
+                part[i] = self._resolve(int(words[i]), offset(start + i), bits)
         return out
 
     def draw(self, offset: float, exactly: Callable[[], Fraction], bits: Bits) -> int:
-        """Draw one round(f + Z), f in [0, 1], without the cost of arrays."""
+        """Draw one round(f + Z), f in [0, 1], without the overhead of arrays."""
         width, _, doubt = _constants(self.scale)
         word = bits.word()
         if word >= 1 << 44:
@@ -208,12 +208,12 @@ class RoundedLaplace(Law):
             whole = math.floor(value)
             if doubt < value - whole < 1 - doubt:
                 return whole
-        return self._settle(word, exactly(), bits)
+        return self._resolve(word, exactly(), bits)
 
-    def _settle(self, word: int, offset: Fraction, bits: Bits) -> int:
+    def _resolve(self, word: int, offset: Fraction, bits: Bits) -> int:
         side = -1 if word & 1 else 1
 
         def decide(u: Ball) -> int | None:
             return exact.floor(exact.ball(offset + Fraction(1, 2)) - side * exact.ball(self.scale) * u.log())
 
-        return refine.settle(decide, [(word >> 1, 63)], bits)
+        return refine.resolve(decide, [(word >> 1, 63)], bits)

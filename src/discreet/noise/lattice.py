@@ -1,7 +1,7 @@
-"""Power-of-two grids: a real answer f leaves as a multiple of a step that depends on the noise, never on the data.
+"""Power-of-two grids: a real answer f is released as a multiple of a step that depends on the noise, never on the data.
 
 f is released as round((f + Z)/step)·step, decided by refining with f known exactly. So the output is the rounding of the *ideal*
-f + Z: rounding costs no sensitivity. (Rounding each of K answers before adding noise would add K·step.)
+f + Z, and rounding adds nothing to the sensitivity. (Rounding each of K answers before adding noise would add K·step.)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from discreet.noise.bits import Bits
 from discreet.noise.refine import BLOCK, Floats, Integers
 
-_BLOCK = 2 * BLOCK  # what the Gaussian draws in one go
+_BLOCK = 2 * BLOCK  # the number of samples that the Gaussian draws in one pass
 _FINENESS = 16  # steps per scale, as a power of two: rounding adds less than 2⁻³⁵ to the variance's ratio
 
 
@@ -40,14 +40,14 @@ def step_exponent(scale: Fraction) -> int:
 
 
 def step(scale: Fraction) -> Fraction:
-    """The grid for noise of this scale."""
+    """The grid step for noise of this scale."""
     return Fraction(2) ** step_exponent(scale)
 
 
 def noisy(values: NDArray[Any], law: Callable[[Fraction], Rounder], scale: Fraction, bits: Bits) -> Floats:
     """Draw round(f + Z) on the grid of this scale, for noise Z of the family `law` and each number f: floats, int64 or fractions.
 
-    Total: NaN counts as 0 and what lies beyond the edge as the edge; both map one value to one value, before the noise.
+    Total: NaN is replaced by 0, and values are clamped to ±`_edge`. Both are functions of one value alone, before the noise.
     """
     e = step_exponent(scale)
     rounder, edge = law(scale / Fraction(2) ** e), _edge(e)
@@ -77,7 +77,7 @@ def _block(values: Floats, rounder: Rounder, e: int, bits: Bits, out: Floats) ->
 
 
 def noisy_one(value: float, law: Callable[[Fraction], Rounder], scale: Fraction, bits: Bits) -> float:
-    """The same for one float, without the cost of arrays."""
+    """The same for one float, without the overhead of arrays."""
     e, rounder, edge = _grid(law, scale)
     clamped = 0.0 if value != value else min(max(value, -edge), edge)
     steps = math.ldexp(clamped, -e)
@@ -93,12 +93,12 @@ def _grid(law: Callable[[Fraction], Rounder], scale: Fraction) -> tuple[int, Rou
 
 
 def _edge(e: int) -> Fraction:
-    """Answers further from 0 are moved here: far beyond everything met, and near enough for floats."""
+    """Answers are clamped to ± this: beyond all practical values, and within the range of floats."""
     return Fraction(2) ** min(1000, 900 + e)
 
 
 def _exactly(steps: list[Fraction], rounder: Rounder, e: int, bits: Bits) -> Floats:
-    """The same for numbers that are no floats, in whole numbers throughout."""
+    """The same for numbers that are not floats, in integers throughout."""
     whole = [math.floor(s) for s in steps]
     offsets = [s - w for s, w in zip(steps, whole, strict=True)]
     noise = rounder.around(np.array(offsets, np.float64), lambda i: offsets[i], bits)

@@ -1,4 +1,4 @@
-"""What every integer law knows: its probabilities as certified bounds, its tail, its quantile, and how to draw from it."""
+"""The interface of integer laws: certified probabilities, tail, quantile, and sampling."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""Interval refining: decide in floats when a proven margin allows it, otherwise look at more bits in exact arithmetic.
+"""Interval refining: decide in floats where a proven margin allows it, otherwise draw more bits and decide in exact arithmetic.
 
 Every sample is a discrete function g(U) of ideal real uniforms U in (0, 1). We see the first bits of each U, that is a cell which
 contains it, and compute the real number behind g in float64 together with a bound on its error. The bound covers the rounding *and*
 the width of the cell. If no decision boundary lies within the bound, g is constant on the cell, and the answer is g(U) whatever the
 unseen bits are. If one does, 64 more bits of each U are drawn and the decision is taken in ball arithmetic, again and again until the
-ball touches no boundary. Boundaries have measure zero, so this ends. Hence the output *is* g(U): its law is exact, and nothing rests
-on the float code being accurate, only on the bound being one.
+ball touches no boundary. Boundaries have measure zero, so this ends. Hence the output *is* g(U): its law is exact, and it does not
+depend on the accuracy of the float code, only on the bound being valid.
 
 What the bounds rest on. IEEE 754 arithmetic: + − × ÷ √ and int64 → float64 are correctly rounded, with unit u = 2⁻⁵³. And the
 logarithm: |log computed − log| ≤ 4 ulp ≤ 2⁻⁵⁰·|log|. numpy documents 4 ulp for its vector log and libm's is below 1 ulp; `check_log`
-measures both against balls once per process before the first draw and refuses to go on beyond 2 ulp, which leaves the margin intact
-even if the words measured were not the worst.
+measures both against balls once per process before the first draw and raises an error beyond 2 ulp, so the margin is still valid if
+the words measured were not the worst.
 
 The log of a uniform. Let w be a 64-bit word, a = w >> 1, U in [a, a + 1)/2⁶³ and a ≥ 2⁴³, which holds when the computed log is at
 least FAR = −13.8. Then, with y = |ln U| < 13.87, the computed log of fl(a)·2⁻⁶³ is off by at most
@@ -73,7 +73,7 @@ def log_uniform(words: Words, out: Floats) -> None:
 
 
 def floors(values: Floats, doubt: float, scratch: Floats, out: Integers) -> Integers:
-    """Write the floors, and give the positions where an error of `doubt` could change one."""
+    """Write the floors, and return the positions where an error of `doubt` could change one."""
     np.floor(values, out=scratch)
     with np.errstate(invalid="ignore"):
         np.copyto(out, scratch, casting="unsafe")
@@ -85,10 +85,10 @@ def floors(values: Floats, doubt: float, scratch: Floats, out: Integers) -> Inte
     return np.flatnonzero(~(scratch < 0.5 - doubt))
 
 
-def settle(decide: Callable[..., int | None], cells: Sequence[tuple[int, int]], bits: Bits) -> int:
-    """Decide exactly: give `decide` the balls of the uniforms, and 64 more bits of each until it knows.
+def resolve(decide: Callable[..., int | None], cells: Sequence[tuple[int, int]], bits: Bits) -> int:
+    """Decide exactly: pass the balls of the uniforms to `decide`, with 64 more bits of each until it returns a result.
 
-    A cell is (first bits as a number, how many). A cell that touches 0 is extended before it is shown, for logs need U > 0.
+    A cell is (first bits as a number, how many). A cell that touches 0 is extended first, for logs need U > 0.
     """
     known = list(cells)
     while True:
@@ -110,7 +110,7 @@ def trust_log() -> None:
 
 
 def check_log(log: Callable[[Any], Any] = np.log) -> None:
-    """Measure the machine's logarithms against balls and refuse to work with one that is off by more than 2 ulp."""
+    """Measure the machine's logarithms against balls and raise an error if one is off by more than 2 ulp."""
     global _trusted
     spread = [(i * 0x9E3779B97F4A7C15 + 0x1234567) % 2**63 | 1 << 43 for i in range(512)]
     near = [2**63 - 1 - 2**k for k in range(1, 62)] + [2**62 + 2**k for k in range(61)]
@@ -121,5 +121,5 @@ def check_log(log: Callable[[Any], Any] = np.log) -> None:
             truth = exact.point(x).log()
             for value in (y, math.log(x)):
                 if not abs(truth - value) <= 2 * math.ulp(value):  # floats become balls exactly
-                    raise Error("this machine's logarithm is not accurate enough for exact noise; nothing was released")
+                    raise Error("the logarithm of this machine is not accurate enough; nothing was released: use another machine")
     _trusted = True

@@ -26,12 +26,12 @@ _ASK = np.int32(-(2**31))  # guide entry of a cell that a threshold cuts
 
 @final
 @frozen(eq=False)
-class Table:
+class GuideTable:
     """Inversion of a distribution function F on the integers: the least k with U < F(k).
 
     The thresholds ⌊2⁶⁴F(k)⌋ are certified. A 16-bit word picks a cell of width 2⁻¹⁶; if no threshold cuts the cell the answer is
     known, otherwise 48 more bits are compared with the thresholds, and only a tie, the first or the last of all words (each of
-    probability 2⁻⁶⁴) is settled with balls: the table ends where ⌊2⁶⁴F⌋ is 0 and 2⁶⁴ − 1, so no other word lies beyond it.
+    probability 2⁻⁶⁴) is resolved with balls: the table ends where ⌊2⁶⁴F⌋ is 0 and 2⁶⁴ − 1, so no other word lies beyond it.
     """
 
     low: int
@@ -40,7 +40,7 @@ class Table:
     cdf: Callable[[int], Ball] = field(repr=False)
 
     @classmethod
-    def of(cls, cdf: Callable[[int], Ball], centre: int) -> Table:
+    def of(cls, cdf: Callable[[int], Ball], centre: int) -> GuideTable:
         """Tabulate F around a centre, outwards until the thresholds reach 0 and 2⁶⁴ − 1."""
         up, k = [], centre
         while (t := threshold(partial(cdf, k))) < 2**64 - 1:
@@ -73,11 +73,11 @@ class Table:
             ties = found != np.searchsorted(self.thresholds, words, side="left")
             out[asked] = found + self.low
             for i in np.flatnonzero(ties | (words == 0) | (words == _LAST)).tolist():
-                out[asked[i]] = self._settle(int(words[i]), bits)
+                out[asked[i]] = self._resolve(int(words[i]), bits)
         return out
 
-    def _settle(self, word: int, bits: Bits) -> int:
-        """The least k with U < F(k), by bisection with balls; a ball that touches the cell asks for more bits."""
+    def _resolve(self, word: int, bits: Bits) -> int:
+        """The least k with U < F(k), by bisection with balls; more bits are drawn while a ball overlaps the cell."""
         count = 64
         while True:
             with exact.precision(count + 64):
@@ -88,7 +88,7 @@ class Table:
 
     def _search(self, u: Ball) -> int | None:
         low, high, step = self.low - 1, self.low + len(self.thresholds), 1
-        for above in (True, False):  # widen until F(low) ≤ U < F(high)
+        for above in (True, False):  # widen the bracket until F(low) ≤ U < F(high)
             while True:
                 side = self.cdf(high if above else low)
                 if not (side > u or side < u):
@@ -127,7 +127,7 @@ class Finite(Law):
 
     low: int
     weights: tuple[Fraction, ...] = field(converter=_weights)
-    table: Table = field(init=False, repr=False, eq=False)
+    table: GuideTable = field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         total = sum(self.weights)
@@ -139,7 +139,7 @@ class Finite(Law):
         def cdf(k: int) -> Ball:
             return exact.ball(sums[min(max(k - self.low + 1, 0), last)])
 
-        object.__setattr__(self, "table", Table.of(cdf, self.low))
+        object.__setattr__(self, "table", GuideTable.of(cdf, self.low))
 
     def mass(self, k: int) -> Ball:
         inside = 0 <= k - self.low < len(self.weights)

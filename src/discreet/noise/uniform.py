@@ -1,4 +1,4 @@
-"""Uniform whole numbers, by rejection."""
+"""Uniform integers, by rejection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from discreet.noise.refine import Integers
 
 
 def uniform(count: int, bits: Bits) -> int:
-    """Draw one of 0 … count − 1, of any size, each with the same probability."""
+    """Draw one of 0 … count − 1 with equal probability; `count` is unbounded."""
     width = (count - 1).bit_length()
     while True:
         value, have = 0, 0
@@ -21,8 +21,8 @@ def uniform(count: int, bits: Bits) -> int:
 
 
 def uniforms(count: int, size: int, bits: Bits) -> Integers:
-    """Draw an array of them; count ≤ 2⁶²."""
-    limit = np.uint64(2**64 - 2**64 % count - 1)  # words above it would favour the small numbers
+    """Draw an array of uniform integers; count ≤ 2⁶²."""
+    limit = np.uint64(2**64 - 2**64 % count - 1)  # larger words would bias towards small numbers
     words = bits.words(size)
     while len(high := np.flatnonzero(words > limit)):
         words[high] = bits.words(len(high))

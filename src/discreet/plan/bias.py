@@ -7,9 +7,10 @@ from typing import assert_never
 from attrs import evolve
 
 from discreet.errors import Refused
-from discreet.query.question import Measure, Question
+from discreet.query.question import Question
 from discreet.query.relation.expr import Call, Column, Expr, Literal, call, field_of
 from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, Within
+from discreet.query.statistics.count import Count
 from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions
 
@@ -31,8 +32,8 @@ def bias_question(question: Question, limits: Contributions) -> Question:
     else:
         relation = Select(loose, tuple(clipped.items()))
         conditions = {name: call("equal", Column(name), Literal(1)) for name in clipped}
-    measures = [("units", Measure("count")), *((name, Measure("count_of", _when(condition))) for name, condition in conditions.items())]
-    return Question(relation, (), tuple(measures), tuple((name, Column(name)) for name, _ in measures))
+    statistics = [("units", Count()), *((name, Count(_when(condition))) for name, condition in conditions.items())]
+    return Question(relation, (), tuple(statistics), tuple((name, Column(name)) for name, _ in statistics))
 
 
 def _when(condition: Expr) -> Call:
@@ -41,11 +42,12 @@ def _when(condition: Expr) -> Call:
 
 def _bounded(question: Question) -> list[Column]:
     """The columns with declared bounds that are summed or ranked."""
-    found = dict.fromkeys(
-        measure.expr for _, measure in question.measures if measure.function not in ("mode", "count_distinct", "count_of")
-    )
     schema = question.relation.schema
-    return [expr for expr in found if isinstance(expr, Column) and (within := field_of(expr, schema).range) is not None and within.known]
+    return [
+        expr
+        for expr in question.numbers
+        if isinstance(expr, Column) and (within := field_of(expr, schema).range) is not None and within.known
+    ]
 
 
 def _outside(expr: Column, question: Question) -> Call:

@@ -1,7 +1,7 @@
-"""How one unit's rows are bounded: by weights in fixed point, which keep the expectation and need neither order nor chance.
+"""How one unit's contribution is bounded: by weights, which keep the expectation and need neither an order of rows nor sampling.
 
-A weight is a whole number of 1/`one`. `reach` is what one unit can add to a vector of cells when each row counts 1: in all (ℓ₁) and in
-length (ℓ₂), in units of 1/`one`. Weights are rounded down, so the bounds are exact.
+Weights are fixed-point numbers with denominator `one`. `sensitivity` bounds what one unit adds to a vector of cells when each row adds 1,
+in ℓ₁ and ℓ₂, in units of 1/`one`. Weights are rounded down, so the bounds are exact.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from discreet.tables.table import MOST_CONTRIBUTED
 ONE = 2**20
 
 
-class Reach(NamedTuple):
-    """The most one unit adds, in units of 1/one."""
+class Sensitivity(NamedTuple):
+    """The most one unit adds to a vector of cells, in units of 1/one."""
 
     l1: int
     l2: Fraction
@@ -33,8 +33,8 @@ class Single:
     one: int = 1
 
     @property
-    def reach(self) -> Reach:
-        return Reach(1, Fraction(1))
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity(1, Fraction(1))
 
     @property
     def heaviest(self) -> int:
@@ -67,8 +67,8 @@ class Rows:
     one: int = ONE
 
     @property
-    def reach(self) -> Reach:
-        return Reach(self.rows * self.one, Fraction(self.rows * self.one))
+    def sensitivity(self) -> Sensitivity:
+        return Sensitivity(self.rows * self.one, Fraction(self.rows * self.one))
 
     @property
     def heaviest(self) -> int:
@@ -103,10 +103,10 @@ class Groups:
     one: int = ONE
 
     @property
-    def reach(self) -> Reach:
+    def sensitivity(self) -> Sensitivity:
         length = exact.rational_up(lambda: exact.ball(self.limit).sqrt()) * self.per_group * self.one
         # with roots the ℓ₁ norm grows with m, so Laplace noise must not be used: no such plan is made
-        return Reach(self.limit * self.per_group * self.one, length)
+        return Sensitivity(self.limit * self.per_group * self.one, length)
 
     @property
     def heaviest(self) -> int:
@@ -160,21 +160,21 @@ class Votes:
     one: int
 
     @property
-    def reach(self) -> int:
+    def weight(self) -> int:
         """The most that one unit's largest votes in all groups add up to, in units of 1/one."""
         return self.limit * self.one
 
     def __str__(self) -> str:
-        said = "people are counted, not rows: each unit votes once for each of its different values"
+        said = "units are counted, not rows: each votes once for each of its distinct values"
         return said if self.one == 1 else f"{said} in a group, and one in m > {self.limit} groups with {self.limit}/m of a vote"
 
 
-def moved(reach: Reach, adjacency: Adjacency, signed: bool) -> Reach:
-    """How far a vector of cells moves between neighbours.
+def between_neighbours(sensitivity: Sensitivity, adjacency: Adjacency, signed: bool) -> Sensitivity:
+    """The sensitivity of a vector of cells between neighbouring tables.
 
     Replacing a unit takes one vector away and adds another: ℓ₁ and ℓ₂ double at most; vectors without negative entries are at most a right
     angle apart, so their ℓ₂ grows by √2 only.
     """
     if not is_replacement(adjacency):
-        return reach
-    return Reach(2 * reach.l1, reach.l2 * (2 if signed else Fraction(14143, 10000)))
+        return sensitivity
+    return Sensitivity(2 * sensitivity.l1, sensitivity.l2 * (2 if signed else Fraction(14143, 10000)))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Literal, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import frozen
 
-from discreet.engines.dialect import Dialect
 from discreet.loss.loss import Loss
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
@@ -16,11 +14,12 @@ from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.sensitivity import Adjacency
 from discreet.plan.bounding import Bounding, Votes
-from discreet.plan.discovery import Find, FindKeys
-from discreet.plan.total import Scaled, Stat
+from discreet.plan.discovery import Discovered, Discovery, KeyDiscovery, KeyValues
+from discreet.plan.scaling import Scaled
 from discreet.query.question import Question
 from discreet.query.relation.expr import Expr
-from discreet.run.source import KeyValues, Source
+from discreet.query.statistics.statistic import Selected
+from discreet.query.totals import Total, Totals
 from discreet.tables.kind import Value
 from discreet.tables.table import Contributions
 
@@ -29,10 +28,10 @@ Noise: TypeAlias = Literal["laplace", "gaussian"]
 
 @final
 @frozen
-class Total:
+class NoisyTotal:
     """A total with its noise; the mechanism acts on whole numbers, of which 1 stands for `unit`."""
 
-    stat: Stat
+    total: Total
     scaled: Scaled
     mechanism: Laplace | Gaussian
     unit: Fraction
@@ -44,26 +43,31 @@ class Total:
 
     @property
     def scale(self) -> float:
-        """The noise's scale (Laplace) or standard deviation (Gaussian), in the statistic's own units."""
+        """The noise's scale (Laplace) or standard deviation (Gaussian), in the total's own units."""
         return float(self.mechanism.scale * self.unit)
 
 
 @final
 @frozen
 class Choice:
-    """A value chosen for each group: a quantile, or the most popular of some candidates."""
+    """A value selected for each group: a quantile, or the most popular of some candidates."""
 
-    measure: str
-    expr: Expr
+    name: str
+    statistic: Selected
     mechanism: Quantile | NoisyMax
     bounding: Bounding | Votes
     candidates: tuple[Value, ...] = ()
+
+    @property
+    def expr(self) -> Expr:
+        """The expression whose value is selected."""
+        return self.statistic.expr
 
 
 @final
 @frozen
 class Budget:
-    """How the price is split, whatever is found: δ and ε for the totals together, ε for each choice."""
+    """How the price is split, whatever is discovered: δ and ε for the totals together, ε for each choice."""
 
     noise: Noise
     epsilon: Fraction
@@ -74,21 +78,10 @@ class Budget:
 
 @final
 @frozen
-class Found:
-    """What the finds found; public."""
-
-    limits: Mapping[str, int] = field(factory=dict)
-    bounds: Mapping[tuple[Expr, str], Fraction] = field(factory=dict)
-    groups: KeyValues | None = None
-    candidates: Mapping[str, tuple[Value, ...]] = field(factory=dict)
-
-
-@final
-@frozen
 class Steps:
-    """A question with everything decided: what is found first, how rows are bounded, each mechanism, the loss.
+    """A question with everything decided: what is discovered first, how contributions are bounded, each mechanism, the loss.
 
-    Until what is open is found, totals and choices wait for it; their prices do not.
+    Until what is open is discovered, totals and choices wait for it; their prices do not.
     """
 
     question: Question
@@ -98,37 +91,30 @@ class Steps:
     policy: str  # the digest of all that was declared
     version: str
     protected: str
-    dialect: Dialect
     contributions: Contributions
     budget: Budget
-    finds: tuple[Find, ...]
+    discoveries: tuple[Discovery, ...]
     public_groups: KeyValues | None
     loss: Loss
-    found: Found
+    discovered: Discovered = Discovered()
     bounding: Bounding | None = None
     groups: KeyValues | None = None  # in the order in which they are shown
-    totals: tuple[Total, ...] = ()
+    of: Totals | None = None  # the totals that statistics are computed from
+    totals: tuple[NoisyTotal, ...] = ()
     choices: tuple[Choice, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
-    def settled(self) -> bool:
-        """Whether nothing is left to be found."""
+    def resolved(self) -> bool:
+        """Whether nothing is left to be discovered."""
         return self.bounding is not None
 
     @property
-    def source(self) -> Source:
-        """The rows this plan reads; with an "other" group none are left out."""
-        return Source(self.question.relation, self.question.keys, self.groups, self.dialect, self.question.other)
-
-    @property
-    def key_finder(self) -> FindKeys | None:
-        """How groups are found, where they are not public."""
-        return next((find for find in self.finds if isinstance(find, FindKeys) and find.measure is None), None)
+    def key_discovery(self) -> KeyDiscovery | None:
+        """How groups are discovered, where they are not public."""
+        return next((one for one in self.discoveries if isinstance(one, KeyDiscovery) and one.statistic is None), None)
 
     def shown(self, size: int) -> float:
-        """The chance that a group of so many units, each in no other group, is shown; 1 where the groups are public."""
-        finder = self.key_finder
-        if finder is None:
-            return 1.0
-        return finder.mechanism.chance(size)
+        """The probability that a group of so many units, each in no other group, is shown; 1 where the groups are public."""
+        finder = self.key_discovery
+        return 1.0 if finder is None else finder.mechanism.chance(size)

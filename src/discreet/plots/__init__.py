@@ -1,1 +1,1 @@
-"""What released numbers look like: as text, as a page, as a figure."""
+"""Displays of released numbers: text tables, HTML tables and figures."""

@@ -1,10 +1,9 @@
-"""A released column drawn over its groups: bars with error bars for names, a line with a band for numbers and dates."""
+"""Plot a released column by group: bars with error bars for categories, a line with an error band for numbers and dates."""
 
 from __future__ import annotations
 
 import datetime
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,17 +13,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from discreet.errors import Invalid
-from discreet.plots.table import FORMATS, Series, cell, plainly
+from discreet.plots.save import check_format, save_or_return
+from discreet.plots.table import Series, format_cell, format_value
 
 BLUE, PALE, DARK, GREY = "#3d6fa8", "#b9cbe0", "#22303f", "#8894a0"
 LINES = ("#3d6fa8", "#d1763a", "#4c9a6a", "#a8508e", "#8a7a3a", "#5a6570")
 MOST_BARS, MOST_LINES, MANY = 40, len(LINES), 12
 
 
-def draw(keys: Sequence[Series], column: Series, rows: int, below: str, path: str | os.PathLike[str] | None = None) -> Figure | None:
-    """Draw a column over its keys; into a file (PNG, SVG or PDF, by its ending) if a path is given."""
-    if path is not None and not os.fspath(path).lower().endswith(FORMATS):
-        raise Invalid(f"a plot is written as {', '.join(FORMATS)}: end the file's name so")
+def draw_column(keys: Sequence[Series], column: Series, rows: int, below: str, path: str | os.PathLike[str] | None = None) -> Figure | None:
+    """Draw a column by its keys; with a path, write it to a file (PNG, SVG or PDF, by its ending) and return None."""
+    check_format(path)
     ordered = [key for key in keys if _is_ordered(key)]
     others = [key for key in keys if not _is_ordered(key)]
     figure = Figure(figsize=(8, 4.5), layout="constrained")
@@ -35,15 +34,7 @@ def draw(keys: Sequence[Series], column: Series, rows: int, below: str, path: st
     else:
         _bars(figure, axes, _labels(keys, rows), column, rows)
     _finish(figure, axes, [key.name for key in keys], column.name, below)
-    if path is None:
-        return figure
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about letters that a font does not have
-        try:
-            figure.savefig(os.fspath(path), dpi=160)
-        except OSError:
-            raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder is there and may be written to") from None
-    return None
+    return save_or_return(figure, path, dpi=160)
 
 
 def _is_ordered(key: Series) -> bool:
@@ -52,14 +43,16 @@ def _is_ordered(key: Series) -> bool:
 
 
 def _labels(keys: Sequence[Series], rows: int) -> list[str]:
-    return [" · ".join(plainly(key.values[row]) for key in keys) for row in range(rows)]
+    return [" · ".join(format_value(key.values[row]) for key in keys) for row in range(rows)]
 
 
 def _bars(figure: Figure, axes: Axes, labels: Sequence[str], column: Series, rows: int) -> None:
-    """Horizontal bars, the first on top, so that long names can be read; what is too small to tell is pale."""
+    """Draw horizontal bars, the first on top, so that long labels fit; bars whose interval contains 0 are pale."""
     shown = [row for row in range(rows) if _number(column.values[row]) is not None][:MOST_BARS]
     if not shown:
-        raise Invalid("there is nothing to draw: no group is shown, or none has a number")
+        raise Invalid(
+            "there is nothing to draw: no group was released, or the column has no numbers; plot another one, or ask with a larger epsilon"
+        )
     places = list(range(len(shown)))
     values = [float(column.values[row]) for row in shown]
     colours = [PALE if column.is_faint(row) else BLUE for row in shown]
@@ -85,18 +78,18 @@ def _bars(figure: Figure, axes: Axes, labels: Sequence[str], column: Series, row
 
 
 def _write_values(axes: Axes, column: Series, shown: Sequence[int], values: Sequence[float]) -> None:
-    """Each value with its error beside its bar, beyond the error bar."""
+    """Write each value with its error to the right of its error bar."""
     ends = [column.ends(row) for row in shown]
     right = [max(value, end[1] if end else value, 0.0) for value, end in zip(values, ends, strict=True)]
-    reach = max([abs(value) for value in values] + right) or 1.0
+    extent = max([abs(value) for value in values] + right) or 1.0
     for place, (row, edge) in enumerate(zip(shown, right, strict=True)):
-        axes.text(edge + 0.012 * reach, place, str(cell(column, row)), va="center", fontsize=9, color=DARK, parse_math=False)
+        axes.text(edge + 0.012 * extent, place, str(format_cell(column, row)), va="center", fontsize=9, color=DARK, parse_math=False)
     low = min([0.0, *(end[0] for end in ends if end)])
-    axes.set_xlim(low * 1.05, max(right) + reach * 0.26)
+    axes.set_xlim(low * 1.05, max(right) + extent * 0.26)
 
 
 def _lines(axes: Axes, key: Series, names: Sequence[str], column: Series, rows: int) -> None:
-    """A line with its band for each name."""
+    """Draw a line with an error band for each name."""
     for colour, name in zip(LINES, dict.fromkeys(names), strict=False):
         mine = [r for r in range(rows) if names[r] == name and key.values[r] is not None and _number(column.values[r]) is not None]
         mine.sort(key=lambda row: key.values[row])
@@ -133,8 +126,8 @@ def _tick(value: float, _: Any = None) -> str:
 
 
 def _finish(figure: Figure, axes: Axes, keys: Sequence[str], name: str, below: str) -> None:
-    over = f" by {', '.join(plainly(key) for key in keys)}" if keys else ""
-    axes.set_title(f"{plainly(name)}{over}", loc="left", fontsize=12, fontweight="bold", color=DARK, parse_math=False)
+    over = f" by {', '.join(format_value(key) for key in keys)}" if keys else ""
+    axes.set_title(f"{format_value(name)}{over}", loc="left", fontsize=12, fontweight="bold", color=DARK, parse_math=False)
     figure.supxlabel(below, x=0.01, ha="left", fontsize=8, color=GREY)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)

@@ -1,4 +1,4 @@
-"""What a receipt wants said below the answers: what its statistics mean, and what was found privately on the way."""
+"""Notes below an answer, from its receipt: how its statistics are defined, and the limits and bounds that were discovered privately."""
 
 from __future__ import annotations
 
@@ -6,26 +6,28 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from discreet.plots.table import plainly, printable
+from discreet.plots.table import format_value, printable
 
-_LIMITS = {  # for one, and for more
-    "rows": ("one row of a person counts", "at most {} rows of a person count"),
-    "groups": ("a person counts in one group", "a person counts in at most {} groups"),
-    "per_group": ("one row of a person counts in each group", "at most {} rows of a person count in each group"),
+_LIMITS = {  # singular and plural
+    "rows": ("at most {} row per person", "at most {} rows per person"),
+    "groups": ("at most {} group per person", "at most {} groups per person"),
+    "per_group": ("at most {} row per person and group", "at most {} rows per person and group"),
 }
+_DOWN_WEIGHTED = "rows of heavier contributors are down-weighted"
 
 
 def notes_of(receipt: Mapping[str, Any]) -> list[str]:
-    """The sentences for one receipt; none where it has nothing to say.
+    """The notes for one receipt; none if it has none.
 
     >>> found = {"limits": {"rows": 5}, "bounds": {"cost": {"low": "0", "high": "881/2"}}}
     >>> notes_of({"found": found, "notes": ["MAX is the 0.99 quantile"]})
-    ['MAX is the 0.99 quantile', 'found privately: at most 5 rows of a person count; cost within 0 … 440.5; who has more counts less']
+    ['MAX is the 0.99 quantile',
+     'discovered privately: at most 5 rows per person; cost clipped to 0 … 440.5; rows of heavier contributors are down-weighted']
     """
     notes, found = receipt.get("notes"), receipt.get("found")
     lines = [printable(str(note)) for note in notes] if isinstance(notes, list | tuple) else []
     said = list(_found(found)) if isinstance(found, Mapping) else []
-    return [*lines, f"found privately: {'; '.join(said)}"] if said else lines
+    return [*lines, f"discovered privately: {'; '.join(said)}"] if said else lines
 
 
 def _found(found: Mapping[str, Any]) -> Iterator[str]:
@@ -34,26 +36,26 @@ def _found(found: Mapping[str, Any]) -> Iterator[str]:
         if name in _LIMITS:
             yield _LIMITS[name][value != 1].format(_number(value))
     for name, value in bounds.items():
-        yield f"{plainly(name)} {_ends(value)}"
+        yield f"{format_value(name)} clipped to {_range(value)}"
     if limits:
-        yield "who has more counts less"
+        yield _DOWN_WEIGHTED
 
 
-def _ends(value: Any) -> str:
-    """The ends of a range, of which only one may have been open."""
+def _range(value: Any) -> str:
+    """The bounds; only the one that was not declared, if the other was."""
     match value:
         case {"low": low, "high": high}:
-            return f"within {_number(low)} … {_number(high)}"
+            return f"{_number(low)} … {_number(high)}"
         case {"low": low}:
-            return f"from {_number(low)}"
+            return f"at least {_number(low)}"
         case {"high": high}:
-            return f"up to {_number(high)}"
+            return f"at most {_number(high)}"
     return ""
 
 
 def _number(value: Any) -> str:
-    """An exact number as a decimal; a date, or whatever else it is, as it stands."""
+    """An exact number as a decimal; a date or anything else unchanged."""
     try:
-        return plainly(float(Fraction(value)), grouped=True)
+        return format_value(float(Fraction(value)), grouped=True)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        return plainly(value)
+        return format_value(value)

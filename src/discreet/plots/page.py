@@ -1,11 +1,11 @@
-"""Released columns as a small HTML table for notebooks; everything that came from data or from people is escaped."""
+"""Released columns as an HTML table for notebooks; all text from data or users is escaped."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
 
-from discreet.plots.table import NO_GROUP, Series, cell, plainly
+from discreet.plots.table import NO_GROUP, Series, format_cell, format_value, printable
 
 STYLE = """<style>
 .discreet{font:14px/1.45 system-ui,sans-serif;max-width:72em}
@@ -22,7 +22,7 @@ STYLE = """<style>
 
 
 def html_table(columns: Sequence[Series], rows: int, below: Sequence[str], most: int = 200, empty: str = NO_GROUP) -> str:
-    """The table as a fragment of a page, with lines of small print below, and `empty` where there is no row."""
+    """The table as an HTML fragment, with notes below; `empty` is shown if there are no rows."""
     shown = min(rows, most)
     head = "".join(f"<th>{escape(series.name)}</th>" for series in columns)
     body = "".join(f"<tr>{''.join(_cell(series, row) for series in columns)}</tr>" for row in range(shown))
@@ -33,9 +33,15 @@ def html_table(columns: Sequence[Series], rows: int, below: Sequence[str], most:
 
 def _cell(series: Series, row: int) -> str:
     if series.is_key:
-        return f"<td>{escape(plainly(series.values[row]))}</td>"
-    found = cell(series, row)
+        return f"<td>{escape(format_value(series.values[row]))}</td>"
+    found = format_cell(series, row)
     error = f' <span class="error">{escape(found.error)}</span>' if found.error else ""
-    hint = ' title="too small to tell from 0"' if found.faint else ""
+    hint = ' title="the interval contains 0"' if found.faint else ""
     kind = ' class="number faint"' if found.faint else ' class="number"' if series.to_the_right else ""
     return f"<td{kind}{hint}>{escape(found.value)}{error}</td>"
+
+
+def html_lines(title: str, lines: Sequence[str]) -> str:
+    """A title and lines below it as a fragment of a page; everything is escaped."""
+    below = "".join(f'<div class="below">{escape(printable(line))}</div>' for line in lines)
+    return f'{STYLE}<div class="discreet"><b>{escape(printable(title))}</b>{below}</div>'

@@ -1,4 +1,4 @@
-"""A synthetic table's columns beside what was measured of them."""
+"""Plot the columns of a synthetic table beside the noisy measurements that it was fitted to."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from discreet.errors import Invalid
 from discreet.plots.bars import BLUE, DARK, GREY
-from discreet.plots.table import FORMATS
+from discreet.plots.save import check_format, save_or_return
 
 _ACROSS = 3
-_NAMED = 8  # so many labels fit below a panel
+_NAMED = 8  # labels that fit below a panel
 
 
 class Panel(NamedTuple):
-    """One column: its labels, what was measured of each, how many rows have it, and how far off the noise is usually."""
+    """One column: its labels, the noisy count and the number of synthetic rows of each, and the mean absolute noise."""
 
     name: str
     labels: Sequence[str]
@@ -30,12 +30,11 @@ class Panel(NamedTuple):
     noise: float
 
 
-def draw(panels: Sequence[Panel], path: str | os.PathLike[str] | None = None) -> Figure | None:
-    """A panel for each column: bars for the rows, points with error bars for what was measured."""
-    if path is not None and not os.fspath(path).lower().endswith(FORMATS):
-        raise Invalid(f"a plot is written as {', '.join(FORMATS)}: end the file's name so")
+def draw_marginals(panels: Sequence[Panel], path: str | os.PathLike[str] | None = None) -> Figure | None:
+    """Draw a panel for each column: bars for synthetic rows, points with error bars for measurements."""
+    check_format(path)
     if not panels:
-        raise Invalid("there is nothing to draw: no column was measured by itself")
+        raise Invalid("there is nothing to draw: no column was measured on its own; add single columns to the workload")
     down = ceil(len(panels) / _ACROSS)
     across = min(_ACROSS, len(panels))
     figure = Figure(figsize=(4.2 * across, 2.6 * down + 0.5), layout="constrained")
@@ -44,20 +43,14 @@ def draw(panels: Sequence[Panel], path: str | os.PathLike[str] | None = None) ->
         _panel(axes[place // _ACROSS][place % _ACROSS], panel)
     for place in range(len(panels), down * across):
         axes[place // _ACROSS][place % _ACROSS].set_axis_off()
-    figure.suptitle("bars: synthetic rows · points: what was measured, ± twice its noise", fontsize=9, color=DARK)
-    if path is None:
-        return figure
-    try:
-        figure.savefig(os.fspath(path), dpi=140)
-    except OSError:
-        raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder is there and may be written to") from None
-    return None
+    figure.suptitle("bars: synthetic rows · points: noisy measurements, ± two standard deviations", fontsize=9, color=DARK)
+    return save_or_return(figure, path, dpi=140)
 
 
 def _panel(axes: Axes, panel: Panel) -> None:
     places = np.arange(len(panel.labels))
     axes.bar(places, panel.rows.ravel(), color=BLUE, width=0.8, alpha=0.85)
-    spread = 2 * panel.noise * 1.2533  # the mean of |noise| is 0.8 standard deviations
+    spread = 2 * panel.noise * 1.2533  # the mean of |noise| is √(2/π) standard deviations: 1/1.2533
     axes.errorbar(places, panel.measured.ravel(), yerr=spread, fmt="o", color=DARK, markersize=2.5, elinewidth=0.8)
     step = ceil(len(places) / _NAMED)
     shown = [label if len(label) <= 14 else f"{label[:13]}…" for label in panel.labels[::step]]

@@ -1,4 +1,4 @@
-"""Released columns as text: values with their half-widths, aligned, and safe to print whatever the keys contain."""
+"""Released columns as an aligned text table: values with their half-widths, safe to print whatever the keys contain."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any, final
 from attrs import frozen
 
 _LONGEST = 40  # characters of a key that are shown
-_LOOKED_AT = 200  # rows that decide how a column looks
+_SAMPLED = 200  # rows that decide how a column is formatted
 NO_GROUP, NO_ROWS = "(no group is large enough to be shown)", "(no rows)"
 TOO_SMALL = "~"
-FORMATS = (".png", ".svg", ".pdf")  # of files that can be drawn into; here, for matplotlib need not be there
-LEGEND = f"{TOO_SMALL} too small to tell from 0: the noise may be as large as the answer"
+FORMATS = (".png", ".svg", ".pdf")  # of plot files; here, because this module loads without matplotlib
+LEGEND = f"{TOO_SMALL} the interval contains 0: the answer may be noise alone"
 
 
 @final
 @frozen(eq=False, slots=False)
 class Series:
-    """One column as it is shown; a key has no error, any other may have the ends of an interval."""
+    """One column to display. A key has no error; any other column may have an interval for each row."""
 
     name: str
     values: Sequence[Any]
@@ -36,29 +36,29 @@ class Series:
         return None if low is None or high is None else (float(low), float(high))
 
     def is_faint(self, row: int) -> bool:
-        """Whether the noise may be all there is: the interval contains 0."""
+        """Whether the interval contains 0, so that the answer may be noise alone."""
         ends = self.ends(row)
         return ends is not None and ends[0] <= 0 <= ends[1] and ends[0] < ends[1]
 
     @cached_property
     def digits(self) -> int:
-        """How many decimals all its rows are shown with: as many as leave two figures of the error in the middle."""
-        looked = range(min(len(self.values), _LOOKED_AT))
-        if all(isinstance(self.values[row], int | None) for row in looked):
+        """The number of decimals for all rows: as many as show two significant figures of the median error."""
+        sampled = range(min(len(self.values), _SAMPLED))
+        if all(isinstance(self.values[row], int | None) for row in sampled):
             return 0  # whole numbers stay whole
-        halves = sorted((ends[1] - ends[0]) / 2 for row in looked if (ends := self.ends(row)) and ends[0] < ends[1])
+        halves = sorted((ends[1] - ends[0]) / 2 for row in sampled if (ends := self.ends(row)) and ends[0] < ends[1])
         return decimals(halves[len(halves) // 2]) if halves else 2
 
     @property
     def to_the_right(self) -> bool:
-        """Whether it is aligned like numbers."""
+        """Whether it is right-aligned, as numbers are."""
         return all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in self.values[:100])
 
 
 @final
 @frozen
 class Cell:
-    """What one place of a table says: a value, and beside it how far off it may be."""
+    """One cell of a table: a value and its error."""
 
     value: str
     error: str = ""
@@ -68,30 +68,30 @@ class Cell:
         return " ".join(part for part in (self.value, self.error, TOO_SMALL if self.faint else "") if part)
 
 
-def cell(series: Series, row: int) -> Cell:
-    """One place of the table, with as many digits as its column's errors leave meaningful; no error is shown as 0.
+def format_cell(series: Series, row: int) -> Cell:
+    """One cell, with as many digits as the errors of its column justify; no error is shown as 0.
 
-    >>> str(cell(Series("n", [1234.567], [1222.2], [1246.9]), 0)), str(cell(Series("n", [3], [0.0], [14.5]), 0))
+    >>> str(format_cell(Series("n", [1234.567], [1222.2], [1246.9]), 0)), str(format_cell(Series("n", [3], [0.0], [14.5]), 0))
     ('1,235 ± 12', '3 (0 … 14) ~')
     """
     value, ends = series.values[row], series.ends(row)
     if ends is None or isinstance(value, str) or value is None:
-        return Cell(plainly(value, grouped=not series.is_key))
+        return Cell(format_value(value, grouped=not series.is_key))
     return Cell(_rounded(value, series.digits), _spread(value, *ends, series.digits), series.is_faint(row))
 
 
 def _spread(value: float, low: float, high: float, digits: int) -> str:
     half = (high - low) / 2
     if not half:
-        return "(clipped)"  # the noise left it beyond where it must lie: this is no certainty
-    if abs((low + high) / 2 - value) <= half / 50:  # one that was clipped lies off the middle of its interval
+        return "(clipped)"  # noise moved it out of its range, and it was clipped: its interval is empty, not certain
+    if abs((low + high) / 2 - value) <= half / 50:  # a clipped value is not the centre of its interval
         return f"± {max(half, 10.0**-digits):,.{digits}f}"
     ends = [_rounded(end, digits) for end in (low, high)]
     return f"({' … '.join(ends if ends[0] != ends[1] else [_rounded(end, decimals(half)) for end in (low, high)])})"
 
 
 def decimals(half: float) -> int:
-    """Digits after the point so that an error of this size shows two figures; none for errors of ten or more.
+    """The number of decimals that shows two significant figures of an error; 0 for errors of ten or more.
 
     >>> decimals(346.0), decimals(3.4), decimals(0.0087), decimals(0.0)
     (0, 1, 4, 2)
@@ -106,10 +106,10 @@ def _rounded(value: float, digits: int) -> str:
     return text.removeprefix("-") if not text.strip("-0.,") else text  # no −0
 
 
-def plainly(value: Any, grouped: bool = False) -> str:
-    """A value on its own; text is made safe to print, and shortened if it is long.
+def format_value(value: Any, grouped: bool = False) -> str:
+    """A value without an error; text is made safe to print, and truncated if it is long.
 
-    >>> plainly(2026), plainly(1234567.0, grouped=True), plainly(None), plainly("a" + chr(27) + "[31mb")
+    >>> format_value(2026), format_value(1234567.0, grouped=True), format_value(None), format_value("a" + chr(27) + "[31mb")
     ('2026', '1,234,567', '–', 'a\\\\x1b[31mb')
     """
     match value:
@@ -129,7 +129,7 @@ def plainly(value: Any, grouped: bool = False) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with nothing that moves the cursor, changes colours or turns the writing round."""
+    """The text with control characters escaped: nothing moves the cursor, changes colours or reverses the writing direction."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -139,7 +139,7 @@ def _safe(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """How many places a text takes on a terminal."""
+    """The number of terminal cells that a text takes."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
@@ -149,7 +149,7 @@ def _padded(text: str, size: int, right: bool) -> str:
 
 
 def text_table(columns: Sequence[Series], rows: int, most: int = 60, empty: str = NO_GROUP) -> str:
-    """The table as aligned lines; the first `most` rows of many, and `empty` where there is none.
+    """The table as aligned lines: at most the first `most` rows, and `empty` if there are none.
 
     >>> print(text_table([Series("dept", ["er", "ward"], is_key=True), Series("n", [120, 9], [110, -1], [130, 19])], 2))
     dept  n
@@ -166,8 +166,8 @@ def text_table(columns: Sequence[Series], rows: int, most: int = 60, empty: str 
 
 
 def _block(series: Series, rows: int) -> Iterator[str]:
-    """One column's lines, all of one width: its name, a rule, its cells."""
-    cells = [cell(series, row) for row in range(rows)]
+    """The lines of one column, all of the same width: its name, a rule, its cells."""
+    cells = [format_cell(series, row) for row in range(rows)]
     right = series.to_the_right and not series.is_key
     value = max((width(c.value) for c in cells), default=0)
     error = max((width(c.error) for c in cells), default=0)

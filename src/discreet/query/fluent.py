@@ -5,17 +5,21 @@ Strings are SQL expressions, read by the same reader and refused by the same rul
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, final
 
 from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.errors import Invalid, Refused
+from discreet.hints import suggest_and_list
 from discreet.query.question import Question
 from discreet.query.relation.node import Relation, Scan
+from discreet.query.statistics import registry
+from discreet.query.statistics.spelling import Spelling
+from discreet.query.statistics.statistic import Argument
 from discreet.tables.catalog import Catalog
 from discreet.tables.column import read_bounds
 from discreet.tables.kind import Kind
@@ -44,13 +48,14 @@ def _pieces() -> ModuleType:
 class Ask(Generic[T]):
     """A question in the making. Every step gives a new one; `question` is what it amounts to, and `done` what its owner makes of that.
 
-    >>> from discreet.tables.column import Column
+    >>> from discreet.tables.column import ColumnMetadata
     >>> from discreet.tables.kind import Kind
     >>> from discreet.tables.table import Table
     >>> from discreet.tables.unit import Person
-    >>> visits = Table("visits", (Column.of("id", Kind.INTEGER), Column.of("cost", Kind.REAL, bounds=(0, 500))), Person("id"))
+    >>> columns = ColumnMetadata.of("id", Kind.INTEGER), ColumnMetadata.of("cost", Kind.REAL, bounds=(0, 500))
+    >>> visits = Table("visits", columns, Person("id"))
     >>> asked = table(Catalog((visits,)), "visits").where("cost > 10").count().mean("cost", name="mean_cost")
-    >>> [name for name, _ in asked.question.measures]
+    >>> [name for name, _ in asked.question.statistics]
     ['count', 'mean_cost']
     >>> asked
     visits.where('cost > 10').count().mean('cost', name='mean_cost')
@@ -60,7 +65,7 @@ class Ask(Generic[T]):
     build: Callable[[Question], T]
     dialect: str = "duckdb"
     keys: tuple[Named, ...] = ()
-    statistics: tuple[Any, ...] = ()  # sql.pieces.Statistic
+    statistics: tuple[Any, ...] = ()  # sql.pieces.Called
     filters: tuple[str, ...] = ()
     ordered: tuple[tuple[str, bool], ...] = ()
     most: int | None = None
@@ -120,73 +125,30 @@ class Ask(Generic[T]):
         """Ask of each group; keys are columns, or expressions with a name."""
         return self._with(_step("group_by", *keys, **named), keys=(*self.keys, *_named(keys, named)))
 
-    def count(self, expression: str | None = None, *, name: str | None = None) -> Ask[T]:
-        """How many rows there are, or how many in which an expression is not NULL."""
-        function, usual = ("count", "count") if expression is None else ("count_of", None)
-        return self._ask(function, expression, usual if name is None else name, typed=_step("count", expression, name=name))
+    def __getattr__(self, name: str) -> Callable[..., Ask[T]]:
+        """The statistics, by the names that their classes give them in Python: count, sum, mean, median, corr, …"""
+        found = registry.by_method(name)
+        if found is None:
+            if name.startswith("_"):  # asked for by Python itself, as copying does
+                raise AttributeError(name)
+            raise AttributeError(f"a query has no {name[:40]!r}; {suggest_and_list(name, registry.methods())}")
+        return _method(self, name, *found)
 
-    def count_units(self, *, name: str | None = None) -> Ask[T]:
-        """How many protected units there are."""
-        return self._ask("count_units", None, name, typed=_step("count_units", name=name))
-
-    def count_distinct(self, expression: str, *, name: str | None = None) -> Ask[T]:
-        """How many different values there are."""
-        return self._ask("count_distinct", _text(expression), name)
-
-    def sum(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
-        """The sum; with bounds, of values clipped to them."""
-        return self._ask("sum", _text(expression), name, bounds)
-
-    def mean(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
-        """The mean."""
-        return self._ask("mean", _text(expression), name, bounds)
-
-    def var(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
-        """The variance of the sample."""
-        return self._ask("variance", _text(expression), name, bounds, typed=_step("var", expression, name=name, bounds=bounds))
-
-    def std(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
-        """The standard deviation of the sample."""
-        return self._ask("stddev", _text(expression), name, bounds, typed=_step("std", expression, name=name, bounds=bounds))
-
-    def median(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
-        """The median."""
-        return self._ask("median", _text(expression), name, bounds)
-
-    def quantile(self, expression: str, q: Any, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
-        """The value below which this share of the rows lies."""
-        share = exact.rational(q, "q")
-        if not 0 < share < 1 or share.denominator > 10**6:
-            raise Invalid("q must lie between 0 and 1, with at most six decimals, for example 0.9")
-        return self._ask("quantile", _text(expression), name, bounds, share, _step("quantile", expression, q, name=name, bounds=bounds))
-
-    def min(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
-        """The 0.01 quantile: the least value belongs to one person."""
-        return self._ask("min", _text(expression), name, bounds)
-
-    def max(self, expression: str, *, name: str | None = None, bounds: Any = None) -> Ask[T]:
-        """The 0.99 quantile: the largest value belongs to one person."""
-        return self._ask("max", _text(expression), name, bounds)
-
-    def mode(self, expression: str, *, name: str | None = None) -> Ask[T]:
-        """The most frequent value."""
-        return self._ask("mode", _text(expression), name)
+    def __dir__(self) -> list[str]:
+        return [*dir(type(self)), *registry.methods()]
 
     def agg(self, *expressions: str | Iterable[str], **named: str) -> Ask[T]:
         """Anything computed from aggregates, as in agg(ratio="SUM(a) / SUM(b)")."""
         asked = self
         for name, text in _named(expressions, named):
-            asked = asked._ask("agg", text, name, typed=_step("agg", text) if name is None else _step("agg", **{name: text}))
+            step = _step("agg", text) if name is None else _step("agg", **{name: text})
+            asked = asked._ask(_pieces().Called(None, (text,), name=name), step)
         return asked
 
-    def _ask(
-        self, function: str, expression: str | None, name: str | None, bounds: Any = None, q: Fraction | None = None, typed: str = ""
-    ) -> Ask[T]:
-        if name is not None and (not isinstance(name, str) or not name):
+    def _ask(self, called: Any, step: str) -> Ask[T]:
+        if called.name is not None and (not isinstance(called.name, str) or not called.name):
             raise Invalid("name must be text, as in name='mean_cost'")
-        text = None if expression is None else _text(expression)
-        asked = _pieces().Statistic(function, text, name, q, _pair(bounds, text))
-        return self._with(typed or _step(function, text, name=name, bounds=bounds), statistics=(*self.statistics, asked))
+        return self._with(step, statistics=(*self.statistics, called))
 
     # ── afterwards ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -282,10 +244,52 @@ def table(
         raise Invalid("a table is named by text, as in 'visits'")
     found = catalog.table(name)
     if found is None:
-        names = sorted(other.name for other in catalog.tables)
-        near = difflib.get_close_matches(name, names, 1)
-        raise Refused(f"there is no table {name[:80]}; {f'did you mean {near[0]}? ' if near else ''}there are {', '.join(names)}")
+        names = (other.name for other in catalog.tables)
+        raise Refused(f"there is no table {name[:80]}; {suggest_and_list(name, names)}")
     return Ask(Scan(found, catalog.steps_to_unit(found)), build or _as_it_is, dialect, estimator=estimator, said=(found.name,))
+
+
+def _method(builder: Ask[T], name: str, entry: registry.Entry, spelling: str) -> Callable[..., Ask[T]]:
+    """One statistic as a method of a chain, with a signature and a docstring of its own."""
+    kinds = registry.places(entry, spelling)
+    signature = _signature(entry, kinds)
+
+    def ask(*arguments: Any, **named: Any) -> Ask[T]:
+        bound = signature.bind(*arguments, **named)
+        given = [
+            (kind, bound.arguments[place]) for place, kind in zip(signature.parameters, kinds, strict=False) if place in bound.arguments
+        ]
+        if given and given[-1][1] is None and entry.optional:
+            given.pop()
+        texts = tuple(_text(value) for kind, value in given if kind is not Argument.SHARE)
+        shares = tuple(_share(value) for kind, value in given if kind is Argument.SHARE)
+        options = {key: bound.arguments.get(key) for key in ("name", "bounds", "where")}
+        where = None if options["where"] is None else _text(options["where"])
+        bounds = _pair(options["bounds"], texts[0] if texts else None)
+        called = _pieces().Called(spelling, texts, shares, options["name"], bounds, where)
+        return builder._ask(called, _step(name, *(value for _, value in given), **options))
+
+    ask.__name__, ask.__qualname__, ask.__doc__ = name, f"{type(builder).__name__}.{name}", f"{entry.__doc__}"
+    ask.__signature__ = signature  # type: ignore[attr-defined]
+    return ask
+
+
+def _signature(entry: registry.Entry, kinds: tuple[Argument, ...]) -> Signature:
+    """What a statistic's method takes: its arguments, a name, bounds where it is of numbers, and a condition on rows."""
+    exprs = sum(kind is not Argument.SHARE for kind in kinds)
+    fields = ["expression"] if issubclass(entry, Spelling) else entry.field_names()
+    names = ["q" if kind is Argument.SHARE else "expression" if exprs == 1 else field for kind, field in zip(kinds, fields, strict=False)]
+    optional = len(kinds) - entry.optional
+    own = [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if i < optional else None) for i, n in enumerate(names)]
+    options = ["name", *(["bounds"] if Argument.NUMBER in kinds else []), "where"]
+    return Signature([*own, *(Parameter(option, Parameter.KEYWORD_ONLY, default=None) for option in options)])
+
+
+def _share(q: Any) -> Fraction:
+    share = exact.rational(q, "q")
+    if not 0 < share < 1 or share.denominator > 10**6:
+        raise Invalid("q must lie between 0 and 1, with at most six decimals, for example 0.9")
+    return share
 
 
 def _as_it_is(question: Question) -> Any:

@@ -1,128 +1,88 @@
-"""From noisy totals to statistics with their errors, computed from public numbers alone, for all groups at once.
+"""Half-widths of intervals, computed from public numbers alone, for all groups at once.
 
-A statistic is a function of independent noisy totals. Near its value it is linear, so its error is Σ gᵢZᵢ with gᵢ its slope in total i, and
-the law of that sum is known: a half-width is its exact quantile. The same function forecasts (at an imagined group) and reports.
+A statistic is a function of independent noisy totals. Near its value it is nearly linear, so its error is Σ gᵢZᵢ with gᵢ its slope in
+total i, and the law of that sum is known: a half-width is its exact quantile. Where noise may move a statistic far along a curve (ratios
+of variances, say), the quantile is taken over the noise's own law instead, at fixed points. The same functions forecast and report.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from discreet.plan.steps import Total
-from discreet.plan.total import Form, Stat
-from discreet.query.question import Measure
+from discreet.plan.steps import NoisyTotal
+from discreet.query.totals import Cells, Floats
 
-Floats: TypeAlias = NDArray[np.float64]
-Cells: TypeAlias = Mapping[Stat, Floats]  # each total of every group, in its own units
 _STEP = 0.1  # of a noise's scale: slopes are taken over this distance
+_POINTS, _MOST_POINTS = 512, 20_000  # at which curved statistics are evaluated
 
 
-def statistic(measure: Measure, cells: Cells, clipped: bool = True) -> Floats:
-    """The value of a statistic in every group; clipped to where it must lie, or as the noise left it."""
-    of = {(stat.form, stat.expr): stat for stat in cells}
-
-    def total(form: Form) -> Floats:
-        return cells[of[form, measure.expr]]
-
-    def count() -> Floats:
-        return total("present") if ("present", measure.expr) in of else cells[of["rows", None]]
-
-    match measure.function:
-        case "count":
-            return _not_negative(cells[of["rows", None]], clipped)
-        case "count_of":
-            return _not_negative(count(), clipped)
-        case "count_units":
-            return _not_negative(cells[of["units", None] if ("units", None) in of else of["rows", None]], clipped)
-        case "count_distinct":
-            return _not_negative(total("distinct"), clipped)
-        case "sum" if ("plain", measure.expr) in of:
-            return total("plain")
-        case "sum":
-            return total("total") + _middle(of["total", measure.expr]) * count()
-        case "mean":
-            stat = of["total", measure.expr]
-            mean = total("total") / (np.maximum(count(), 1.0) if stat.size is None else float(stat.size))
-            return _middle(stat) + (np.clip(mean, -_half(stat), _half(stat)) if clipped else mean)
-        case "variance" | "stddev":
-            return _variance(measure, total("squares"), total("total"), count(), _half(of["total", measure.expr]), clipped)
-        case _:
-            raise AssertionError(measure.function)
-
-
-def _not_negative(values: Floats, clipped: bool) -> Floats:
-    return np.maximum(values, 0.0) if clipped else values
-
-
-def _variance(measure: Measure, squares: Floats, centred: Floats, count: Floats, half: float, clipped: bool) -> Floats:
-    n = np.maximum(count, 2.0)
-    correction = 1.0 if measure.population else n / (n - 1)
-    value = (squares / n - (centred / n) ** 2) * correction
-    if clipped:
-        value = np.clip(value, 0.0, half * half * correction)
-    if measure.function == "variance":
-        return np.asarray(value)
-    return np.sign(value) * np.sqrt(np.abs(value))
-
-
-def _middle(stat: Stat) -> float:
-    assert stat.grid is not None
-    return float(stat.grid.mid)
-
-
-def _half(stat: Stat) -> float:
-    assert stat.grid is not None
-    return float(stat.grid.half)
-
-
-def plausible(measure: Measure, cells: Cells) -> tuple[float, float]:
-    """Where a statistic must lie, whatever the noise."""
-    stat = next((stat for stat in cells if stat.expr == measure.expr and stat.form == "total"), None)
-    match measure.function:
-        case "mean" if stat is not None:
-            return _middle(stat) - _half(stat), _middle(stat) + _half(stat)
-        case "sum":
-            return -math.inf, math.inf
-        case "stddev" | "variance" if stat is not None:
-            most = _half(stat) * math.sqrt(2)
-            return 0.0, most if measure.function == "stddev" else most**2
-        case _:
-            return 0.0, math.inf
-
-
-# ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def half_widths(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[Total], confidence: float) -> Floats:
-    """How far an output may be off in every group, with this confidence; what floats cannot hold is not finite."""
+def half_widths(
+    output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal], confidence: float, curved: bool = False
+) -> Floats:
+    """How far an output may be off in every group, with this confidence; not finite where nothing can be said."""
     with np.errstate(all="ignore"):
-        return _half_widths(output, cells, totals, confidence)
+        return _along_the_curve(output, cells, totals, confidence) if curved else _by_slopes(output, cells, totals, confidence)
 
 
-def _half_widths(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[Total], confidence: float) -> Floats:
+def _by_slopes(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal], confidence: float) -> Floats:
     moving = []
-    for total in totals:
-        step = np.maximum(total.scale * _STEP, np.abs(cells[total.stat]) * 1e-5)  # so far that floats see it
-        ahead, behind = (output({**cells, total.stat: cells[total.stat] + sign * step}) for sign in (1, -1))
+    for noisy in totals:
+        step = np.maximum(noisy.scale * _STEP, np.abs(cells[noisy.total]) * 1e-5)  # so far that floats see it
+        ahead, behind = (output({**cells, noisy.total: cells[noisy.total] + sign * step}) for sign in (1, -1))
         slopes = np.abs(ahead - behind) / (2 * step)
         slopes = np.where(np.abs(slopes - 1) < 1e-6, 1.0, slopes)  # so that a count's ends are whole
         if np.any(slopes > 0):
-            moving.append((slopes, total))
+            moving.append((slopes, noisy))
     if not moving:
         return np.zeros(len(output(cells)))
     if len(moving) == 1:
-        slopes, total = moving[0]
-        return slopes * (float(total.unit) * total.mechanism.error(confidence))
-    widths = [slopes * total.scale for slopes, total in moving]
+        slopes, noisy = moving[0]
+        return np.asarray(slopes * (float(noisy.unit) * noisy.mechanism.error(confidence)))
+    widths = [slopes * noisy.scale for slopes, noisy in moving]
     if moving[0][1].is_gaussian:
-        return np.sqrt(sum(width**2 for width in widths)) * NormalDist().inv_cdf((1 + confidence) / 2)
+        return np.asarray(np.sqrt(sum(width**2 for width in widths)) * NormalDist().inv_cdf((1 + confidence) / 2))
     return laplace_sum_quantile(np.array(widths), confidence)
+
+
+# ── curved statistics ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _along_the_curve(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal], confidence: float) -> Floats:
+    """The quantile of |f(T − Z) − f(T)|, for the noisy totals T and noise Z: where the truth may lie, given what was released.
+
+    Noise is symmetric, so the totals without noise are T − Z. Points at which the statistic is undefined count as infinitely far. The
+    points are fixed, so nothing random is shown.
+    """
+    centre = output(cells)
+    points = _points(
+        len(totals), min(max(_POINTS, math.ceil(20 / (1 - confidence))), _MOST_POINTS), totals[0].is_gaussian if totals else False
+    )
+    far = np.empty((len(points), len(centre)))
+    for row, point in enumerate(points):
+        moved = {noisy.total: cells[noisy.total] - noisy.scale * z for noisy, z in zip(totals, point, strict=True)}
+        far[row] = np.abs(output({**cells, **moved}) - centre)
+    far = np.sort(np.where(np.isnan(far), np.inf, far), axis=0)
+    return np.where(np.isnan(centre), np.nan, far[min(math.ceil(confidence * len(points)), len(points) - 1)])
+
+
+@lru_cache(maxsize=32)
+def _points(dimensions: int, count: int, gaussian: bool) -> Floats:
+    """Points spread by the law of standard noise: a Kronecker sequence with the powers of the generalised golden ratio, then quantiles."""
+    ratio = 2.0
+    for _ in range(60):
+        ratio = (1 + ratio) ** (1 / (dimensions + 1))  # the root of x^(d+1) = x + 1
+    steps = ratio ** -np.arange(1, dimensions + 1)
+    uniform = (0.5 + np.arange(1, count + 1)[:, None] * steps) % 1.0
+    if gaussian:
+        law = NormalDist()
+        return np.vectorize(law.inv_cdf, otypes=[float])(uniform) if uniform.size else uniform
+    return np.asarray(-np.sign(uniform - 0.5) * np.log1p(-2 * np.abs(uniform - 0.5)))
 
 
 def laplace_sum_quantile(scales: Floats, confidence: float) -> Floats:

@@ -9,14 +9,13 @@ from typing import Any, final
 import numpy as np
 from attrs import evolve, frozen
 
-from discreet.plan.budget import ADDITIVE
-from discreet.plan.steps import Steps
-from discreet.plan.total import Form, Stat
+from discreet.plan.steps import NoisyTotal, Steps
 from discreet.query.post import evaluate, in_order, smooth
-from discreet.query.question import Measure
 from discreet.query.relation.expr import Column, Expr, columns_of
+from discreet.query.statistics.statistic import Additive
+from discreet.query.totals import Cells, Floats, Total, Totals
 from discreet.run.execute import Answers
-from discreet.run.intervals import Cells, Floats, half_widths, plausible, statistic
+from discreet.run.intervals import half_widths
 
 Values = list[Any]
 
@@ -68,6 +67,8 @@ def _finite(values: Floats) -> Values:
 
 def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: float = -math.inf, most: float = math.inf) -> Shown:
     """A column with intervals, written as briefly as it can be."""
+    if math.isfinite(most - least):
+        widths = np.where(np.isinf(widths), most - least, widths)  # it may lie anywhere between its limits
     listed: float | Values = _finite(widths)
     if len(widths) and np.isfinite(widths[0]) and (widths == widths[0]).all():
         listed = float(widths[0])
@@ -78,10 +79,10 @@ def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: floa
 def outcome(answers: Answers, confidence: float) -> list[Shown]:
     """All output columns, in the order and number of rows that were asked for."""
     plan = answers.plan
-    cells: Cells = {total.stat: answers.totals[total.stat] * float(total.unit) for total in plan.totals if total.stat in answers.totals}
+    cells: Cells = {one.total: answers.totals[one.total] * float(one.unit) for one in plan.totals if one.total in answers.totals}
     count = len(answers.groups)
     if not cells and plan.totals:
-        cells = {total.stat: np.zeros(0) for total in plan.totals}
+        cells = {one.total: np.zeros(0) for one in plan.totals}
     table = _released(answers, cells, clipped=True)
     shown = [_column(name, expr, answers, cells, table, confidence) for name, expr in plan.question.outputs]
     rows = _kept(plan, table, [column.values for column in shown], count)
@@ -93,72 +94,80 @@ def _released(answers: Answers, cells: Cells, clipped: bool) -> dict[str, Values
     table: dict[str, Values] = {}
     for place, (name, _) in enumerate(answers.plan.question.keys):
         table[name] = [group[place] for group in answers.groups]
-    for name, measure in answers.plan.question.measures:
-        if measure.function in ADDITIVE:
-            table[name] = as_asked(measure, statistic(measure, cells, clipped), answers.plan)
-        else:
-            table[name] = list(answers.choices[name])
+    for name, statistic in answers.plan.question.additive.items():
+        of = totals_of(answers.plan)
+        table[name] = as_asked(statistic, _value(statistic, of, cells, clipped), answers.plan)
+    for name in answers.plan.question.selected:
+        table[name] = list(answers.choices[name])
     return table
 
 
-def as_asked(measure: Measure, values: Floats, plan: Steps) -> Values:
+def totals_of(plan: Steps) -> Totals:
+    """What the statistics of a resolved plan are computed from."""
+    assert plan.of is not None
+    return plan.of
+
+
+def _value(statistic: Additive, of: Totals, cells: Cells, clipped: bool) -> Floats:
+    with np.errstate(all="ignore"):  # an undefined value is NaN, and shown as NULL
+        return statistic.value(of, cells, clipped)
+
+
+def as_asked(statistic: Additive, values: Floats, plan: Steps) -> Values:
     """Counts that were not weighted are whole."""
-    if not measure.function.startswith("count"):
+    counted = statistic.counted(totals_of(plan))
+    if counted is None:
         return _finite(values)
-    behind = [total for total in plan.totals if total.stat in counted_by(measure, plan)]
-    whole = all(total.unit == 1 for total in behind)
+    whole = all(one.unit == 1 for one in plan.totals if one.total == counted)
     return list((values.astype(np.int64) if whole else values).tolist())
 
 
-def counted_by(measure: Measure, plan: Steps) -> set[Stat]:
-    """The total behind a count."""
-    found = {(total.stat.form, total.stat.expr): total.stat for total in plan.totals if total.stat.grid is None}
-    wanted: dict[str, tuple[tuple[Form, Expr | None], ...]] = {
-        "count": (("rows", None),),
-        "count_of": (("present", measure.expr), ("rows", None)),
-        "count_units": (("units", None), ("rows", None)),
-        "count_distinct": (("distinct", measure.expr),),
-    }
-    return {next(found[key] for key in wanted[measure.function] if key in found)}
-
-
 def _column(name: str, expr: Expr, answers: Answers, cells: Cells, table: dict[str, Values], confidence: float) -> Shown:
-    measures = dict(answers.plan.question.measures)
+    plan, of = answers.plan, totals_of(answers.plan)
     used = columns_of(expr)
     if isinstance(expr, Column):
         values = table[expr.name]
     else:
         values = [evaluate(expr, dict(zip(table, row, strict=True))) for row in zip(*table.values(), strict=True)]
-    if not used & set(measures) or any(measures[m].function not in ADDITIVE for m in used & set(measures)):
+    if not used & set(plan.question.additive) or used & set(plan.question.selected):
         return Shown(name, values)
     if isinstance(expr, Column):
-        measure = measures[expr.name]
-        widths = half_widths(lambda at: statistic(measure, at, clipped=False), cells, answers.plan.totals, confidence)
-        raw = statistic(measure, cells, clipped=False)
-        return _bounded(name, values, as_asked(measure, raw, answers.plan), widths, *plausible(measure, cells))
+        statistic = plan.question.additive[expr.name]
+        totals = behind([statistic], plan)
+        widths = half_widths(lambda at: statistic.value(of, at, clipped=False), cells, totals, confidence, statistic.curved)
+        raw = _value(statistic, of, cells, clipped=False)
+        return _bounded(name, values, as_asked(statistic, raw, plan), widths, *statistic.limits(of))
     return _computed(name, expr, values, answers, cells, table, confidence)
 
 
+def behind(statistics: Sequence[Additive], plan: Steps) -> list[NoisyTotal]:
+    """The noisy totals that statistics are computed from."""
+    of = totals_of(plan)
+    needed: set[Total] = {total for statistic in statistics for total in statistic.needs(of)}
+    return [one for one in plan.totals if one.total in needed]
+
+
 def _computed(name: str, expr: Expr, values: Values, answers: Answers, cells: Cells, table: dict[str, Values], confidence: float) -> Shown:
-    """A computed column: its slope in each total is taken through the expression, where it has one."""
+    """A computed column: its error is followed through the expression, where that is smooth."""
     expr_without_steps = smooth(expr)
     if expr_without_steps is None:
         return Shown(name, values)
-    expr = expr_without_steps
-    measures = {m: measure for m, measure in answers.plan.question.measures if m in columns_of(expr)}
-    others = {key: column for key, column in table.items() if key not in measures}
+    expr, plan, of = expr_without_steps, answers.plan, totals_of(answers.plan)
+    statistics = {name: one for name, one in plan.question.additive.items() if name in columns_of(expr)}
+    others = {key: column for key, column in table.items() if key not in statistics}
 
     def output(at: Cells) -> Floats:
-        found = {m: statistic(measure, at, clipped=False).tolist() for m, measure in measures.items()}
+        found = {name: one.value(of, at, clipped=False).tolist() for name, one in statistics.items()}
         rows = zip(*({**others, **found}).values(), strict=True)
         names = [*others, *found]
         return np.array([_number(evaluate(expr, dict(zip(names, row, strict=True)))) for row in rows])
 
-    raw = output(cells)
+    with np.errstate(all="ignore"):
+        raw = output(cells)
     if np.isnan(raw).all():
         return Shown(name, values)
-    with np.errstate(invalid="ignore"):
-        widths = half_widths(output, cells, answers.plan.totals, confidence)
+    curved = any(one.curved for one in statistics.values())
+    widths = half_widths(output, cells, behind(list(statistics.values()), plan), confidence, curved)
     return _bounded(name, values, _finite(raw), widths)
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import final
 
 from attrs import frozen
 
 from discreet.engines.dialect import Dialect
-from discreet.engines.engine import Given
+from discreet.engines.engine import PublicTable
+from discreet.plan.discovery import KeyValues
+from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.node import Named, Relation
 from discreet.query.relation.write import UNIT, write_expr, write_relation
 from discreet.tables.kind import Kind, Value
 
-KeyValues = tuple[tuple[Value | None, ...], ...]  # the public groups, each a tuple with one value for each key
 LISTED = 1000  # so many values are written into a statement; more go with it as a table
 _SENT = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)  # kinds that can go as a table
 
@@ -35,6 +35,11 @@ class Source:
     dialect: Dialect
     other: bool = False
 
+    @classmethod
+    def of(cls, plan: Steps, dialect: Dialect) -> Source:
+        """The rows that a plan reads; with an "other" group none are left out."""
+        return cls(plan.question.relation, plan.question.keys, plan.groups, dialect, plan.question.other)
+
     @property
     def key_names(self) -> list[str]:
         return ["k0"] if self.other else [f"k{i}" for i in range(len(self.keys))]
@@ -50,16 +55,7 @@ class Source:
         return tuple((i,) for i in range(len(self.groups or ()) + 1)) if self.other else self.groups
 
     @property
-    def most_groups(self) -> int | None:
-        """In how many groups a unit's rows can be at most, whatever they are; None where nothing is known of the groups."""
-        if not self.keys:
-            return 1
-        if self.other or self.groups is None:
-            return len(self.groups or ()) + 1 if self.other else None
-        return max(math.prod(len({group[place] for group in self.groups}) for place in range(len(self.keys))), 1)
-
-    @property
-    def given(self) -> tuple[Given, ...]:
+    def given(self) -> tuple[PublicTable, ...]:
         """The public groups as tables that go with the statement, where they are too many to be written into it."""
         if self.other:
             return (self._numbered(),) if self._is_sent else ()
@@ -67,7 +63,7 @@ class Source:
         for place, kind in enumerate(self._kinds):
             values = self._values(place)
             if len(values) > LISTED and kind in _SENT and _without_gaps(values, kind) is None:
-                found.append(Given(f"__given{place}", (("v", kind, values),)))
+                found.append(PublicTable(f"__given{place}", (("v", kind, values),)))
         return tuple(found)
 
     def rows(self, exprs: Sequence[tuple[str, Expr]] = (), values: Sequence[tuple[str, str]] = (), condition: str | None = None) -> str:
@@ -150,10 +146,10 @@ class Source:
             numbered = numbered_groups(self.groups, names, self._kinds, "__place", range(len(self.groups)), self.dialect)
         return [f"COALESCE(g.__place, {len(self.groups)})"], f"{inside} LEFT JOIN {numbered} ON {same}"
 
-    def _numbered(self) -> Given:
+    def _numbered(self) -> PublicTable:
         groups = self.groups or ()
         keys = [(f"__k{i}", kind or Kind.TEXT, [group[i] for group in groups]) for i, kind in enumerate(self._kinds)]
-        return Given("__groups", (*keys, ("__place", Kind.INTEGER, range(len(groups)))))
+        return PublicTable("__groups", (*keys, ("__place", Kind.INTEGER, range(len(groups)))))
 
     def _typed(self, name: str, kind: Kind) -> str:
         return f"CAST({name} AS {self.dialect.type_name(kind)})"

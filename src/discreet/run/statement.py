@@ -6,7 +6,7 @@ from typing import assert_never, final
 
 from attrs import frozen
 
-from discreet.engines.engine import Given
+from discreet.engines.engine import PublicTable
 from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where
 from discreet.run.source import Source
 
@@ -18,7 +18,7 @@ class Statement:
     or what was made of them, are brought together by unit or by group (on several machines, a shuffle)."""
 
     text: str
-    given: tuple[Given, ...]
+    given: tuple[PublicTable, ...]
     scans: int
     shuffles: int
 

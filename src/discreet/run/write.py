@@ -11,11 +11,13 @@ from typing import assert_never
 from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
 from discreet.plan.bounding import Bounding, Groups, Rows, Single, Votes
-from discreet.plan.total import Scaled, Stat
+from discreet.plan.scaling import Scaled
 from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.write import UNIT
+from discreet.query.totals import Total
 from discreet.run.source import Source, numbered_groups
 from discreet.run.statement import Statement
+from discreet.run.values import write_value
 
 _GROUPS_OF = f"(SELECT {UNIT}, COUNT(*) AS m FROM __p GROUP BY {UNIT}) AS u"  # p: each unit once in each of its groups
 MASKED = 62  # so many groups fit the bits of a mask
@@ -29,15 +31,12 @@ def _listed(*parts: Sequence[str]) -> str:
     return ", ".join(text for part in parts for text in part)
 
 
-def write_totals(source: Source, stats: Sequence[tuple[Stat, Scaled]], bounding: Bounding) -> Statement:
-    """One row for each group that occurs: its keys, and each stat's total."""
+def write_totals(source: Source, totals: Sequence[tuple[Total, Scaled]], bounding: Bounding) -> Statement:
+    """One row for each group that occurs: its keys, and its totals."""
     dialect, schema, keys = source.dialect, source.relation.schema, source.key_names
-    names = [f"s{i}" for i in range(len(stats))]
-    exprs = {expr: f"__e{i}" for i, expr in enumerate(dict.fromkeys(stat.expr for stat, _ in stats if stat.expr is not None))}
-    values = []
-    for name, (stat, _) in zip(names, stats, strict=True):
-        text, kind = ("", None) if stat.expr is None else (exprs[stat.expr], field_of(stat.expr, schema).kind)
-        values.append((name, stat.write(text, kind, dialect)))
+    names = [f"s{i}" for i in range(len(totals))]
+    exprs = {expr: f"__e{i}" for i, expr in enumerate(dict.fromkeys(expr for total, _ in totals for expr in total.exprs))}
+    values = [(name, write_value(total, exprs, schema, dialect)) for name, (total, _) in zip(names, totals, strict=True)]
     rows = source.rows([(name, expr) for expr, name in exprs.items()], values)
     few = source.cells is not None and 0 < len(source.cells) <= MASKED and bool(keys)
     match bounding:
@@ -51,11 +50,11 @@ def write_totals(source: Source, stats: Sequence[tuple[Stat, Scaled]], bounding:
             inside, shuffles, times = _pairs_weighted(rows, bounding, keys, names, dialect), 3, 1
         case _:
             assert_never(bounding)
-    totals = [
-        f"{dialect.shifted(dialect.total(name, stat.most * bounding.heaviest), scaled.bits)} AS {name}"
-        for name, (stat, scaled) in zip(names, stats, strict=True)
+    sums = [
+        f"{dialect.shifted(dialect.total(name, total.most * bounding.heaviest), scaled.bits)} AS {name}"
+        for name, (total, scaled) in zip(names, totals, strict=True)
     ]
-    text = f"SELECT {_listed(source.transported(), totals)} FROM {inside}{_group_by(keys)}"
+    text = f"SELECT {_listed(source.transported(), sums)} FROM {inside}{_group_by(keys)}"
     return Statement.of(source, text, shuffles + 1, times)
 
 
@@ -199,10 +198,11 @@ def write_marginals(source: Source, cliques: Sequence[tuple[int, ...]], bounding
     return Statement.of(source, f"SELECT {shown} FROM {inside} GROUP BY GROUPING SETS ({sets})", shuffles + 1, times)
 
 
-def write_units(source: Source, bounding: Groups, bits: int) -> Statement:
-    """How many units are in each group, each weighing groups/m."""
+def write_units(source: Source, when: Expr | None, bounding: Groups, bits: int) -> Statement:
+    """How many units are in each group (with a row in which `when` is not NULL), each weighing groups/m."""
     keys, dialect = source.key_names, source.dialect
-    pairs = f"SELECT {_listed([UNIT], keys)} FROM ({source.rows()}) AS r GROUP BY {_listed([UNIT], keys)}"
+    rows = source.rows() if when is None else source.rows([("v", when)], [], "v IS NOT NULL")
+    pairs = f"SELECT {_listed([UNIT], keys)} FROM ({rows}) AS r GROUP BY {_listed([UNIT], keys)}"
     if not keys:
         text = f"WITH __p AS ({pairs}) SELECT {dialect.shifted(f'COUNT(*) * {bounding.one}', 0)} AS s0 FROM __p"
         return Statement.of(source, text, 1)

@@ -1,26 +1,45 @@
-"""A plan: what will happen, what it costs and how far off it will be; printable before paying, and without data."""
+"""A question's plan: what will happen, what it costs and how far off it will be; printable before paying, and without data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, final
 
 from attrs import field, frozen
 
+from discreet.engines.dialect import Dialect
 from discreet.exact import Number
 from discreet.explain.forecast import Forecast, forecast
 from discreet.explain.text import Explanation, explain
+from discreet.ledger.receipt import CONFIDENCE, PricedRequest
 from discreet.loss.loss import Loss
 from discreet.plan.steps import Steps
+from discreet.query.canonical import plain
+from discreet.session.priced_plan import PricedPlan
 
 
 @final
-@frozen(repr=False)
-class Plan:
+@frozen(repr=False, slots=False)
+class Plan(PricedPlan):
     """Everything decided about a question at a price."""
 
     steps: Steps = field()
+    dialect: Dialect = field(repr=False)  # of the SQL that explanations show
+
+    @cached_property
+    def priced(self) -> PricedRequest:
+        """The question at its price, with intervals of the usual confidence."""
+        return self.priced_at(CONFIDENCE)
+
+    def priced_at(self, confidence: Fraction) -> PricedRequest:
+        """The question at its price, with intervals of this confidence."""
+        steps = self.steps
+        return PricedRequest(
+            "question", plain(steps.question), steps.epsilon, steps.delta, steps.protected, steps.adjacency, steps.policy, steps.version,
+            confidence,
+        )  # fmt: skip
 
     @property
     def epsilon(self) -> Fraction:
@@ -29,13 +48,20 @@ class Plan:
 
     @property
     def delta(self) -> Fraction:
-        """The chance that goes with it; 0 where the plan needs none."""
+        """The δ that it costs; 0 where the plan needs none."""
         return self.steps.delta
 
     @property
     def loss(self) -> Loss:
         """The price as a term: what is done, from which each theorem computes its ε."""
         return self.steps.loss
+
+    @property
+    def title(self) -> str:
+        """The outputs, and what is discovered first."""
+        names = ", ".join(name for name, _ in self.steps.question.outputs)
+        first = len(self.steps.discoveries)
+        return f"{names if len(names) <= 100 else names[:99] + '…'}{f'; {first} discovered first' if first else ''}"
 
     def error(
         self,
@@ -58,13 +84,7 @@ class Plan:
 
     def explain(self) -> Explanation:
         """Who is protected, what is done, what it costs and why; printed as text, `to_json()` as values, a page in a notebook."""
-        return explain(self.steps)
-
-    def __repr__(self) -> str:
-        price = f"ε = {float(self.epsilon):.4g}" + (f", δ = {float(self.delta):.2g}" if self.delta else "")
-        names = ", ".join(name for name, _ in self.steps.question.outputs)
-        finds = f", finds {len(self.steps.finds)} things first" if self.steps.finds else ""
-        return f"Plan({names}; {price}; protects {self.steps.protected}{finds})\n{self.error()!r}"
+        return explain(self.steps, self.dialect)
 
     def _repr_html_(self) -> str:
         return self.explain()._repr_html_()

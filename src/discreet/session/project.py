@@ -14,7 +14,7 @@ from discreet.errors import EngineError, Invalid, PolicyError
 from discreet.session.session import Session
 from discreet.tables.draft import draft
 from discreet.tables.policy import Policy, begin_policy, read_policy
-from discreet.tables.problems import Problems, join
+from discreet.tables.problems import Problems, subpath
 
 FILE = "discreet.toml"
 _DATA = (".parquet", ".csv", ".tsv")
@@ -70,7 +70,7 @@ def sources_of(policy: Policy, place: Path, problems: Problems) -> dict[str, Any
     """Where each table's data is; what is not said, and what is not there, is noted and left out."""
     found: dict[str, Any] = {}
     for table in policy.tables:
-        path = join(table.path, "source")
+        path = subpath(table.path, "source")
         if table.source is None:
             problems.add(path, 'is missing; say which file holds this table, for example "visits.parquet"')
             continue

@@ -4,53 +4,119 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, Protocol, final
+from typing import Any, final
 
 from attrs import evolve, field, frozen
 
-from discreet.errors import Invalid
+from discreet import parameter
+from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.explain.forecast import Forecast, confidence_of
-from discreet.explain.target import least_epsilon, wished_errors
+from discreet.explain.target import least_epsilon, target_errors
+from discreet.ledger.receipt import CONFIDENCE
 from discreet.plan.bias import bias_question
+from discreet.plan.compile import compile_plan
+from discreet.plots.page import html_lines
 from discreet.query.fluent import NOT_COPIED
 from discreet.query.question import Question
-from discreet.run.execute import execute
-from discreet.run.outcome import outcome
-from discreet.run.receipt import receipt
+from discreet.query.relation.node import tables_in
+from discreet.session.pipeline import Pipeline
 from discreet.session.plan import Plan
 from discreet.session.release import Release
-from discreet.tables.catalog import Catalog
+from discreet.session.run import dry_run, is_known, release
+from discreet.tables.table import Contributions
 
-CONFIDENCE = Fraction(95, 100)
 _LONGEST_NOTE = 1000
-
-
-class Road(Protocol):
-    """What a question needs of its session."""
-
-    _catalog: Catalog
-
-    @property
-    def _usual_delta(self) -> Fraction: ...
-
-    def _plan(self, question: Question, epsilon: Number | None, delta: Number | None) -> Plan: ...
-
-    def _release(self, plan: Plan, confidence: Fraction, note: str, progress: Callable[[str], None]) -> Release: ...
+_SHORT = 100  # characters of a query that its repr shows
 
 
 @final
-@frozen
+@frozen(repr=False)
 class Query:
     """A question on a session: plan it for nothing, release it for a price."""
 
-    session: Road = field(repr=False)
+    pipeline: Pipeline = field()
     question: Question
     text: str = ""
 
+    @classmethod
+    def of_text(
+        cls, pipeline: Pipeline, text: str, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None
+    ) -> Query:
+        """Read a question in SQL; `other` adds one group for all rows whose group is not shown."""
+        from discreet.query.sql.read import read
+
+        question = read(text, pipeline.catalog, dialect)
+        if other and not question.keys:
+            raise Invalid("without GROUP BY there are no other groups: leave other out, or group")
+        if contributions is not None:
+            question = evolve(question, contributions=Contributions.of(contributions))
+        return cls(pipeline, evolve(question, other=True) if other else question, text)
+
+    @classmethod
+    def of_question(cls, pipeline: Pipeline, question: Question) -> Query:
+        """A question that was built in Python, of this session's tables."""
+        pipeline.require_own(question.relation)
+        return cls(pipeline, question)
+
+    # ── planning ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
     def plan(self, epsilon: Number | None = None, delta: Number | None = None) -> Plan:
-        """What would happen at this price; reads and spends nothing."""
-        return self.session._plan(self.question, epsilon, delta)
+        """What would happen at this price; reads and spends nothing.
+
+        If the budget does not admit it with the usual δ, a plan with the δ that is left, or without any, is tried.
+        """
+        self.pipeline.payments.require_open()
+        price, said = self._price(epsilon), parameter.price_delta(delta) if delta is not None else self.question.delta
+        live = self.pipeline.payments.allowance
+        usual = self.compiled(price, self.pipeline.usual_delta if said is None else said)
+        if said is not None or is_known(usual, self.pipeline):
+            return usual
+        for left in (None, live.remaining.delta, Fraction(0)):
+            plan = usual if left is None else self._compiled_or_none(price, left)
+            if plan is not None and live.admits(plan.loss):
+                return plan
+        return usual
+
+    def _price(self, epsilon: Number | None) -> Fraction:
+        price = parameter.price_epsilon(epsilon) if epsilon is not None else self.question.epsilon
+        if self.question.epsilon not in (None, price):
+            raise Invalid("the question itself says another epsilon in its OPTIONS: leave one of the two out")
+        if price is None:
+            raise Invalid("say how much this question may cost: epsilon=0.1, or in SQL WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1)")
+        return price
+
+    def compiled(self, epsilon: Fraction, delta: Fraction) -> Plan:
+        """The plan at exactly this price, whether or not the budget admits it."""
+        pipeline = self.pipeline
+        steps = compile_plan(self.question, pipeline.catalog, epsilon, delta, pipeline.public_values)
+        return Plan(steps, pipeline.engine.dialect)
+
+    def _compiled_or_none(self, epsilon: Fraction, delta: Fraction) -> Plan | None:
+        try:
+            return self.compiled(epsilon, delta)
+        except Refused:
+            return None  # groups cannot be found without a δ
+
+    def price(
+        self,
+        error: Mapping[str, float],
+        *,
+        size: int | None = None,
+        confidence: Number = CONFIDENCE,
+        delta: Number | None = None,
+        at: Mapping[str, float] | None = None,
+        assume: Mapping[str, Any] | None = None,
+    ) -> Fraction:
+        """The least ε, to three digits, at which every output meets its target, wherever it lies (or `at` a place); reads nothing."""
+        targets = target_errors(error, self.question)
+
+        def forecast(epsilon: Fraction) -> Forecast:
+            return self.plan(epsilon, delta).error(confidence, size, at=at, assume=assume)
+
+        return least_epsilon(forecast, targets, surely=at is None)
+
+    # ── releasing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def release(
         self,
@@ -74,41 +140,42 @@ class Query:
             if epsilon is not None:
                 raise Invalid("give epsilon or error, not both: one follows from the other")
             epsilon = self.price(error, size=size, confidence=level, delta=delta, at=at, assume=assume)
-        return self.session._release(self.plan(epsilon, delta), level, self.text[:_LONGEST_NOTE], progress)
+        return release(self.plan(epsilon, delta), self.pipeline, level, self.text[:_LONGEST_NOTE], progress)
+
+    def bias(self, epsilon: Number, delta: Number = 0) -> Release:
+        """Pay to learn how many units bounding and clipping touched: those with more rows than count, or with values out of bounds."""
+        limits = self.plan(epsilon, None if self.pipeline.usual_delta else 0).steps.contributions
+        return Query(self.pipeline, bias_question(self.question, limits), f"bias of: {self.text}").release(epsilon, delta)
+
+    def dry_run(self, epsilon: Number | None = None, delta: Number | None = None) -> Release:
+        """Run end to end on mock data of the declared schema; free, and shown as what it is."""
+        from discreet.engines.duckdb.engine import DuckDB
+
+        plan = self.plan(epsilon if epsilon is not None or self.question.epsilon is not None else 1, delta)
+        with DuckDB.mock(self.pipeline.catalog.tables) as engine:
+            return dry_run(plan, engine)
+
+    # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def __reduce_ex__(self, _: Any) -> Any:
         raise Invalid(NOT_COPIED)
 
-    def price(
-        self,
-        error: Mapping[str, float],
-        *,
-        size: int | None = None,
-        confidence: Number = CONFIDENCE,
-        delta: Number | None = None,
-        at: Mapping[str, float] | None = None,
-        assume: Mapping[str, Any] | None = None,
-    ) -> Fraction:
-        """The least ε, to three digits, at which every output is as close as wished, wherever it lies (or `at` a place); reads nothing."""
-        wished = wished_errors(error, self.question)
+    def __repr__(self) -> str:
+        text = " ".join(self.text.split()) or ", ".join(self._outputs) + f" of {', '.join(self._tables)}"
+        return f"Query({text if len(text) <= _SHORT else text[: _SHORT - 1] + '…'})"
 
-        def forecast(epsilon: Fraction) -> Forecast:
-            return self.session._plan(self.question, epsilon, delta).error(confidence, size, at=at, assume=assume)
+    def _repr_html_(self) -> str:
+        lines = [
+            f"outputs: {', '.join(self._outputs)}",
+            f"tables: {', '.join(self._tables)}",
+            f"protects {self.pipeline.catalog.protected}",
+        ]
+        return html_lines(repr(self), [*lines, ".plan(epsilon=…) shows the error and spends nothing; .release(epsilon=…) pays"])
 
-        return least_epsilon(forecast, wished, surely=at is None)
+    @property
+    def _outputs(self) -> list[str]:
+        return [name for name, _ in self.question.outputs]
 
-    def bias(self, epsilon: Number, delta: Number = 0) -> Release:
-        """Pay to learn how many units bounding and clipping touched: those with more rows than count, or with values out of bounds."""
-        limits = self.plan(epsilon, None if self.session._usual_delta else 0).steps.contributions
-        return Query(self.session, bias_question(self.question, limits), f"bias of: {self.text}").release(epsilon, delta)
-
-    def dry_run(self, epsilon: Number | None = None, delta: Number | None = None) -> Release:
-        """Walk the whole road on made-up data of the declared schema; free, and shown as what it is."""
-        from discreet.engines.duckdb.engine import DuckDB
-
-        price = epsilon if epsilon is not None or self.question.epsilon is not None else 1
-        plan = self.plan(price, delta)
-        with DuckDB.made_up(self.session._catalog.tables) as engine:
-            answers = execute(evolve(plan.steps, dialect=engine.dialect), engine)
-        said = receipt(plan.steps, answers.plan.found, CONFIDENCE, "dry run on made-up data", 0, "")
-        return Release(tuple(outcome(answers, float(CONFIDENCE))), float(CONFIDENCE), said | {"dry_run": True})
+    @property
+    def _tables(self) -> list[str]:
+        return list(dict.fromkeys(table.name for table in tables_in(self.question.relation)))

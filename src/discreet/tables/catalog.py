@@ -1,4 +1,4 @@
-"""All that is declared: tables, neighbours, and the data's version."""
+"""The catalog: all declared tables, the neighbouring relation, and the version of the data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.tables.unit import EachRow, Link, Person
 @final
 @frozen(slots=False)
 class Catalog:
-    """The tables by name, which neighbours are, and which version of the data this is (declared by its owner, never computed)."""
+    """The declared tables, the neighbouring relation, and the version of the data, which its owner declares and nothing computes."""
 
     tables: tuple[Table, ...]
     adjacency: Adjacency = "add/remove"
@@ -33,18 +33,20 @@ class Catalog:
 
     @property
     def protected(self) -> str:
-        """Who is protected, in words; one sentence for all tables."""
+        """The protected unit, in words, for all tables together."""
         units = sorted({str(table.unit) for table in self.tables if isinstance(table.unit, EachRow | Person)})
         return " and ".join(units)
 
     def steps_to_unit(self, table: Table) -> tuple[tuple[Link, Table], ...]:
-        """The links from a table to the one that holds its unit."""
+        """The links from a table to the table with its unit."""
         steps: list[tuple[Link, Table]] = []
         here = table
         while isinstance(here.unit, Link):
             link, found = here.unit, self.table(here.unit.table)
             if found is None or not found.private or any(found == seen for _, seen in steps):
-                raise PolicyError(f"table {table.name}: its link leads to no private table with a unit")
+                raise PolicyError(
+                    f"table {table.name}: its link does not lead to a table with a unit: link it to one in which someone is protected"
+                )
             steps.append((link, found))
             here = found
         return tuple(steps)
@@ -55,7 +57,7 @@ class Catalog:
 
     @cached_property
     def digest(self) -> str:
-        """A name for this policy: the SHA-256 of what is declared."""
+        """An identifier of this policy: the SHA-256 of everything declared."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
 
 
@@ -64,7 +66,7 @@ def _plain(value: Any) -> Any:
         kind = {"kind": type(value).__name__} if isinstance(value, EachRow | Person | Link) else {}
         fields = {a.name: _plain(getattr(value, a.name)) for a in attrs.fields(type(value))}
         if isinstance(value, Table) and value.size is None:
-            del fields["size"]  # so that policies which say nothing of it keep the digest they had
+            del fields["size"]  # so that policies without a size keep the digest that they had before sizes existed
         return kind | fields
     match value:
         case Kind():

@@ -1,4 +1,4 @@
-"""A column: what it holds, within which bounds, and which of its values are public."""
+"""The metadata of a column: its kind, its bounds, and its public values."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MOST_KEYS = 10_000_000
 
 @final
 @frozen
-class Column:
-    """What is declared about a column. Nothing here was learnt from the data's values.
+class ColumnMetadata:
+    """What is declared about a column; nothing here comes from the values of the data.
 
-    Values beyond the bounds count as the nearest bound; rows whose value is not among the public keys are left out where the keys decide
-    the groups. A column that is not said to be without NULL may hold it.
+    Values are clipped to the bounds. In a query that groups by the column, rows whose value is not a public key are dropped. A column may
+    contain NULL unless it is declared not to.
 
-    >>> Column.of("age", Kind.INTEGER, bounds=(0, 120)).bounds
+    >>> ColumnMetadata.of("age", Kind.INTEGER, bounds=(0, 120)).bounds
     (Fraction(0, 1), Fraction(120, 1))
     """
 
@@ -32,22 +32,24 @@ class Column:
     bounds: Bounds | None = field(default=None)
     keys: tuple[Value | None, ...] | None = field(default=None)
     nullable: bool = True
-    unique: bool = False  # no two rows of the table have the same value (public tables: may be joined on without multiplying rows)
+    unique: bool = False  # no two rows have the same value, so that a join with this public table does not multiply rows
 
     @classmethod
-    def of(cls, name: str, kind: Kind, *, bounds: Any = None, keys: Any = None, nullable: bool = True, unique: bool = False) -> Column:
+    def of(
+        cls, name: str, kind: Kind, *, bounds: Any = None, keys: Any = None, nullable: bool = True, unique: bool = False
+    ) -> ColumnMetadata:
         """Read bounds and keys as people write them."""
         return cls(name, kind, read_bounds(kind, bounds, name), read_keys(kind, keys, name), nullable, unique)
 
 
 def read_bounds(kind: Kind, bounds: Any, name: str) -> Bounds | None:
-    """The two ends, as exact numbers; dates as days."""
+    """The lower and upper bound as exact numbers; dates as day numbers."""
     if bounds is None:
         return None
     if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
-        raise Invalid(f"the bounds of {name} must be a pair (lower, upper)")
+        raise Invalid(f"the bounds of {name} must be a pair: give (lower, upper)")
     if kind not in (Kind.INTEGER, Kind.REAL, Kind.DATE):
-        raise Invalid(f"{name} holds {kind.value}: only numbers and dates have bounds")
+        raise Invalid(f"{name} is of type {kind.value}, and only numbers and dates have bounds: remove its bounds")
     low, high = (kind.read(end, f"the {which} bound of {name}") for end, which in zip(bounds, ("lower", "upper"), strict=True))
     low, high = (Fraction(end.toordinal()) if isinstance(end, datetime.date) else Fraction(end) for end in (low, high))
     if not low < high:
@@ -58,16 +60,16 @@ def read_bounds(kind: Kind, bounds: Any, name: str) -> Bounds | None:
 
 
 def read_keys(kind: Kind, keys: Any, name: str) -> tuple[Value | None, ...] | None:
-    """The public values of a column, each once, in the order given; None among them stands for rows without a value."""
+    """The public values of a column, in the order given, without duplicates; None stands for rows without a value."""
     if keys is None:
         return None
     if isinstance(keys, str) or not hasattr(keys, "__iter__"):
-        raise Invalid(f"the keys of {name} must be a list of values")
+        raise Invalid(f"the keys of {name} must be a list of values, such as ['a', 'b']")
     if kind is Kind.REAL:
-        raise Invalid(f"{name} holds real numbers, which make no groups: use WIDTH_BUCKET or FLOOR to make bins")
+        raise Invalid(f"{name} holds real numbers, which cannot be group keys: group by bins made with WIDTH_BUCKET or FLOOR")
     read = tuple(None if key is None else kind.read(key, f"each key of {name}") for key in keys)
     if not read or len(set(read)) != len(read):
-        raise Invalid(f"the keys of {name} must be different, and at least one")
+        raise Invalid(f"the keys of {name} must be different, and there must be at least one: remove duplicates, or leave keys out")
     if len(read) > MOST_KEYS:
-        raise Invalid(f"{name} has more than {MOST_KEYS:,} keys")
+        raise Invalid(f"{name} has more than {MOST_KEYS:,} keys: group by a coarser expression, or leave keys out")
     return read

@@ -9,9 +9,9 @@ from attrs import frozen
 
 from discreet import exact
 from discreet.errors import Invalid
-from discreet.tables.column import Column, read_bounds, read_keys
+from discreet.tables.column import ColumnMetadata, read_bounds, read_keys
 from discreet.tables.kind import Kind
-from discreet.tables.problems import Problems, join, nearest
+from discreet.tables.problems import Problems, hint, subpath
 from discreet.tables.table import Contributions, Table
 from discreet.tables.unit import EachRow, Link, Person, Unit
 
@@ -19,13 +19,13 @@ EACH_ROW = "each row"
 _TABLE = ("source", "unit", "link", "public", "one_row_per_unit", "size", "contributions", "columns")
 _COLUMN = ("type", "bounds", "keys", "nullable", "unique")
 _LINK = ("column", "table", "key")
-_IDENTITIES = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)  # values that can tell one unit from another
+_IDENTITIES = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)  # kinds whose values can identify units
 
 
 @final
 @frozen
 class ColumnDeclaration:
-    """A column as declared; bounds and keys wait, as they were written, until the kind is known."""
+    """A column as declared; its bounds and keys are parsed once the kind is known."""
 
     name: str
     kind: Kind | None = None
@@ -36,14 +36,14 @@ class ColumnDeclaration:
 
     @classmethod
     def read(cls, given: Any, name: str, path: str, problems: Problems) -> ColumnDeclaration:
-        """Read a column's section and note all that is wrong with it."""
+        """Read the section of a column and record every problem."""
         entries = problems.known(given, path, _COLUMN)
-        kind = _kind(entries.get("type"), join(path, "type"), problems)
+        kind = _kind(entries.get("type"), subpath(path, "type"), problems)
         found = cls(
             name,
             kind,
-            _pair(entries.get("bounds"), join(path, "bounds"), problems),
-            _list(entries.get("keys"), join(path, "keys"), problems),
+            _pair(entries.get("bounds"), subpath(path, "bounds"), problems),
+            _list(entries.get("keys"), subpath(path, "keys"), problems),
             problems.boolean(entries, path, "nullable", True),
             problems.boolean(entries, path, "unique", False),
         )
@@ -51,14 +51,14 @@ class ColumnDeclaration:
             found.column(kind, path, problems)
         return found
 
-    def column(self, kind: Kind, path: str, problems: Problems) -> Column:
-        """The column, once its kind is known."""
+    def column(self, kind: Kind, path: str, problems: Problems) -> ColumnMetadata:
+        """The metadata of the column, once its kind is known."""
         bounds = keys = None
-        with problems.at(join(path, "bounds")):
+        with problems.at(subpath(path, "bounds")):
             bounds = read_bounds(kind, self.bounds, self.name)
-        with problems.at(join(path, "keys")):
+        with problems.at(subpath(path, "keys")):
             keys = read_keys(kind, self.keys, self.name)
-        return Column(self.name, kind, bounds, keys, self.nullable, self.unique)
+        return ColumnMetadata(self.name, kind, bounds, keys, self.nullable, self.unique)
 
 
 @final
@@ -76,23 +76,23 @@ class TableDeclaration:
 
     @property
     def path(self) -> str:
-        """Where it stands in the policy."""
-        return join("tables", self.name)
+        """Its path in the policy."""
+        return subpath("tables", self.name)
 
     @classmethod
     def read(cls, given: Any, name: str, problems: Problems) -> TableDeclaration:
-        """Read a table's section and note all that is wrong with it."""
-        path = join("tables", name)
+        """Read the section of a table and record every problem."""
+        path = subpath("tables", name)
         entries = problems.known(given, path, _TABLE)
         unit = _unit(entries, path, problems) if entries else None
         contributions = Contributions()
-        with problems.at(join(path, "contributions")):
+        with problems.at(subpath(path, "contributions")):
             contributions = Contributions.of(entries.get("contributions"))
         if entries.get("public") is True and "contributions" in entries:
-            problems.add(join(path, "contributions"), "nobody is protected in a public table: leave this out")
+            problems.add(subpath(path, "contributions"), "nobody is protected in a public table: remove contributions")
         columns = entries.get("columns", {})
         if not isinstance(columns, Mapping):
-            problems.add(join(path, "columns"), "must be a section with one entry for each column")
+            problems.add(subpath(path, "columns"), "must be a section with one entry per column, such as [tables.visits.columns.cost]")
             columns = {}
         return cls(
             name,
@@ -105,19 +105,19 @@ class TableDeclaration:
         )
 
     def table(self, schema: Mapping[str, Kind | None], problems: Problems, elsewhere: Collection[str] = ()) -> Table:
-        """The table, once its stored schema is known, and which columns others have; whatever does not fit is noted."""
+        """The table, once its stored schema and the columns of other tables are known; mismatches are recorded as problems."""
         declared = {column.name: column for column in self.columns}
         for name in declared:
             if name not in schema:
-                problems.add(f"{self.path}.columns.{name}", f"there is no such column in the data{nearest(name, schema)}")
+                problems.add(f"{self.path}.columns.{name}", f"there is no such column in the data{hint(name, schema)}")
         columns = []
         for name, stored in schema.items():
             path, about = f"{self.path}.columns.{name}", declared.get(name, ColumnDeclaration(name))
             if about.unique and self.unit is not None:
-                problems.add(path, "unique is for public tables, which may then be joined without multiplying rows: leave it out here")
+                problems.add(path, "unique is for public tables, so that joins with them do not multiply rows: remove it here")
             if stored is None and name in declared:
-                used = "a number, text, boolean, date or timestamp (in a Parquet file, in microseconds)"
-                problems.add(path, f"its stored type cannot be used: store it as {used}")
+                supported = "a number, text, boolean, date or timestamp (in a Parquet file, in microseconds)"
+                problems.add(path, f"its stored type is not supported: store it as {supported}")
             if stored is not None:
                 columns.append(about.column(_merged(about.kind, stored, path, problems), path, problems))
         self._check_unit(schema, problems, elsewhere)
@@ -126,55 +126,58 @@ class TableDeclaration:
     def _check_unit(self, schema: Mapping[str, Kind | None], problems: Problems, elsewhere: Collection[str]) -> None:
         match self.unit:
             case Person(column):
-                path = join(self.path, "unit")
+                path = subpath(self.path, "unit")
             case Link(column):
-                path = join(self.path, "link.column")
+                path = subpath(self.path, "link.column")
             case EachRow() | None:
                 return
         if column not in schema:
-            # a table without the column must not become public by silence, and whoever misspelt it must not be led to make it so
-            advice = "name the column that tells the protected units apart"
+            # a table without the column must not become public by default, nor should a misspelt name lead its writer to make it public
+            advice = "name the column that identifies the protected units"
             if column in elsewhere:
-                said = f'public = true (or public=["{self.name}"])'
-                advice = f"if nobody in this table needs protection, say so with {said}; else link it to a unit"
-            problems.add(path, f"there is no column {column} in the data{nearest(column, schema)}; {advice}")
+                public = f'public = true (or public=["{self.name}"])'
+                advice = f"if nobody in this table needs protection, declare {public}; otherwise link it to a unit"
+            problems.add(path, f"there is no column {column} in the data{hint(column, schema)}; {advice}")
         elif schema[column] not in _IDENTITIES:
-            read = f'; whole numbers that are stored otherwise can be read as such, columns={{"{column}": "integer"}}, type = "integer"'
-            said = read if schema[column] is Kind.REAL else ""
-            problems.add(path, f"{column} must be of whole numbers, texts, dates or timestamps to tell units apart{said}")
+            advice = "name another column"
+            if schema[column] is Kind.REAL:
+                advice = f'if its values are integers, declare columns={{"{column}": "integer"}} (in discreet.toml: type = "integer")'
+            problems.add(path, f"to identify units, {column} must hold integers, texts, dates or timestamps: {advice}")
 
 
 def _merged(declared: Kind | None, stored: Kind, path: str, problems: Problems) -> Kind:
-    """The kind to use: the stored one, or real numbers where whole ones are stored and real ones declared."""
+    """The kind to use: the stored one, or real if integers are stored and real is declared."""
     if declared in (None, stored) or (declared is Kind.REAL and stored is Kind.INTEGER):
         return declared or stored
-    problems.add(join(path, "type"), f"{declared.value if declared else ''} is declared, but {stored.value} is stored")
+    problems.add(
+        subpath(path, "type"), f"{declared.value if declared else ''} is declared, but {stored.value} is stored: declare the stored type"
+    )
     return stored
 
 
 def _unit(entries: Mapping[str, Any], path: str, problems: Problems) -> Unit | None:
-    said = [key for key in ("unit", "link", "public") if key in entries and entries[key] is not False]
-    if len(said) != 1:
+    declared = [key for key in ("unit", "link", "public") if key in entries and entries[key] is not False]
+    if len(declared) != 1:
         choices = f'unit = "column", unit = "{EACH_ROW}", link = {{ column, table, key }} or public = true'
-        problems.add(path, f"say {'only once ' if said else ''}who is protected: {choices}")
+        problems.add(path, f"say {'only once ' if declared else ''}who is protected: {choices}")
     if "public" in entries:
         problems.boolean(entries, path, "public", False)
-    if "unit" in said:
+    if "unit" in declared:
         unit = entries["unit"]
         if isinstance(unit, EachRow | Person | Link):
             return unit
         column = problems.text(entries, path, "unit")
         return None if column is None else EachRow() if column == EACH_ROW else Person(column)
-    return _link(entries["link"], join(path, "link"), problems) if "link" in said else None
+    return _link(entries["link"], subpath(path, "link"), problems) if "link" in declared else None
 
 
 def _size(entries: Mapping[str, Any], unit: Unit | None, path: str, problems: Problems) -> int | None:
-    """The public number of rows; it is that of units, so each must have one row."""
+    """The public number of rows. It is the number of units, so each unit must have one row."""
     if entries.get("size") is None:
         return None
-    place = join(path, "size")
+    place = subpath(path, "size")
     if unit is None or not (isinstance(unit, EachRow) or entries.get("one_row_per_unit") is True):
-        problems.add(place, "is the number of protected units, each with one row: declare one_row_per_unit = true, or leave it out")
+        problems.add(place, "is the number of protected units, each with one row: declare one_row_per_unit = true, or remove size")
     with problems.at(place):
         return exact.whole(entries["size"], "size")
     return None
@@ -184,7 +187,7 @@ def _link(given: Any, path: str, problems: Problems) -> Link | None:
     entries = problems.known(given, path, _LINK)
     for name in _LINK:
         if isinstance(given, Mapping) and name not in entries:
-            problems.add(join(path, name), "is missing; a link is { column = …, table = …, key = … }")
+            problems.add(subpath(path, name), "is missing: write link = { column = …, table = …, key = … }")
     column, table, key = (problems.text(entries, path, name) for name in _LINK)
     return Link(column, table, key) if column and table and key else None
 

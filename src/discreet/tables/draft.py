@@ -1,4 +1,4 @@
-"""Draft a policy from stored schemas alone; no value is looked at, and what only the owner can know is left to decide."""
+"""Draft a policy from stored schemas; no value is read, and decisions that only the owner can make are marked."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ _PEOPLE = (
     "household",
 )
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_LOOSE = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)  # files that hold texts only
+_UNTYPED = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)  # files without column types
 
 _TOP = """\
-# The privacy policy of these tables. Nothing in this draft was learnt from their values; go through every line marked CHECK.
+# The privacy policy of these tables. This draft was made from their schema, not their values; review every line marked CHECK.
 
-version = "1"                # CHECK: of the data; change it whenever the data changes
+version = "1"                # CHECK: the version of the data; change it whenever the data changes
 adjacency = "add/remove"     # or "replace-one", if the number of protected units is public
 
-[budget]                     # CHECK: how much may ever be learnt about one unit, from all answers together
+[budget]                     # CHECK: the privacy loss per unit, for all answers together
 epsilon = 1.0
 delta = 1e-6                 # well below 1/(number of units); 0 only if all keys are declared
 
-# [ledger]                   # where the spending is kept; beside this file if nothing is said
+# [ledger]                   # where spending is recorded; by default beside this file
 # path = "discreet.ledger"
 # witness = "/mnt/safe/discreet.witness"
 """
 
 
 def draft(schemas: Mapping[str, Mapping[str, Kind | None]], sources: Mapping[str, str]) -> str:
-    """Write a discreet.toml to start from.
+    """Write a first discreet.toml.
 
     >>> print(draft({"visits": {"patient_id": Kind.INTEGER, "cost": Kind.REAL}}, {"visits": "visits.parquet"}).split("[tables.visits]")[1])
     <BLANKLINE>
     source = "visits.parquet"
-    unit = "patient_id"          # CHECK: who is protected; or "each row", or in place of this line: public = true
+    unit = "patient_id"          # CHECK: who is protected; or "each row", or instead of this line: public = true
     one_row_per_unit = false     # CHECK: true only if no unit can ever have two rows
-    # size = 1000                # how many units, if that is public: with one row for each, and "replace-one"
-    # contributions = { rows = 10 }    # how much of one unit counts; found privately if nothing is said
+    # size = 1000                # the number of units, if public; needs one row per unit and "replace-one"
+    # contributions = { rows = 10 }    # limit per unit; by default discovered privately
     <BLANKLINE>
     [tables.visits.columns.patient_id]
     type = "integer"
     <BLANKLINE>
     [tables.visits.columns.cost]
     type = "real"
-    # bounds = [0, 100]          # values beyond count as the nearest bound; never look them up in the data
+    # bounds = [0, 100]          # values are clipped to these; never take them from the data
     <BLANKLINE>
     """
     protected = _protected(schemas)
@@ -66,7 +66,7 @@ def draft(schemas: Mapping[str, Mapping[str, Kind | None]], sources: Mapping[str
 
 
 def _protected(schemas: Mapping[str, Mapping[str, Kind | None]]) -> str:
-    """Who is protected: the best candidate of a single table, what most of several tables might call a person, or each row."""
+    """The protected unit: the best candidate of a single table, the most frequent person-like column of several, or each row."""
     found = [candidates(schema) for schema in schemas.values()]
     if len(found) == 1:
         return next(iter(found[0]), EACH_ROW)
@@ -75,7 +75,7 @@ def _protected(schemas: Mapping[str, Mapping[str, Kind | None]]) -> str:
 
 
 def candidates(schema: Mapping[str, Kind | None]) -> list[str]:
-    """Columns that may tell units apart, judged by their names only: people first, then other identifiers.
+    """Columns that may identify units, judged by their names only: people first, then other identifiers.
 
     >>> candidates({"visit_id": Kind.INTEGER, "cost": Kind.REAL, "patient": Kind.TEXT})
     ['patient', 'visit_id']
@@ -96,50 +96,50 @@ def _table(name: str, schema: Mapping[str, Kind | None], source: str | None, pro
     path = f"tables.{_key(name)}"
     lines = [f"[{path}]", *([f"source = {_text(source)}"] if source is not None else [])]
     if len(found) > 1 and protected in found:
-        lines.append(f"# columns that might say who is protected: {', '.join(map(_text, found))}")
+        lines.append(f"# columns that may identify the protected units: {', '.join(map(_text, found))}")
     lines += _unit(protected) if protected in schema or protected == EACH_ROW else _undecided(protected)
-    loose = source is not None and _LOOSE.search(source) is not None
+    untyped = source is not None and _UNTYPED.search(source) is not None
     for column, kind in schema.items():
-        lines += _column(f"{path}.columns.{_key(column)}", column, kind, loose, column == protected)
+        lines += _column(f"{path}.columns.{_key(column)}", column, kind, untyped, column == protected)
     return "\n".join(lines)
 
 
 def _unit(protected: str) -> list[str]:
     choice = "a column" if protected == EACH_ROW else f'"{EACH_ROW}"'
     return [
-        f"{f'unit = {_text(protected)}':<28} # CHECK: who is protected; or {choice}, or in place of this line: public = true",
+        f"{f'unit = {_text(protected)}':<28} # CHECK: who is protected; or {choice}, or instead of this line: public = true",
         "one_row_per_unit = false     # CHECK: true only if no unit can ever have two rows",
-        '# size = 1000                # how many units, if that is public: with one row for each, and "replace-one"',
-        "# contributions = { rows = 10 }    # how much of one unit counts; found privately if nothing is said",
+        '# size = 1000                # the number of units, if public; needs one row per unit and "replace-one"',
+        "# contributions = { rows = 10 }    # limit per unit; by default discovered privately",
         "",
     ]
 
 
 def _undecided(protected: str) -> list[str]:
-    """A table without the unit's column is not made public, nor anything else, by silence: its owner uncomments one line."""
+    """A table without the unit's column is not made public by default: its owner uncomments one line."""
     return [
-        f"# There is no {_text(protected)} here, so one of these lines must be chosen:",
-        "# CHECK: public = true if nobody is described by these rows",
-        f'# CHECK: unit = "…" if a column here says the same as {_text(protected)}, or "{EACH_ROW}"',
-        '# CHECK: link = { column = "…", table = "…", key = "…" } if the unit is found in another table',
+        f"# This table has no column {_text(protected)}: uncomment one of these lines.",
+        "# CHECK: public = true if these rows describe nobody",
+        f'# CHECK: unit = "…" if a column here identifies the same units as {_text(protected)}, or "{EACH_ROW}"',
+        '# CHECK: link = { column = "…", table = "…", key = "…" } if the unit is in another table',
         "",
     ]
 
 
-def _column(path: str, name: str, kind: Kind | None, loose: bool, is_unit: bool) -> list[str]:
+def _column(path: str, name: str, kind: Kind | None, untyped: bool, is_unit: bool) -> list[str]:
     if kind is None:
-        return [f"# {_text(name)} has a stored type that cannot be used", ""]
+        return [f"# {_text(name)} has a stored type that is not supported", ""]
     lines = [f"[{path}]", f'type = "{kind.value}"']
-    if loose:
-        lines[-1] = f"{lines[-1]:<28} # CHECK: this file says no types: {', '.join(one.value for one in Kind)}"
+    if untyped:
+        lines[-1] = f"{lines[-1]:<28} # CHECK: this file has no types; one of {', '.join(one.value for one in Kind)}"
     if is_unit:
         return [*lines, ""]
     bounds = {Kind.INTEGER: "[0, 100]", Kind.REAL: "[0, 100]", Kind.DATE: '["2020-01-01", "2029-12-31"]'}.get(kind)
     if bounds:
-        lines.append(f"{f'# bounds = {bounds}':<28} # values beyond count as the nearest bound; never look them up in the data")
+        lines.append(f"{f'# bounds = {bounds}':<28} # values are clipped to these; never take them from the data")
     keys = {Kind.INTEGER: "[0, 1, 2]", Kind.TEXT: '["a", "b"]', Kind.BOOLEAN: "[false, true]"}.get(kind)
     if keys:
-        lines.append(f"{f'# keys = {keys}':<28} # groups that are public, found privately if nothing is said")
+        lines.append(f"{f'# keys = {keys}':<28} # public groups; by default discovered privately")
     return [*lines, ""]
 
 
@@ -148,5 +148,5 @@ def _key(name: str) -> str:
 
 
 def _text(value: str) -> str:
-    """A TOML string: JSON's escapes are among TOML's, except that TOML has DEL escaped too."""
+    """A TOML string: JSON's escapes are valid TOML, except that TOML also escapes DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""What a column holds, and the values people may write for it."""
+"""The kinds of values, and reading a value that a person wrote."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from discreet import exact
 from discreet.errors import Invalid
 
 Value: TypeAlias = bool | int | Fraction | str | datetime.date | datetime.datetime
-_LONGEST = 10_000  # characters of a text value that a person writes
+_LONGEST = 10_000  # characters of a text value that a person may write
 
 
 @final
 class Kind(Enum):
-    """The six kinds of values; every engine's own types are read as one of them."""
+    """The six kinds of values; the types of every engine are read as one of them."""
 
     BOOLEAN = "boolean"
     INTEGER = "integer"
@@ -27,11 +27,11 @@ class Kind(Enum):
 
     @property
     def numeric(self) -> bool:
-        """Whether one may compute with it."""
+        """Whether its values are numbers."""
         return self in (Kind.INTEGER, Kind.REAL)
 
     def read(self, value: object, name: str = "a value") -> Value:
-        """Read what a person wrote as a value of this kind; a real number is read as the decimal that was typed.
+        """Read a value that a person wrote; a float means the decimal that was typed.
 
         >>> Kind.REAL.read(0.1), Kind.DATE.read("2026-11-15")
         (Fraction(1, 10), datetime.date(2026, 11, 15))
@@ -66,11 +66,11 @@ def _moment(text: str, kind: Kind, name: str) -> Value:
 
 
 def _in_utc(moment: datetime.datetime) -> datetime.datetime:
-    """As engines hold it: in UTC, without a zone."""
+    """A naive timestamp in UTC, as engines store it."""
     try:
         return moment if moment.tzinfo is None else moment.astimezone(datetime.UTC).replace(tzinfo=None)
     except OverflowError:
-        raise Invalid("timestamps must lie in the years 1 to 9999, in UTC") from None
+        raise Invalid("timestamps must be within the years 1 to 9999 in UTC: give another") from None
 
 
 _ARTICLE = {
@@ -84,7 +84,7 @@ _ARTICLE = {
 
 
 def is_storable(text: str) -> bool:
-    """Whether a text can be stored by every engine: NUL and halves of surrogate pairs cannot.
+    """Whether every engine can store a text: NUL and lone surrogates cannot be stored.
 
     >>> is_storable("Zoë"), is_storable("a\\x00"), is_storable("a\\udcff")
     (True, False, False)

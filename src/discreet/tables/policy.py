@@ -1,4 +1,4 @@
-"""The policy: who is protected, how much may be learnt, and what is declared about the tables."""
+"""The policy: who is protected, the privacy budget, and what is declared about the tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.mechanisms.sensitivity import Adjacency
 from discreet.tables.catalog import Catalog
 from discreet.tables.declaration import EACH_ROW, TableDeclaration
 from discreet.tables.kind import Kind
-from discreet.tables.problems import Problems, join, nearest
+from discreet.tables.problems import Problems, hint, subpath
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Link, Person, Unit
 
@@ -26,8 +26,8 @@ _ADJACENCIES: tuple[Adjacency, ...] = ("add/remove", "replace-one")
 
 @final
 @frozen
-class Share:
-    """What one analyst may spend of the budget, in all."""
+class AnalystShare:
+    """The part of the budget that one analyst may spend."""
 
     analyst: str
     epsilon: Fraction
@@ -37,7 +37,7 @@ class Share:
 @final
 @frozen
 class Policy:
-    """What the owner of the data has decided; it holds no data and nothing learnt from data.
+    """The decisions of the data owner; it contains no data, and nothing derived from data.
 
     >>> policy = Policy.of_arguments(["visits"], unit="patient_id", epsilon=1, bounds={"cost": (0, 500)})
     >>> policy.catalog({"visits": {"patient_id": Kind.INTEGER, "cost": Kind.REAL}}).protected
@@ -49,10 +49,10 @@ class Policy:
     tables: tuple[TableDeclaration, ...]
     adjacency: Adjacency = "add/remove"
     version: str = "1"
-    ledger: str | None = None  # a path, ":memory:", or None for the place beside the data
+    ledger: str | None = None  # a path, ":memory:", or None for a file beside the data
     witness: str | None = None
-    engine: str | None = None  # where the data itself does not say
-    analysts: tuple[Share, ...] = ()
+    engine: str | None = None  # if the data does not determine it
+    analysts: tuple[AnalystShare, ...] = ()
 
     @classmethod
     def of_arguments(
@@ -75,7 +75,7 @@ class Policy:
         ledger: str | None = None,
         witness: str | None = None,
     ) -> Policy:
-        """The policy that connect()'s arguments say; a column of one of several tables is written "table.column"."""
+        """The policy that the arguments of connect() declare; with several tables, a column is written "table.column"."""
         problems = Problems()
         if callable(unit):
             problems.add("unit", "this is a function: call it, as in unit=each_row()")
@@ -84,7 +84,7 @@ class Policy:
         sections: dict[str, dict[str, Any]] = {name: {"columns": {}} for name in names}
         for name in public:
             if name not in sections:
-                problems.add("public", f"there is no table {name}{nearest(name, sections)}")
+                problems.add("public", f"there is no table {name}{hint(name, sections)}")
         for name, section in sections.items():
             if name in public:
                 section["public"] = True
@@ -102,17 +102,17 @@ class Policy:
         return policy
 
     def table(self, name: str) -> TableDeclaration | None:
-        """What is declared about the table of this name."""
+        """The declaration of the table of this name."""
         return next((table for table in self.tables if table.name == name), None)
 
     @property
     def declared(self) -> dict[str, dict[str, Kind]]:
-        """The kinds that are declared, for an engine to read texts by."""
+        """The declared kinds, by which an engine reads untyped texts."""
         return {table.name: {column.name: column.kind for column in table.columns if column.kind} for table in self.tables}
 
     @property
     def identities(self) -> dict[str, set[str]]:
-        """The columns of each table that tell units apart: those that name them, and both ends of links to them."""
+        """The columns of each table that identify units: the unit columns, and both ends of links."""
         found: dict[str, set[str]] = {table.name: set() for table in self.tables}
         for table in self.tables:
             match table.unit:
@@ -124,20 +124,20 @@ class Policy:
         return found
 
     def catalog(self, schemas: Mapping[str, Mapping[str, Kind | None]]) -> Catalog:
-        """Join what is declared with the stored schemas, or raise one PolicyError with all that does not fit."""
+        """Combine the declarations with the stored schemas, or raise one PolicyError with all mismatches."""
         problems = Problems()
         for table in self.tables:
             if table.name not in schemas:
-                problems.add(table.path, f"there is no such table in the data{nearest(table.name, schemas)}")
+                problems.add(table.path, f"there is no such table in the data{hint(table.name, schemas)}")
         for name in schemas:
             if self.table(name) is None:
-                problems.add(join("tables", name), "nothing is declared about this table: declare it or leave its data out")
+                problems.add(subpath("tables", name), "this table is not declared: declare it, or do not pass it")
         tables = self.fit(schemas, problems)
         problems.stop()
         return Catalog(tables, self.adjacency, self.version)
 
     def fit(self, schemas: Mapping[str, Mapping[str, Kind | None]], problems: Problems) -> tuple[Table, ...]:
-        """The tables whose stored schemas are known; whatever does not fit is noted."""
+        """The tables whose stored schemas are known; mismatches are recorded as problems."""
         elsewhere = {name: {column for other in schemas if other != name for column in schemas[other]} for name in schemas}
         tables = tuple(table.table(schemas[table.name], problems, elsewhere[table.name]) for table in self.tables if table.name in schemas)
         for table in self.tables:
@@ -146,11 +146,11 @@ class Policy:
 
 
 def read_policy(text: str) -> Policy:
-    """Read a discreet.toml, or raise one PolicyError with every problem and where it is.
+    """Read a discreet.toml, or raise one PolicyError with every problem and its path.
 
     >>> read_policy('tables.t.unit = "id"')
     Traceback (most recent call last):
-    discreet.errors.PolicyError: budget.epsilon: is missing; say how much may be learnt about one unit, for example 1.0
+    discreet.errors.PolicyError: budget.epsilon: is missing: give the privacy loss that is allowed per unit, for example 1.0
     """
     problems = Problems()
     policy = begin_policy(text, problems)
@@ -159,18 +159,18 @@ def read_policy(text: str) -> Policy:
 
 
 def begin_policy(text: str, problems: Problems) -> Policy:
-    """Read a discreet.toml as far as it can be read; what is wrong is noted, and the policy is only good if nothing is."""
+    """Read a discreet.toml as far as possible and record problems; the policy is valid only if there are none."""
     try:
         given = tomllib.loads(text, parse_float=Decimal)
     except (ArithmeticError, RecursionError):
-        raise PolicyError("this is no valid TOML: it has a number too extreme, or sections too deep") from None
+        raise PolicyError("this is not valid TOML: correct numbers that are too extreme, or sections that are nested too deeply") from None
     except ValueError as error:
-        raise PolicyError(f"this is no valid TOML: {error}") from None
+        raise PolicyError(f"this is not valid TOML: {error}") from None
     return _read(given, problems)
 
 
 def _read(given: Mapping[str, Any], problems: Problems) -> Policy:
-    """Check everything before complaining."""
+    """Read everything, and record all problems before any is raised."""
     top = problems.known(given, "", _TOP)
     epsilon, delta, analysts = _budget(top.get("budget", {}), problems)
     adjacency = next((known for known in _ADJACENCIES if known == top.get("adjacency", "add/remove")), None)
@@ -181,21 +181,21 @@ def _read(given: Mapping[str, Any], problems: Problems) -> Policy:
     path, witness = problems.text(ledger, "ledger", "path"), problems.text(ledger, "ledger", "witness")
     sections = top.get("tables", {})
     if not isinstance(sections, Mapping):
-        problems.add("tables", "must be a section with one entry for each table, such as [tables.visits]")
+        problems.add("tables", "must be a section with one entry per table, such as [tables.visits]")
         sections = {}
     tables = tuple(TableDeclaration.read(of, str(name), problems) for name, of in sections.items())
     _check_tables(tables, sections, problems)
     for table in tables:
         if table.size is not None and adjacency == "add/remove":
-            problems.add(join(table.path, "size"), 'is not public where units come and go: say adjacency = "replace-one", or leave it out')
+            problems.add(subpath(table.path, "size"), 'is not public under "add/remove": declare adjacency = "replace-one", or remove size')
     return Policy(epsilon, delta, tables, adjacency or "add/remove", version or "1", path, witness, engine, analysts)
 
 
-def _budget(given: Any, problems: Problems) -> tuple[Fraction, Fraction, tuple[Share, ...]]:
+def _budget(given: Any, problems: Problems) -> tuple[Fraction, Fraction, tuple[AnalystShare, ...]]:
     entries = problems.known(given, "budget", ("epsilon", "delta", "analysts"))
     epsilon = delta = Fraction(0)
     if "epsilon" not in entries:
-        problems.add("budget.epsilon", "is missing; say how much may be learnt about one unit, for example 1.0")
+        problems.add("budget.epsilon", "is missing: give the privacy loss that is allowed per unit, for example 1.0")
     else:
         with problems.at("budget.epsilon"):
             epsilon = exact.positive(entries["epsilon"], "epsilon")
@@ -203,34 +203,34 @@ def _budget(given: Any, problems: Problems) -> tuple[Fraction, Fraction, tuple[S
         delta = parameter.any_delta(entries.get("delta", 0))
     shares = entries.get("analysts", {})
     if not isinstance(shares, Mapping):
-        problems.add("budget.analysts", "must be a section with one entry for each analyst, such as ada = { epsilon = 0.5 }")
+        problems.add("budget.analysts", "must be a section with one entry per analyst, such as ada = { epsilon = 0.5 }")
         shares = {}
     found = [_share(str(name), share, problems) for name, share in shares.items()]
     for share in found:
         if share.epsilon > epsilon > 0 or share.delta > delta:
-            problems.add(join("budget.analysts", share.analyst), "must not be more than the whole budget")
+            problems.add(subpath("budget.analysts", share.analyst), "must not exceed the whole budget: grant less")
     return epsilon, delta, tuple(found)
 
 
-def _share(name: str, given: Any, problems: Problems) -> Share:
-    path, epsilon, delta = join("budget.analysts", name), Fraction(0), Fraction(0)
+def _share(name: str, given: Any, problems: Problems) -> AnalystShare:
+    path, epsilon, delta = subpath("budget.analysts", name), Fraction(0), Fraction(0)
     if not name.strip() or name != name.strip() or not name.isprintable() or name.casefold() == "owner":
-        problems.add(path, 'must be named by a text without blanks around it, and not "owner", who needs no share')
+        problems.add(path, 'an analyst needs a name without spaces around it, other than "owner", who needs no share: rename it')
     entries = problems.known(given, path, ("epsilon", "delta"))
     if "epsilon" not in entries:
-        problems.add(join(path, "epsilon"), "is missing; say how much this analyst may spend in all, for example 0.5")
+        problems.add(subpath(path, "epsilon"), "is missing: give the ε that this analyst may spend in total, for example 0.5")
     else:
-        with problems.at(join(path, "epsilon")):
+        with problems.at(subpath(path, "epsilon")):
             epsilon = exact.positive(entries["epsilon"], "epsilon")
-    with problems.at(join(path, "delta")):
+    with problems.at(subpath(path, "delta")):
         delta = parameter.any_delta(entries.get("delta", 0))
-    return Share(name, epsilon, delta)
+    return AnalystShare(name, epsilon, delta)
 
 
 def _check_tables(tables: tuple[TableDeclaration, ...], sections: Mapping[str, Any], problems: Problems) -> None:
-    """What can only be seen on all tables together."""
+    """Check what concerns several tables."""
     if len({table.name.casefold() for table in tables}) != len(tables):
-        problems.add("tables", "the names of tables must differ in more than upper and lower case")
+        problems.add("tables", "table names must differ in more than upper and lower case: rename one")
     said = [of for of in sections.values() if isinstance(of, Mapping) and ("unit" in of or "link" in of)]
     if not said:
         problems.add("tables", "there must be a table in which someone is protected: declare its unit")
@@ -241,49 +241,51 @@ def _check_tables(tables: tuple[TableDeclaration, ...], sections: Mapping[str, A
 
 
 def _check_link(table: TableDeclaration, link: Link, named: Mapping[str, TableDeclaration], problems: Problems) -> None:
-    path = join(table.path, "link.table")
+    path = subpath(table.path, "link.table")
     if (target := named.get(link.table)) is None:
-        problems.add(path, f"there is no table {link.table}{nearest(link.table, named)}")
+        problems.add(path, f"there is no table {link.table}{hint(link.table, named)}")
     elif target.unit is None:
-        problems.add(path, f"{link.table} has no unit: a link must lead to a table in which someone is protected")
+        problems.add(path, f"{link.table} has no unit: link to a table in which someone is protected")
     seen = {table.name}
     here: TableDeclaration | None = target
     while here is not None and isinstance(here.unit, Link):
         if here.name in seen:
-            problems.add(path, "these links lead round in a circle and never to a unit")
+            problems.add(path, "these links form a cycle and never reach a unit: link one of the tables to a table with a unit")
             return
         seen.add(here.name)
         here = named.get(here.unit.table)
 
 
 def _check_key(table: TableDeclaration, schemas: Mapping[str, Mapping[str, Kind | None]], problems: Problems) -> None:
-    """A link's two ends must hold the same kind of values."""
+    """Both ends of a link must have the same kind."""
     if not isinstance(link := table.unit, Link) or link.table not in schemas or table.name not in schemas:
         return
     here, there = schemas[table.name].get(link.column), schemas[link.table]
     if link.key not in there:
-        problems.add(join(table.path, "link.key"), f"there is no column {link.key} in {link.table}{nearest(link.key, there)}")
+        problems.add(subpath(table.path, "link.key"), f"there is no column {link.key} in {link.table}{hint(link.key, there)}")
     elif here is not None and there[link.key] is not here:
-        problems.add(join(table.path, "link.key"), f"{link.key} must hold the same kind of values as {link.column}, {here.value}")
+        problems.add(
+            subpath(table.path, "link.key"), f"{link.key} must have the same type as {link.column}, {here.value}: store both in one type"
+        )
 
 
 def _spread_sizes(sections: Mapping[str, dict[str, Any]], size: Any, problems: Problems) -> None:
-    """Put the sizes into their tables' sections: of the one private table, or by table."""
+    """Put sizes into the sections of their tables: that of the only private table, or one per table."""
     private = [name for name, section in sections.items() if "public" not in section]
     if isinstance(size, Mapping):
         for name, rows in size.items():
             if name in sections:
                 sections[name]["size"] = rows
             else:
-                problems.add("size", f"there is no table {name}{nearest(str(name), sections)}")
+                problems.add("size", f"there is no table {name}{hint(str(name), sections)}")
     elif size is not None and len(private) == 1:
         sections[private[0]]["size"] = size
     elif size is not None:
-        problems.add("size", f'there are several tables, so say whose this is, for example {{"{next(iter(sections), "table")}": 1000}}')
+        problems.add("size", f'there are several tables: name the table, for example {{"{next(iter(sections), "table")}": 1000}}')
 
 
 def _spread(sections: Mapping[str, dict[str, Any]], what: str, given: Any, problems: Problems) -> None:
-    """Put what was said about columns into their tables' sections."""
+    """Put arguments about columns into the sections of their tables."""
     argument = "columns" if what == "type" else what
     if not isinstance(given, Mapping):
         problems.add(argument, 'must be a dict by column, such as {"cost": …}')
@@ -296,4 +298,4 @@ def _spread(sections: Mapping[str, dict[str, Any]], what: str, given: Any, probl
             next(iter(sections.values()))["columns"].setdefault(str(name), {})[what] = value
         else:
             one = next(iter(sections), "table")
-            problems.add(argument, f'there are several tables, so say whose {name} this is, for example "{one}.{name}"')
+            problems.add(argument, f'there are several tables: write {name} with its table, for example "{one}.{name}"')

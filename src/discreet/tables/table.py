@@ -1,4 +1,4 @@
-"""A table: its columns, who is protected in it, and how much one unit may contribute."""
+"""A table: its columns, its protected unit, and the contribution limits."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from attrs import frozen
 
 from discreet import exact
 from discreet.errors import Invalid
-from discreet.tables.column import Column
+from discreet.tables.column import ColumnMetadata
 from discreet.tables.unit import EachRow, Link, Person, Unit
 
-MOST_CONTRIBUTED = 1024  # more would need wider weights; see plan/bound.py
+MOST_CONTRIBUTED = 1024  # more would need wider weights; see plan/bounding.py
 
 
 @final
 @frozen
 class Contributions:
-    """How much of one unit counts: `rows` in all, or in at most `groups` groups `per_group` rows each; what is open is found privately.
+    """Contribution limits per unit: `rows` in all, or `per_group` rows in each of `groups` groups; open limits are discovered privately.
 
     >>> Contributions.of({"groups": 3, "per_group": 5})
     Contributions(rows=None, groups=3, per_group=5)
@@ -30,7 +30,7 @@ class Contributions:
 
     @classmethod
     def of(cls, given: Any) -> Contributions:
-        """Read a dict as people write it."""
+        """Read limits from a dict."""
         if given is None:
             return cls()
         if isinstance(given, Contributions):
@@ -41,7 +41,7 @@ class Contributions:
             raise Invalid('contributions are limited by {"rows": …} or by {"groups": …, "per_group": …}, not by both')
         read = {name: exact.whole(value, name) for name, value in given.items()}
         if any(value > MOST_CONTRIBUTED for value in read.values()):
-            raise Invalid(f"contributions are at most {MOST_CONTRIBUTED}: a unit that counts more often drowns in its own noise")
+            raise Invalid(f"contributions are at most {MOST_CONTRIBUTED}, for noise grows with the limit: give a lower one")
         return cls(**read)
 
     def __bool__(self) -> bool:
@@ -51,27 +51,27 @@ class Contributions:
 @final
 @frozen
 class Table:
-    """What is declared about a table; without a unit it is public."""
+    """What is declared about a table; a table without a unit is public."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnMetadata, ...]
     unit: Unit | None = None
     contributions: Contributions = Contributions()
     one_row: bool = False  # declared: no unit has more than one row
-    size: int | None = None  # declared: how many rows there are, where that is public
+    size: int | None = None  # declared: the number of rows, if public
 
     @property
     def private(self) -> bool:
         """Whether someone is protected in it."""
         return self.unit is not None
 
-    def column(self, name: str) -> Column | None:
-        """The column of this name, if there is one; names are told apart by case only if they must."""
+    def column(self, name: str) -> ColumnMetadata | None:
+        """The column of exactly this name, if there is one."""
         return next((column for column in self.columns if column.name == name), None)
 
     @property
     def unit_column(self) -> str | None:
-        """The column that holds the unit or leads to it."""
+        """The column with the unit, or the link to it."""
         match self.unit:
             case Person(column) | Link(column):
                 return column

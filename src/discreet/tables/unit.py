@@ -1,4 +1,4 @@
-"""Who is protected."""
+"""The protected unit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class EachRow:
 @final
 @frozen
 class Person:
-    """All rows with the same value in a column are one protected unit; rows without one are left out."""
+    """All rows with the same value in a column are one protected unit; rows with NULL there are dropped."""
 
     column: str
 
@@ -30,9 +30,9 @@ class Person:
 @final
 @frozen
 class Link:
-    """The unit is found in another table: `column` here equals `key` there.
+    """The unit is in another table: `column` here equals `key` there. The name of this class is part of stored digests.
 
-    Assumes. `key` is unique in that table, so that a row leads to one unit; the owner declares it.
+    Assumes. `key` is unique in that table, so that a row belongs to one unit; the owner declares it.
     """
 
     column: str
@@ -47,5 +47,5 @@ Unit: TypeAlias = EachRow | Person | Link
 
 
 def each_row() -> EachRow:
-    """Protect each row by itself, for tables with one row per person or where rows are what must be protected."""
+    """Protect each row: for tables with one row per person, or where rows are what must be protected."""
     return EachRow()

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from discreet.algorithms.adaptive.holdout import ReusableHoldout
-from discreet.algorithms.adaptive.rows import Rows, entries
-from discreet.algorithms.adaptive.thresholdout import Conversation, Thresholdout, Told
+from discreet.algorithms.adaptive.rows import IsolatedRows, entries
+from discreet.algorithms.adaptive.thresholdout import HoldoutAnswer, Thresholdout, ThresholdoutRun
 from discreet.algorithms.adaptive.transfer import population_error
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.ledger.ledger import open_ledger
@@ -127,7 +127,7 @@ def scores(monkeypatch: pytest.MonkeyPatch, X: Any, y: Any, estimator: Any, **sa
     """The value of each record of the holdout, as it goes into the mean."""
     heard: list[Any] = []
     with monkeypatch.context() as patch:
-        patch.setattr(Conversation, "values", lambda self, train, found: heard.extend(reveal(found)) or Told(0.0, "train"))
+        patch.setattr(ThresholdoutRun, "values", lambda self, train, found: heard.extend(reveal(found)) or HoldoutAnswer(0.0, "train"))
         ReusableHoldout(X_TRAIN, Y_TRAIN, X, y, sigma=1, **said).score(estimator, lambda prediction, label: prediction == label)
     return [float(value or 0) for value in heard]
 
@@ -189,10 +189,10 @@ def test_a_row_is_the_same_in_every_form_alone_and_with_others(kind: Any) -> Non
     rows = np.random.default_rng(3).normal(0, 3, (30, 9)).astype(kind)
     usual = [shown(rows[i : i + 1].copy()) for i in range(30)]
     for name, form in FORMS.items():
-        together = Rows.of(form(rows), rows)
+        together = IsolatedRows.of(form(rows), rows)
         assert [shown(together[i]) for i in range(30)] == usual, name
-        assert [shown(Rows.of(form(rows[i : i + 1]), rows)[0]) for i in range(30)] == usual, name
-        in_a_list = Rows.of(list(form(rows)), list(rows))
+        assert [shown(IsolatedRows.of(form(rows[i : i + 1]), rows)[0]) for i in range(30)] == usual, name
+        in_a_list = IsolatedRows.of(list(form(rows)), list(rows))
         assert [shown(in_a_list[i][0].reshape(1, 9)) for i in range(30)] == usual, name
     broken = np.asfortranarray(rows)
     assert shown(broken[3:4]) != usual[3]  # a slice has the strides of the whole
@@ -210,7 +210,7 @@ def test_one_record_does_not_change_the_form_of_others(odd: Any) -> None:
 
     def forms(changed: list[Any], names: list[str]) -> list[Any]:
         frame = pandas.DataFrame({name: [one["nxscb".index(name)] for one in changed] for name in names})
-        rows, arrays = Rows.of(frame, train[names]), Rows.of(np.asarray(frame), np.asarray(train[names]))
+        rows, arrays = IsolatedRows.of(frame, train[names]), IsolatedRows.of(np.asarray(frame), np.asarray(train[names]))
         return [(shown(rows[i]), shown(arrays[i])) for i in range(len(changed))]
 
     for names in (list("nxscb"), list("nx"), ["n"], ["x"], ["b"]):

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from discreet.algorithms.adaptive import thresholdout
-from discreet.algorithms.adaptive.thresholdout import Conversation, Thresholdout
+from discreet.algorithms.adaptive.thresholdout import Thresholdout, ThresholdoutRun
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.streams.sparse_vector import Outcome, Run
+from discreet.mechanisms.streams.sparse_vector import SparseVectorRun, ThresholdAnswer
 from discreet.private import Private, reveal
 
 TRAIN = [0.0, 0.5, 1.0, 0.25]
@@ -44,7 +44,7 @@ def seen(monkeypatch: pytest.MonkeyPatch, records: tuple[Any, ...], phi: Any) ->
     tested: list[Fraction] = []
     told: list[Fraction] = []
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "ask", lambda self, answer: tested.append(reveal(answer)) or Outcome(True))
+        patch.setattr(SparseVectorRun, "ask", lambda self, answer: tested.append(reveal(answer)) or ThresholdAnswer(True))
         patch.setattr(Laplace, "release", lambda self, answer: told.append(reveal(answer)) or 0.5)
         Thresholdout(size=len(records), sigma=1).open(TRAIN, Private(list(records))).query(phi)
     return tested[0], told[0]
@@ -147,11 +147,11 @@ def test_somebody_may_stop_it() -> None:
 def test_a_failure_after_noise_was_drawn_ends_the_round(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Thresholdout(size=100, sigma="0.001", hits=2).open([0], Private([0] * 100))
 
-    def interrupted(self: Run, answer: Any) -> Any:
+    def interrupted(self: SparseVectorRun, answer: Any) -> Any:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "ask", interrupted)
+        patch.setattr(SparseVectorRun, "ask", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run.query(identity)
     assert run.left == 1
@@ -253,5 +253,5 @@ def test_wrong_records() -> None:
         rule.open([], [1, 2, 3])
     with pytest.raises(Invalid, match="inside Private"):
         rule.open([1], [1, 2, 3]).values([1], [1, 2, 3])  # type: ignore[arg-type]
-    short: Conversation = rule.open([0], Private([1]))  # a private holdout of another size is no error
+    short: ThresholdoutRun = rule.open([0], Private([1]))  # a private holdout of another size is no error
     assert short.query(identity).source in ("train", "holdout")

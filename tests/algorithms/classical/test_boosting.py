@@ -15,8 +15,8 @@ from theorems import laws
 
 from discreet.algorithms.classical.boosting import Boosting, rounds_needed
 from discreet.algorithms.classical.linear import Queries
-from discreet.algorithms.classical.shares import Share
-from discreet.algorithms.classical.synthesis import FewRows, Reach, draws_needed
+from discreet.algorithms.classical.shares import BudgetShare
+from discreet.algorithms.classical.synthesis import ErrorBound, FewRows, draws_needed
 from discreet.errors import Invalid
 from discreet.loss.loss import NOTHING, Loss, compose
 from discreet.private import Private
@@ -122,8 +122,8 @@ class Spiteful:
     def check(self, data: Any) -> None:
         pass
 
-    def off(self, confidence: Fraction, size: int, edge: Fraction) -> Reach:
-        return Reach(0.0)
+    def error_bound(self, confidence: Fraction, size: int, edge: Fraction) -> ErrorBound:
+        return ErrorBound(0.0)
 
     def sample(self, data: Any, drawn: Any, bits: Any) -> Any:
         weights, sums = self.boost["weights"], self.boost["sums"]
@@ -180,14 +180,14 @@ def test_nothing_is_promised_that_was_only_typed() -> None:
 def test_why_nothing_is_promised() -> None:
     n = 10**5
     fine = Boosting.proven(Queries.thresholds(3), size=n, epsilon=30)
-    assert fine.reach(size=n) == (fine.near + fine.margin, "")
+    assert fine.error_bound(size=n) == (fine.near + fine.margin, "")
     for less, says in [
         ({"rounds": 2}, "2 rounds are too few for 3 queries: 8 would be enough"),
         ({"near": fine.near - 1}, f"within {fine.near}, and near is {fine.near - 1}"),
         ({"base": evolve(fine.base, draws=3)}, "3 drawn queries need not fit the others"),  # type: ignore[type-var]
         ({"base": Silent()}, "the base does not say how good it is"),
     ]:
-        told = evolve(fine, **less).reach(size=n)
+        told = evolve(fine, **less).error_bound(size=n)
         assert told.error == math.inf == evolve(fine, **less).error(size=n)
         assert says in told.reason
     assert fine.error(size=10 * n) == math.inf  # more records than near was chosen for
@@ -237,7 +237,7 @@ def test_general_queries() -> None:
                 out[i] = self.noise.sample(int(ranks(data)[i]), bits)
             return out
 
-    base = Direct(Share.of(rho=1).count(1))
+    base = Direct(BudgetShare.of(rho=1).count(1))
     boost = Boosting(questions=ranks, size=6, base=base, rounds=rounds_needed(6), draws=20, near=30, margin=200)
     told = boost.sample(data, Seeded(4))
     assert np.abs(told.answers - ranks(data)).max() <= boost.near + boost.margin

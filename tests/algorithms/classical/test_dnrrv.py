@@ -59,13 +59,13 @@ class Opened(Tape):
 
     def __init__(self, patch: pytest.MonkeyPatch, seed: int) -> None:
         super().__init__(patch, seed)
-        begin = sparse_vector.Run.__init__
+        begin = sparse_vector.SparseVectorRun.__init__
 
         def init(run: Any, mechanism: Any, bits: Any) -> None:
             self.opened.append(mechanism.loss)
             begin(run, mechanism, bits)
 
-        patch.setattr(sparse_vector.Run, "__init__", init)
+        patch.setattr(sparse_vector.SparseVectorRun, "__init__", init)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

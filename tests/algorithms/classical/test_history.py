@@ -11,7 +11,7 @@ from discreet.algorithms.classical.history import dnrrv, error_bounds, mwem, mwe
 from discreet.algorithms.classical.nested import Nested
 from discreet.algorithms.classical.small import blr_accuracy, blr_textbook
 from discreet.errors import Invalid
-from discreet.loss.leaves import BoundedRange, Gaussian
+from discreet.loss.leaves import BoundedRange, GaussianLoss
 
 
 def test_numbers_by_hand() -> None:
@@ -88,7 +88,7 @@ def test_the_price_of_gaussian_rounds() -> None:
     epsilon, delta = 1.0, 1e-6
     rounds = mwem_gaussian(10**3, 2**10, 10**6, epsilon, delta, 0.05).rounds
     rho = (math.sqrt(math.log(1 / delta) + epsilon) - math.sqrt(math.log(1 / delta))) ** 2
-    loss = rounds * BoundedRange(round(2 * math.sqrt(rho / rounds), 12)) + rounds * Gaussian(round(rho / rounds, 15))
+    loss = rounds * BoundedRange(round(2 * math.sqrt(rho / rounds), 12)) + rounds * GaussianLoss(round(rho / rounds, 15))
     assert loss.rho is not None
     assert float(loss.rho) <= rho * (1 + 1e-6)
     assert loss.epsilon_at(delta) <= epsilon

@@ -13,7 +13,7 @@ from scripted import Seeded
 
 from discreet.algorithms.classical import median
 from discreet.algorithms.classical.linear import Queries, small_databases
-from discreet.algorithms.classical.median import MedianMechanism, Run, all_databases, rows_needed
+from discreet.algorithms.classical.median import MedianMechanism, MedianRun, all_databases, rows_needed
 from discreet.algorithms.classical.rounds import Answer
 from discreet.errors import Invalid
 from discreet.loss.loss import NOTHING, compose
@@ -28,7 +28,7 @@ def online(**more: Any) -> MedianMechanism:
     return MedianMechanism(**({"candidates": all_databases(3, 5), "accuracy": "1/4", "queries_expected": 50} | more))
 
 
-def transcript(run: Run, queries: Queries, most: int = 80) -> list[Any]:
+def transcript(run: MedianRun, queries: Queries, most: int = 80) -> list[Any]:
     told: list[Any] = []
     while not run.spent and len(told) < most:
         told.append(run.ask(queries.matrix[len(told) % queries.size]))
@@ -78,9 +78,9 @@ def test_all_noise_replayed_on_neighbours(budget: dict[str, Any], queries: Queri
 
 def test_candidates_that_leave_by_the_data_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the candidates near the true count instead of the noisy one."""
-    original = Run.ask
+    original = MedianRun.ask
 
-    def ask(self: Run, query: Any) -> Answer:
+    def ask(self: MedianRun, query: Any) -> Answer:
         answer = original(self, query)
         true = int(reveal(self._guard._data) @ np.asarray(query))
         alive = self.mechanism.candidates[self._alive]
@@ -88,7 +88,7 @@ def test_candidates_that_leave_by_the_data_are_caught(monkeypatch: pytest.Monkey
         self._alive = self._alive[near] if near.any() else self._alive
         return answer
 
-    monkeypatch.setattr(median.Run, "ask", ask)
+    monkeypatch.setattr(median.MedianRun, "ask", ask)
     tape = Tape(monkeypatch, 2)
     with pytest.raises((Strayed, AssertionError)):
         tape.same(lambda data: transcript(online(epsilon=1).open(data), Queries.thresholds(3)), (2, 1, 1))

@@ -17,7 +17,7 @@ from theorems import laws
 from discreet import exact
 from discreet.algorithms.classical import mwem
 from discreet.algorithms.classical.linear import Queries
-from discreet.algorithms.classical.mwem import MWEM, estimates, step
+from discreet.algorithms.classical.mwem import MWEM, estimates, update_step
 from discreet.algorithms.classical.weights import Weights
 from discreet.errors import Invalid
 from discreet.loss.loss import compose
@@ -92,7 +92,7 @@ def worst(learn: MWEM, domain: int, n: int, *, rate_factor: int = 1) -> float:
         return np.log(laws.softmax(np.abs(queries.answers(given) - estimates(queries, weights, n)).tolist(), rate))
 
     for first in itertools.product(range(queries.size), range(-3, n + 4)):
-        after = step(queries, start, first, n, 0.0)
+        after = update_step(queries, start, first, n, 0.0)
         for given in (h for h in histograms(domain, n) if sum(h) == n):
             one, two = log_chances(given, start), log_chances(given, after)
             here = queries.answers(given)

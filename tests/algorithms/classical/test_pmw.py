@@ -14,7 +14,7 @@ from theorems import laws
 
 from discreet.algorithms.classical import pmw, rounds
 from discreet.algorithms.classical.linear import Queries
-from discreet.algorithms.classical.pmw import PMW, Run
+from discreet.algorithms.classical.pmw import PMW, PMWRun
 from discreet.algorithms.classical.rounds import Guard
 from discreet.errors import Invalid
 from discreet.loss.loss import NOTHING, compose
@@ -30,7 +30,7 @@ def online(domain: int = 3, **more: Any) -> PMW:
     return PMW(**({"domain": domain, "accuracy": "1/4", "queries_expected": 50} | more))
 
 
-def exhaust(run: Run, queries: Queries, most: int = 3000) -> list[Any]:
+def exhaust(run: PMWRun, queries: Queries, most: int = 3000) -> list[Any]:
     """Ask the queries over and over until no round is left."""
     told: list[Any] = []
     while not run.spent and len(told) < most:
@@ -92,7 +92,7 @@ def test_misses_are_free(coins: Seeded) -> None:
 # ── privacy ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def transcript(run: Run, queries: Queries) -> list[Any]:
+def transcript(run: PMWRun, queries: Queries) -> list[Any]:
     out = exhaust(run, queries, most=60)
     return [run.total, *out, run.hypothesis.tolist(), run.losses]
 
@@ -150,21 +150,21 @@ def test_the_exact_number_of_records_is_caught(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_hypothesis_that_learns_from_the_data_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = Run.ask
+    original = PMWRun.ask
 
-    def ask(self: Run, query: Any) -> Any:
+    def ask(self: PMWRun, query: Any) -> Any:
         data = reveal(self._guard._data)
         if self.hits == 1:
             self._weights = pmw.Weights(np.log(data + 1.0))
         return original(self, query)
 
-    monkeypatch.setattr(Run, "ask", ask)
+    monkeypatch.setattr(PMWRun, "ask", ask)
     with pytest.raises((AssertionError, Strayed)):
         replay(monkeypatch, online(epsilon=1, updates=4))
 
 
 def test_half_the_sensitivity_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pmw.Rounds, "stream", lambda self, threshold: self.testing.test(threshold, Fraction(self.top, 2)))
+    monkeypatch.setattr(pmw.ThresholdRounds, "stream", lambda self, threshold: self.testing.test(threshold, Fraction(self.top, 2)))
     with pytest.raises(AssertionError, match="moves by"):
         replay(monkeypatch, online(epsilon=1, updates=4))
 

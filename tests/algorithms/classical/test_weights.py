@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scripted import Seeded
 
-from discreet.algorithms.classical.given import check_histogram, histogram
-from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical.arguments import check_histogram, read_histogram
+from discreet.algorithms.classical.shares import BudgetShare
 from discreet.algorithms.classical.weights import Weights, most_updates
 from discreet.errors import Invalid
 from discreet.loss.loss import Loss, compose
@@ -22,7 +22,7 @@ from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.streams import sparse_vector
-from discreet.mechanisms.streams.sparse_vector import Outcome, SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, ThresholdAnswer
 from discreet.private import Private, reveal
 
 # ── the tape ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -46,7 +46,7 @@ class Tape:
         self._seed = seed
         for kind in (Laplace, Gaussian, Exponential):
             patch.setattr(kind, "sample", self._sampling(kind.sample))
-        patch.setattr(sparse_vector.Run, "ask", self._asking(sparse_vector.Run.ask))
+        patch.setattr(sparse_vector.SparseVectorRun, "ask", self._asking(sparse_vector.SparseVectorRun.ask))
         patch.setattr(SparseVector, "open", self._opening(SparseVector.open))
         patch.setattr(mechanism_module, "SystemBits", lambda: self.bits)
         patch.setattr(sparse_vector, "SystemBits", lambda: self.bits)
@@ -90,10 +90,10 @@ class Tape:
         return lambda itself, answer, bits: self._meet(itself, answer, lambda: original(itself, answer, bits))
 
     def _asking(self, original: Any) -> Any:
-        def ask(run: sparse_vector.Run, answer: Any) -> Outcome:
+        def ask(run: sparse_vector.SparseVectorRun, answer: Any) -> ThresholdAnswer:
             if run.halted:
                 raise Invalid("halted")
-            out: Outcome = self._meet(run.mechanism, reveal(answer), lambda: original(run, answer))
+            out: ThresholdAnswer = self._meet(run.mechanism, reveal(answer), lambda: original(run, answer))
             if self._at is not None and out.above:
                 run.left -= 1
             return out
@@ -185,7 +185,7 @@ def test_wrong_rates() -> None:
 
 @pytest.mark.parametrize("rho", ["1e-9", "1/1000", "1/3", 2, 50])
 def test_what_is_made_of_rho_costs_at_most_rho(rho: Any) -> None:
-    share, limit = Share.of(rho=rho), Fraction(rho)
+    share, limit = BudgetShare.of(rho=rho), Fraction(rho)
     for made in (share.count(3), share.choice(3), share.test(7, 3)):
         assert made.loss.rho is not None
         assert made.loss.rho <= limit
@@ -196,7 +196,7 @@ def test_what_is_made_of_rho_costs_at_most_rho(rho: Any) -> None:
 
 
 def test_parts_of_epsilon_are_exact() -> None:
-    share = Share.of(epsilon="7/3").part(5, 2)
+    share = BudgetShare.of(epsilon="7/3").part(5, 2)
     assert share.count(2).loss.epsilon == share.choice(2).loss.epsilon == share.test(0, 2).loss.epsilon == Fraction(14, 15)
 
 
@@ -205,33 +205,33 @@ def test_of_epsilon_and_delta_the_better(epsilon: str, delta: str) -> None:
     """Few parts stay pure, many become ρ; either way all parts together are (ε, δ), and each is about as good as the pure one or better."""
     kinds = []
     for parts in (1, 2, 5, 20, 100, 1000):
-        share = Share.of(epsilon, delta=delta, parts=parts).part(parts)
+        share = BudgetShare.of(epsilon, delta=delta, parts=parts).part(parts)
         kinds.append(share.rho is None)
         for made in (share.count(1), share.choice(1), share.test(0, 1)):
             assert compose(parts * [made.loss]).epsilon_at(Fraction(delta)) <= float(epsilon)
-        pure = Share.of(epsilon).part(parts)
+        pure = BudgetShare.of(epsilon).part(parts)
         assert share.choice(1).epsilon >= pure.choice(1).epsilon
         assert share.count(1).error(size=10) <= pure.count(1).error(size=10) * 1.2
     assert kinds == sorted(kinds, reverse=True)
     assert not kinds[-1]
-    assert Share.of(epsilon, delta=0, parts=1000) == Share.of(epsilon)
+    assert BudgetShare.of(epsilon, delta=0, parts=1000) == BudgetShare.of(epsilon)
 
 
 def test_one_of_the_two() -> None:
     budgets: list[dict[str, Any]] = [{}, {"epsilon": 1, "rho": 1}, {"epsilon": 0}, {"rho": -1}]
     for wrong in [*budgets, {"rho": 1, "delta": "1e-6"}, {"delta": "1e-6"}, {"epsilon": 1, "delta": 1}]:
         with pytest.raises(Invalid):
-            Share.of(**wrong)
+            BudgetShare.of(**wrong)
 
 
 def test_histograms_are_read_totally() -> None:
-    assert histogram([1.7, math.nan, -2], 3, 1).tolist() == [1, 0, 0]
-    huge = histogram([10**30, 2**62, 1], 3, 7)
+    assert read_histogram([1.7, math.nan, -2], 3, 1).tolist() == [1, 0, 0]
+    huge = read_histogram([10**30, 2**62, 1], 3, 7)
     assert int(huge[0]) * 3 * 7 <= 2**62
     assert int(huge @ [7, 7, 7]) == 7 * sum(huge.tolist())  # no overflow
     for wrong in ([1, 2], 5, [[1, 2, 3]]):
         with pytest.raises(Invalid):
-            histogram(wrong, 3, 1)
+            read_histogram(wrong, 3, 1)
     for wrong in ([1, -1, 0], [1.5, 0, 0]):
         with pytest.raises(Invalid):
             check_histogram(wrong, 3)

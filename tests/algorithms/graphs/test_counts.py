@@ -16,7 +16,7 @@ import pyarrow
 import pytest
 from mechanisms.shake import Shake
 
-from discreet.algorithms.graphs.degrees import DegreeHistogram, Degrees, DegreeSequence, falling
+from discreet.algorithms.graphs.degrees import DegreeHistogram, Degrees, DegreeSequence, nonincreasing
 from discreet.algorithms.graphs.edges import EdgeCount
 from discreet.algorithms.graphs.graph import Graph
 from discreet.algorithms.graphs.projection import DegreeBound, project
@@ -78,22 +78,22 @@ def test_the_edges_are_within_the_error(mechanism: EdgeCount) -> None:
 def test_a_bound_is_found() -> None:
     """A ring with one hub: two edges of a node are worth counting, the hub's two hundred are not."""
     graph = Graph.of([*RING, *STAR])
-    mechanism = DegreeBound(epsilon=4, worth="1/4")
+    mechanism = DegreeBound(epsilon=4, count_epsilon="1/4")
     found = [mechanism.sample(graph, Shake(i)) for i in range(200)]
     assert sum(bound in (2, 4, 8) for bound in found) >= 150
     t = mechanism.error(0.9)
     gains = {b: Fraction(project(graph, 2 * b).size - project(graph, b).size, 2 * b) for b in mechanism.bounds}
-    bar = 1 / (2 * mechanism.worth) + mechanism.margin
+    bar = 1 / (2 * mechanism.count_epsilon) + mechanism.margin
     bad = sum(gains[bound] > bar + t or any(gains[b] < bar - t for b in mechanism.bounds if b < bound) for bound in found)
     assert bad <= 45  # binomial(200, 0.1) is above this with probability below 1e-6
     assert mechanism.loss.epsilon_at(0) == 4
 
 
 def test_a_bound_where_there_is_nothing_or_only_one() -> None:
-    assert DegreeBound(epsilon=100, worth=1).release(Private([])) == 1
-    assert DegreeBound(epsilon=1, worth=1, largest=1).release(Private(STAR)) == 1
+    assert DegreeBound(epsilon=100, count_epsilon=1).release(Private([])) == 1
+    assert DegreeBound(epsilon=1, count_epsilon=1, largest=1).release(Private(STAR)) == 1
     complete = list(itertools.combinations(range(60), 2))
-    assert DegreeBound(epsilon=1000, worth=1000, largest=32).release(complete) == 32
+    assert DegreeBound(epsilon=1000, count_epsilon=1000, largest=32).release(complete) == 32
 
 
 # ── degrees ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -107,9 +107,9 @@ def test_falling_is_the_nearest_monotone_sequence() -> None:
         ends = [min(values[start : end + 1].mean() for start in range(i + 1)) for i in range(7) for end in range(i, 7)]
         means = iter(ends)
         formula = [max(next(means) for _ in range(i, 7)) for i in range(7)]
-        assert falling(values.tolist()) == pytest.approx(formula)
+        assert nonincreasing(values.tolist()) == pytest.approx(formula)
         true = np.sort(coins.integers(0, 9, 7))[::-1]
-        assert np.abs(np.array(falling(values.tolist())) - true).max() <= np.abs(values - true).max() + 1e-12
+        assert np.abs(np.array(nonincreasing(values.tolist())) - true).max() <= np.abs(values - true).max() + 1e-12
 
 
 @pytest.mark.parametrize("protects", ["edge", "node"])
@@ -148,7 +148,7 @@ EVERY: list[Any] = [
     DegreeHistogram(epsilon=1, most=3),
     DegreeHistogram(epsilon=1, most=3, protects="node"),
     DegreeSequence(epsilon=1, nodes=3),
-    DegreeBound(epsilon=1, worth=1),
+    DegreeBound(epsilon=1, count_epsilon=1),
 ]
 
 

@@ -66,7 +66,7 @@ def test_what_is_noised_moves_as_far_as_the_noise_is_made_for(mechanism: Any, mo
 
 def test_the_stream_of_a_bound_moves_by_at_most_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each answer, on all graphs of five nodes and node neighbours; a star more moves one by 1 itself, so it is not made smaller either."""
-    caught, mechanism = Caught(monkeypatch), DegreeBound(epsilon=1, worth=1, largest=8)
+    caught, mechanism = Caught(monkeypatch), DegreeBound(epsilon=1, count_epsilon=1, largest=8)
     known = {pairs: caught.of(mechanism, pairs) for pairs in graphs(NODES)}
     (search,) = {search for search, _ in known.values()}
     assert (search.sensitivity, search.hits, search.epsilon) == (1, 1, 1)

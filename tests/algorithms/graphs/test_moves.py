@@ -63,7 +63,7 @@ def test_one_edge_moves_the_sorted_degrees_by_two(nodes: int) -> None:
 
 def test_the_gains_of_doubling_move_by_one() -> None:
     """What DegreeBound compares, in units of 1/2t."""
-    for bound in DegreeBound(epsilon=1, worth=1, largest=4).bounds[:-1]:
+    for bound in DegreeBound(epsilon=1, count_epsilon=1, largest=4).bounds[:-1]:
         assert furthest(lambda graph, t=bound: project(graph, t).size - project(graph, 2 * t).size, "node", NODES) <= 2 * bound  # type: ignore[misc]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas
 import pytest
 
-from discreet.algorithms.graphs.given import check_edges
+from discreet.algorithms.graphs.arguments import check_edges
 from discreet.algorithms.graphs.graph import Graph
 from discreet.errors import Invalid
 

@@ -16,20 +16,20 @@ from scripted import Scripted
 
 from discreet import exact
 from discreet.algorithms.graphs.graph import Graph
-from discreet.algorithms.graphs.ladder import Ladder, Piece, steepest
+from discreet.algorithms.graphs.ladder import LadderDistribution, Piece, steepest
 from discreet.algorithms.graphs.triangles import TriangleCount
 from discreet.errors import Invalid
 from discreet.private import Private
 
 NODES = 5
 LADDERS = [
-    Ladder((Piece(0, 0, 1),), Fraction(1, 2)),
-    Ladder((Piece(0, 3, 1),), Fraction(1, 2)),
-    Ladder((Piece(0, 2, 5, 1), Piece(2, 9, 5, 1), Piece(3, 11, 5, 1)), Fraction(1)),
+    LadderDistribution((Piece(0, 0, 1),), Fraction(1, 2)),
+    LadderDistribution((Piece(0, 3, 1),), Fraction(1, 2)),
+    LadderDistribution((Piece(0, 2, 5, 1), Piece(2, 9, 5, 1), Piece(3, 11, 5, 1)), Fraction(1)),
 ]
 
 
-def law(ladder: Ladder, far: int) -> dict[int, float]:
+def law(ladder: LadderDistribution, far: int) -> dict[int, float]:
     """The law of the noise, number by number, as its definition has it."""
     weights = {0: 1.0}
     place = 0
@@ -42,16 +42,16 @@ def law(ladder: Ladder, far: int) -> dict[int, float]:
 
 
 @pytest.mark.parametrize("ladder", LADDERS)
-def test_the_chance_of_each_rung(ladder: Ladder) -> None:
+def test_the_chance_of_each_rung(ladder: LadderDistribution) -> None:
     chances = law(ladder, 120)
     for k in (0, 1, 2, 3, 4, 7):
-        far = ladder.reach(k)
+        far = ladder.span(k)
         expected = sum(chance for z, chance in chances.items() if abs(z) > far)
         assert exact.bounds(lambda k=k: ladder.beyond(k))[0] == pytest.approx(expected, rel=1e-9)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("ladder", LADDERS)
-def test_samples_have_the_law(ladder: Ladder) -> None:
+def test_samples_have_the_law(ladder: LadderDistribution) -> None:
     assert fits(tally(ladder.sample, 6_000, "ladder"), law(ladder, 60))
 
 
@@ -68,7 +68,7 @@ def test_a_uniform_on_the_edge_is_looked_at_more_closely() -> None:
 
 @pytest.mark.parametrize("ladder", LADDERS)
 @pytest.mark.parametrize("confidence", ["0.5", "0.9", "0.99"])
-def test_the_quantile_is_exact(ladder: Ladder, confidence: str) -> None:
+def test_the_quantile_is_exact(ladder: LadderDistribution, confidence: str) -> None:
     chances = law(ladder, 120)
     t = ladder.quantile(Fraction(confidence))
     assert sum(chance for z, chance in chances.items() if abs(z) > t) <= 1 - float(confidence) + 1e-12
@@ -84,7 +84,10 @@ def test_the_error_grows_with_the_common_neighbours(epsilon: str) -> None:
 
 @pytest.mark.parametrize("rate", ["1e-9", "1e-3", "50", "1e6"])
 def test_extreme_rates(rate: str) -> None:
-    for ladder in (Ladder((Piece(0, 10**12, 1),), Fraction(rate)), Ladder((Piece(0, 0, 3, 1), Piece(5, 100, 3, 1)), Fraction(rate))):
+    for ladder in (
+        LadderDistribution((Piece(0, 10**12, 1),), Fraction(rate)),
+        LadderDistribution((Piece(0, 0, 3, 1), Piece(5, 100, 3, 1)), Fraction(rate)),
+    ):
         t = ladder.quantile(Fraction(999_999_999, 10**9))
         assert abs(ladder.sample(Shake(rate))) <= t
         assert (t == 0) == (Fraction(rate) >= 50)
@@ -92,7 +95,7 @@ def test_extreme_rates(rate: str) -> None:
 
 # ── privacy on all graphs of five nodes ──────────────────────────────────────────────────────────────────────────────
 
-Counted = Callable[[Graph], tuple[int, Ladder]]
+Counted = Callable[[Graph], tuple[int, LadderDistribution]]
 
 
 def of(mechanism: TriangleCount) -> Counted:
@@ -169,32 +172,32 @@ def test_hubs_with_many_leaves_keep_the_ladder(most: int) -> None:
     assert climbs_hubs(of(TriangleCount(epsilon=1, protects="node", most=most)))
 
 
-def forgets_whom_it_was_counted_for(graph: Graph) -> tuple[int, Ladder]:
+def forgets_whom_it_was_counted_for(graph: Graph) -> tuple[int, LadderDistribution]:
     """Only T for the node itself: its neighbours had it among those that count."""
     mechanism = TriangleCount(epsilon=1, protects="node", most=4)
     pieces = mechanism.ladder(graph).pieces
-    return mechanism.exact(graph), Ladder(tuple(Piece(one.start, one.level, 6) for one in pieces), Fraction(1, 2))
+    return mechanism.exact(graph), LadderDistribution(tuple(Piece(one.start, one.level, 6) for one in pieces), Fraction(1, 2))
 
 
 def test_a_node_that_is_forgotten_by_its_neighbours_is_caught() -> None:
     assert not climbs_hubs(forgets_whom_it_was_counted_for)
 
 
-def forgets_the_isolated(graph: Graph) -> tuple[int, Ladder]:
+def forgets_the_isolated(graph: Graph) -> tuple[int, LadderDistribution]:
     """The published steps T·(1 + t + n(t)) where the list of nodes is not known: leaves of one hub vanish with it."""
     mechanism = TriangleCount(epsilon=1, protects="node", most=2)
     degrees = graph.degrees
     near = [int(((degrees >= 2 - t) & (degrees <= 3 + t)).sum()) for t in range(20)]
-    return mechanism.exact(graph), Ladder(tuple(Piece(t, 1 + near[t], 1) for t in range(20)), Fraction(1, 2))
+    return mechanism.exact(graph), LadderDistribution(tuple(Piece(t, 1 + near[t], 1) for t in range(20)), Fraction(1, 2))
 
 
-def forgets_the_neighbourhood(graph: Graph) -> tuple[int, Ladder]:
+def forgets_the_neighbourhood(graph: Graph) -> tuple[int, LadderDistribution]:
     """Noise for the local sensitivity alone."""
-    return graph.triangles(), Ladder((Piece(0, graph.most_common_neighbours(), 0),), Fraction(1, 2))
+    return graph.triangles(), LadderDistribution((Piece(0, graph.most_common_neighbours(), 0),), Fraction(1, 2))
 
 
-def forgets_who_is_near(graph: Graph) -> tuple[int, Ladder]:
-    return TriangleCount(epsilon=1, protects="node", most=3).exact(graph), Ladder((Piece(0, 3, 11, 2),), Fraction(1, 2))
+def forgets_who_is_near(graph: Graph) -> tuple[int, LadderDistribution]:
+    return TriangleCount(epsilon=1, protects="node", most=3).exact(graph), LadderDistribution((Piece(0, 3, 11, 2),), Fraction(1, 2))
 
 
 @pytest.mark.parametrize(
@@ -208,9 +211,9 @@ def worst_loss(rate: Fraction, least: int) -> float:
     """The largest |ln| of the ratio of two neighbours' laws: steps from J and J′ = J or J + 1, counts that differ by at most J."""
     worst = 0.0
     for j in (least, least + 1, least + 4):
-        one = law(Ladder((Piece(0, j, 1),), rate), 90)
+        one = law(LadderDistribution((Piece(0, j, 1),), rate), 90)
         for other in (j, j + 1):
-            two = law(Ladder((Piece(0, other, 1),), rate), 90)
+            two = law(LadderDistribution((Piece(0, other, 1),), rate), 90)
             near = [z for z in range(-200, 201) if z in one]
             worst = max(worst, *(abs(math.log(one[z] / two[z + d])) for d in range(-j, j + 1) for z in near if z + d in two))
     return worst
@@ -255,22 +258,22 @@ def test_what_is_sampled_is_the_count_with_its_ladder(mechanism: TriangleCount) 
         ladder = mechanism.ladder(graph)
         if mechanism.protects == "edge":
             least = math.ceil(2 / mechanism.epsilon)
-            ladder = Ladder((Piece(0, max(graph.most_common_neighbours(), least), 1),), steepest(mechanism.epsilon, least))
+            ladder = LadderDistribution((Piece(0, max(graph.most_common_neighbours(), least), 1),), steepest(mechanism.epsilon, least))
         for seed in range(3):
             assert mechanism.sample(pairs, Shake((i, seed))) == mechanism.exact(graph) + ladder.sample(Shake((i, seed)))
 
 
 def sampled_loss(mechanism: TriangleCount, monkeypatch: pytest.MonkeyPatch) -> float:
     """The largest loss of two neighbours on five nodes, of the laws that `sample` draws from: caught as it draws."""
-    caught: list[Ladder] = []
+    caught: list[LadderDistribution] = []
 
-    def caught_one(self: Ladder, bits: Any) -> int:
+    def caught_one(self: LadderDistribution, bits: Any) -> int:
         caught.append(self)
         return 0
 
-    laws: dict[Pairs, tuple[int, Ladder]] = {}
+    laws: dict[Pairs, tuple[int, LadderDistribution]] = {}
     with monkeypatch.context() as patch:
-        patch.setattr(Ladder, "sample", caught_one)
+        patch.setattr(LadderDistribution, "sample", caught_one)
         for pairs in graphs(NODES):
             laws[pairs] = mechanism.sample(pairs, Shake(0)), caught[-1]
     chances = {ladder: law(ladder, 70) for ladder in {ladder for _, ladder in laws.values()}}
@@ -294,8 +297,8 @@ def test_what_is_sampled_costs_no_more_than_epsilon(epsilon: Any, monkeypatch: p
 
 def test_a_ladder_without_its_least_step_or_too_steep_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism, true = TriangleCount(epsilon=1), TriangleCount.ladder
-    narrow = lambda self, graph: Ladder((Piece(0, graph.most_common_neighbours(), 1),), self.rate)  # noqa: E731
-    steep = lambda self, graph: Ladder(true(self, graph).pieces, self.epsilon)  # noqa: E731
+    narrow = lambda self, graph: LadderDistribution((Piece(0, graph.most_common_neighbours(), 1),), self.rate)  # noqa: E731
+    steep = lambda self, graph: LadderDistribution(true(self, graph).pieces, self.epsilon)  # noqa: E731
     for broken in (narrow, steep):
         monkeypatch.setattr(TriangleCount, "ladder", broken)
         assert sampled_loss(mechanism, monkeypatch) > 1 + 1e-3
@@ -307,7 +310,7 @@ def test_the_steepest_rate_fits_in_balls(epsilon: Any, least: int) -> None:
 
     def fits(rate: Fraction) -> bool:
         with exact.precision(256):
-            weights = [1 + 2 * Ladder((Piece(0, j, 1),), rate).weights()[0] for j in (least, least + 1)]
+            weights = [1 + 2 * LadderDistribution((Piece(0, j, 1),), rate).weights()[0] for j in (least, least + 1)]
             return bool(exact.ball(rate) + (weights[1] / weights[0]).log() <= exact.ball(epsilon))
 
     rate = steepest(Fraction(epsilon), least)

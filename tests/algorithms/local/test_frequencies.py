@@ -15,7 +15,7 @@ from scripted import Scripted
 
 from discreet import exact
 from discreet.algorithms.local.frequencies import LocalFrequencies, nearest_shares
-from discreet.algorithms.local.ways import Subset, Unary, Way, best_way, total_variance
+from discreet.algorithms.local.randomizers import LocalRandomizer, SubsetSelection, UnaryEncoding, best_randomizer, total_variance
 from discreet.errors import Error, Invalid
 from discreet.exact import Ball, ball
 from discreet.noise.bernoulli import threshold
@@ -27,8 +27,8 @@ Report = tuple[int, ...]
 Mass = Callable[[int, Report], Ball]
 
 
-def ways(epsilon: Fraction) -> list[Way]:
-    return [way for k in (2, 3, 5) for way in ([Subset(epsilon, k, d) for d in range(1, k)] + [Unary(epsilon, k)])]
+def ways(epsilon: Fraction) -> list[LocalRandomizer]:
+    return [way for k in (2, 3, 5) for way in ([SubsetSelection(epsilon, k, d) for d in range(1, k)] + [UnaryEncoding(epsilon, k)])]
 
 
 def all_reports(k: int) -> list[Report]:
@@ -40,8 +40,8 @@ def is_private(mass: Mass, k: int, epsilon: Fraction) -> bool:
     with exact.precision(200):
         factor = ball(epsilon).exp() * (1 + ball(Fraction(1, 2**150)))
         for report in all_reports(k):
-            chances = [mass(true, report) for true in range(k)]
-            if any(not a <= factor * b for a, b in itertools.permutations(chances, 2)):
+            probabilities = [mass(true, report) for true in range(k)]
+            if any(not a <= factor * b for a, b in itertools.permutations(probabilities, 2)):
                 return False
         return all(abs(float(sum(exact.upper(mass(true, report)) for report in all_reports(k))) - 1) < 1e-30 + 1e-15 for true in range(k))
 
@@ -85,7 +85,7 @@ def truth_of_two(epsilon: Fraction, k: int, d: int) -> Mass:
 
 
 def truth_of_unary(epsilon: Fraction, k: int) -> Mass:
-    """Unary coins with the truth told as in randomised response."""
+    """UnaryEncoding coins with the truth told as in randomised response."""
 
     def mass(true: int, report: Report) -> Ball:
         e = ball(epsilon).exp()
@@ -104,11 +104,11 @@ def test_broken_laws_are_caught(epsilon: Fraction) -> None:
 
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(2)], ids=str)
 def test_reports_have_their_law(epsilon: Fraction) -> None:
-    for way in [Subset(epsilon, 4, 1), Subset(epsilon, 4, 2), Subset(epsilon, 5, 4), Unary(epsilon, 3)]:
+    for way in [SubsetSelection(epsilon, 4, 1), SubsetSelection(epsilon, 4, 2), SubsetSelection(epsilon, 5, 4), UnaryEncoding(epsilon, 3)]:
         true = way.k - 2
         law = {report: exact.bounds(lambda r=report, w=way, t=true: w.mass(t, r))[0] for report in all_reports(way.k)}  # type: ignore[misc]
 
-        def draw(bits: Any, way: Way = way, true: int = true) -> Report:
+        def draw(bits: Any, way: LocalRandomizer = way, true: int = true) -> Report:
             return tuple(np.flatnonzero(way.draw(np.array([true]), bits)[0]).tolist())
 
         assert fits(tally(draw, 4_000, way), {report: chance for report, chance in law.items() if chance > 0}), way
@@ -116,8 +116,8 @@ def test_reports_have_their_law(epsilon: Fraction) -> None:
 
 def test_a_coin_on_the_edge_is_decided_by_more_bits() -> None:
     """The word ⌊2⁶⁴·p⌋ leaves open whether the truth is told, and the next word decides."""
-    way = Subset(Fraction(1), 3, 1)
-    edge, after = (threshold(lambda: way.chances()[0], bits) for bits in (64, 128))
+    way = SubsetSelection(Fraction(1), 3, 1)
+    edge, after = (threshold(lambda: way.probabilities()[0], bits) for bits in (64, 128))
     low = after - (edge << 64)
     for single, told in ((low - 1, True), (low + 1, False)):
         assert way.draw(np.array([2]), Scripted(words=[edge], singles=[single]))[0, 2] == told
@@ -128,13 +128,13 @@ def test_a_coin_on_the_edge_is_decided_by_more_bits() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_one_at_a_time_and_many_at_once_are_the_same(method: str) -> None:
     survey = LocalFrequencies(epsilon=1, choices=["w", "x", "y", "z"], method=method)
-    assert survey.estimate([tuple(survey.choices[: survey.way.named])] * 3).people == 3
+    assert survey.estimate([tuple(survey.choices[: survey.randomizer.named])] * 3).people == 3
     rows = survey.reports(["x", "y"] * 50)
     listed = [tuple(survey.choices[i] for i in np.flatnonzero(row)) for row in rows]
     assert survey.estimate(rows).shares == survey.estimate(listed).shares
     report = survey.report("z")
     assert set(report) <= set(survey.choices)
-    assert survey.way.named in (None, len(report))
+    assert survey.randomizer.named in (None, len(report))
 
 
 @pytest.mark.parametrize("epsilon", ["1/2", 2])
@@ -144,7 +144,7 @@ def test_the_estimate_is_unbiased_with_just_its_variance(method: str, epsilon: A
     survey = LocalFrequencies(epsilon=epsilon, choices=4, method=method)
     people, mean, square, whole = [0, 0, 3], np.zeros(4), np.zeros(4), 0.0
     each = [
-        [(report, p) for report in all_reports(4) if (p := exact.bounds(lambda r=report, t=true: survey.way.mass(t, r))[0]) > 0]  # type: ignore[misc]
+        [(report, p) for report in all_reports(4) if (p := exact.bounds(lambda r=report, t=true: survey.randomizer.mass(t, r))[0]) > 0]  # type: ignore[misc]
         for true in people
     ]
     for drawn in itertools.product(*each):
@@ -176,7 +176,7 @@ def test_many_people(method: str) -> None:
 def test_the_stated_error_bounds_the_exact_tail() -> None:
     """30 people who all say 0, by subsets of two of four: how many reports name it is binomial."""
     survey = LocalFrequencies(epsilon=1, choices=4, method="subset")
-    p, q = (exact.bounds(lambda i=i: survey.way.chances()[i])[0] for i in (0, 1))  # type: ignore[misc]
+    p, q = (exact.bounds(lambda i=i: survey.randomizer.probabilities()[i])[0] for i in (0, 1))  # type: ignore[misc]
     for confidence in ("0.5", "0.9", "0.99"):
         t = survey.error(confidence, size=30)
         bad = sum(math.comb(30, c) * p**c * (1 - p) ** (30 - c) for c in range(31) if abs((c / 30 - q) / (p - q) - 1) > t)
@@ -185,14 +185,16 @@ def test_the_stated_error_bounds_the_exact_tail() -> None:
 
 def test_auto_takes_the_least_variance() -> None:
     for epsilon, k in itertools.product((Fraction(1, 2), Fraction(1), Fraction(4)), (2, 3, 8, 100)):
-        ours = total_variance(best_way(epsilon, k, "auto"))
-        assert ours <= min(total_variance(way) for way in [*(Subset(epsilon, k, d) for d in range(1, k)), Unary(epsilon, k)]) * (1 + 1e-12)
+        ours = total_variance(best_randomizer(epsilon, k, "auto"))
+        assert ours <= min(
+            total_variance(way) for way in [*(SubsetSelection(epsilon, k, d) for d in range(1, k)), UnaryEncoding(epsilon, k)]
+        ) * (1 + 1e-12)
     assert LocalFrequencies(epsilon=4, choices=3).method == "randomized response"
     assert LocalFrequencies(epsilon="1/2", choices=100).method == "subset"
 
 
 def test_known_numbers() -> None:
-    """Two choices: Warner. Unary for rare choices: 4e^ε/(n(e^ε − 1)²)."""
+    """Two choices: Warner. UnaryEncoding for rare choices: 4e^ε/(n(e^ε − 1)²)."""
     warner = LocalFrequencies(epsilon=1, choices=2)
     e = math.e
     assert warner.variance("1/3", 10) == pytest.approx(e / (e - 1) ** 2 / 10)

@@ -11,7 +11,7 @@ from scripted import Seeded
 
 from discreet.loss.loss import Loss, compose
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.streams.sparse_vector import Outcome, Run, SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, SparseVectorRun, ThresholdAnswer
 from discreet.private import reveal
 
 
@@ -36,28 +36,28 @@ class Tape:
         self.used: list[Loss] = []
         self.replaying = False
         self._at, self._seed = 0, seed
-        ask = Run.ask
+        ask = SparseVectorRun.ask
         tape = self
 
         def release(mechanism: Any, answer: Any, bits: Any = None) -> Any:
             tape.use(mechanism.loss)
             return tape.play(mechanism, reveal(answer), lambda: mechanism.sealed().sample(reveal(answer), tape.coins()))
 
-        def begin(mechanism: SparseVector) -> Run:
+        def begin(mechanism: SparseVector) -> SparseVectorRun:
             tape.use(mechanism.loss)
-            return Run(mechanism, tape.coins())
+            return SparseVectorRun(mechanism, tape.coins())
 
-        def asked(run: Run, answer: Any) -> Outcome:
+        def asked(run: SparseVectorRun, answer: Any) -> ThresholdAnswer:
             left = run.left
             if left == 0:
                 raise Unpaid("a question after the last hit")
-            outcome: Outcome = tape.play(run.mechanism, reveal(answer), lambda: ask(run, answer))
+            outcome: ThresholdAnswer = tape.play(run.mechanism, reveal(answer), lambda: ask(run, answer))
             run.left = left - outcome.above
             return outcome
 
         patch.setattr(Mechanism, "release", release)
         patch.setattr(SparseVector, "open", begin)
-        patch.setattr(Run, "ask", asked)
+        patch.setattr(SparseVectorRun, "ask", asked)
 
     def coins(self) -> Seeded:
         """Other coins each time."""

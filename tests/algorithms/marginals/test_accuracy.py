@@ -18,7 +18,7 @@ from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.mst import MST
 from discreet.algorithms.marginals.residuals import Residuals
 from discreet.algorithms.marginals.rows import make_rows
-from discreet.algorithms.marginals.spending import Budget
+from discreet.algorithms.marginals.spending import MeasurementBudget
 from discreet.algorithms.marginals.workload import Workload
 
 DATA = Path(os.environ.get("DISCREET_DATA", "/work/shared/data"))
@@ -44,7 +44,7 @@ def errors(name: str, method: Any, epsilon: str, seed: int = 0) -> tuple[float, 
     domain, columns = read(name)
     workload = Workload.all_of(domain, 3)
     with taped(seed):
-        model = method(budget=Budget.zcdp(RHO[epsilon]), workload=workload).run(CodedTable(domain, columns)).model
+        model = method(budget=MeasurementBudget.zcdp(RHO[epsilon]), workload=workload).run(CodedTable(domain, columns)).model
     codes = [columns[name] for name in domain.names]
     rows, n = make_rows(model, round(model.total), workload), len(codes[0])
     truth = {c: counted(domain, c, codes) for c in workload.cliques}

@@ -14,22 +14,22 @@ from discreet.algorithms.marginals import model as fitting
 from discreet.algorithms.marginals.aim import AIM
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.junction_tree import tree_cells
-from discreet.algorithms.marginals.spending import Budget, Spending
+from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.algorithms.marginals.workload import Workload
 from discreet.mechanisms.exponential import Exponential
 
 DOMAIN = Domain.of({"a": 2, "b": 3, "c": 2})
 ROWS = [(0, 0, 0), (0, 2, 1), (1, 1, 0), (1, 1, 0)]
-BUDGETS = [Budget.zcdp("0.5"), Budget.gdp("0.2")]
+BUDGETS = [MeasurementBudget.zcdp("0.5"), MeasurementBudget.gdp("0.2")]
 
 
-def method(budget: Budget, domain: Domain = DOMAIN, k: int = 2, rounds: int | None = 8) -> AIM:
+def method(budget: MeasurementBudget, domain: Domain = DOMAIN, k: int = 2, rounds: int | None = 8) -> AIM:
     return AIM(budget=budget, workload=Workload.all_of(domain, k), rounds=rounds)
 
 
-@pytest.mark.parametrize("budget", [*BUDGETS, Budget.zcdp("0.000177"), Budget.gdp(30)], ids=str)
+@pytest.mark.parametrize("budget", [*BUDGETS, MeasurementBudget.zcdp("0.000177"), MeasurementBudget.gdp(30)], ids=str)
 @pytest.mark.parametrize("columns", [1, 2, 4])
-def test_all_of_the_budget_is_spent_and_no_more(budget: Budget, columns: int) -> None:
+def test_all_of_the_budget_is_spent_and_no_more(budget: MeasurementBudget, columns: int) -> None:
     domain = Domain.of({f"c{i}": 2 + i % 3 for i in range(columns)})
     rows = np.random.default_rng(0).integers(0, 2, (500, columns)).tolist()
     with taped() as steps:
@@ -41,7 +41,7 @@ def test_all_of_the_budget_is_spent_and_no_more(budget: Budget, columns: int) ->
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("replace_one", [False, True])
-def test_neighbours_share_all_but_what_is_paid_for(budget: Budget, replace_one: bool) -> None:
+def test_neighbours_share_all_but_what_is_paid_for(budget: MeasurementBudget, replace_one: bool) -> None:
     for rows in (ROWS, [(0, 0, 0)]):
         assert 0.99 < audit(method(budget), DOMAIN, rows, replace_one) <= 1
 
@@ -76,7 +76,7 @@ def test_a_total_from_the_data_is_caught(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_columns_outside_the_workload() -> None:
     with taped():
-        result = AIM(budget=Budget.zcdp(1), workload=Workload.of(DOMAIN, [("a", "b")])).run(table(DOMAIN, ROWS * 50))
+        result = AIM(budget=MeasurementBudget.zcdp(1), workload=Workload.of(DOMAIN, [("a", "b")])).run(table(DOMAIN, ROWS * 50))
     assert result.model.marginal((0, 1, 2)).sum() == pytest.approx(result.model.total)
 
 
@@ -85,7 +85,7 @@ def test_models_stay_small() -> None:
     rows = np.random.default_rng(0).integers(0, 4, (2000, 6)).tolist()
     most = 200
     with taped():
-        result = AIM(budget=Budget.zcdp(1), workload=Workload.all_of(domain, 3), most_cells=most).run(table(domain, rows))
+        result = AIM(budget=MeasurementBudget.zcdp(1), workload=Workload.all_of(domain, 3), most_cells=most).run(table(domain, rows))
     assert tree_cells(domain, [one.clique for one in result.measured]) <= most
 
 
@@ -95,7 +95,7 @@ def test_a_clear_dependence_is_found() -> None:
     codes[:, 3] = (codes[:, 0] + codes[:, 1]) % 3
     domain = Domain.of({f"c{i}": 3 for i in range(4)})
     with taped():
-        model = method(Budget.zcdp(1), domain, 3, None).run(table(domain, codes.tolist())).model
+        model = method(MeasurementBudget.zcdp(1), domain, 3, None).run(table(domain, codes.tolist())).model
     truth = np.zeros((3, 3, 3))
     np.add.at(truth, tuple(codes[:, [0, 1, 3]].T), 1)
     assert np.abs(model.marginal((0, 1, 3)) - truth).sum() < 0.05 * 4000
@@ -106,6 +106,6 @@ def test_a_clear_dependence_is_found() -> None:
 def test_no_table_or_budget_makes_it_fail(rho: str, rows: Any) -> None:
     for seed in range(2):
         with taped(seed):
-            model = method(Budget.zcdp(rho)).run(table(DOMAIN, rows)).model
+            model = method(MeasurementBudget.zcdp(rho)).run(table(DOMAIN, rows)).model
         assert np.isfinite(model.marginal((0, 1, 2))).all()
         assert model.marginal((0, 1, 2)).sum() == pytest.approx(model.total)

@@ -39,9 +39,9 @@ def test_neighbours_are_as_near_as_said(replace_one: bool) -> None:
             theirs = reveal(table(DOMAIN, other, replace_one).marginals(CLIQUES))
             for clique in CLIQUES:
                 off = mine[clique] - theirs[clique]
-                assert np.abs(off).sum() <= one.moved
-                assert max(off[off > 0].sum(), -off[off < 0].sum()) <= one.gained
-                assert Fraction(int((off**2).sum())) <= one.length**2
+                assert np.abs(off).sum() <= one.l1_sensitivity
+                assert max(off[off > 0].sum(), -off[off < 0].sum()) <= one.one_sided_sensitivity
+                assert Fraction(int((off**2).sum())) <= one.l2_sensitivity**2
 
 
 def test_codes_outside_count_as_the_nearest() -> None:

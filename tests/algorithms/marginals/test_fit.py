@@ -13,7 +13,7 @@ from discreet.algorithms.marginals.beliefs import Beliefs, axes_without, fitting
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.fit import fit
 from discreet.algorithms.marginals.junction_tree import junction_tree
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import TreeModel, fit_dense, fit_tree
 from discreet.algorithms.marginals.residual import BITS, Residual
 
@@ -84,7 +84,7 @@ def test_a_warm_start_changes_time_only(seed: int) -> None:
 def test_a_warm_model_gives_the_same_model() -> None:
     random = np.random.default_rng(1)
     table = random.multinomial(3000, np.full(24, 1 / 24)).reshape(3, 2, 4) + 5
-    measured = [Measured(c, (table.sum(axis=axes_without(c, (0, 1, 2))) + random.normal(0, 4, DOMAIN.shape(c))).ravel(), 4.0) for c in
+    measured = [NoisyMeasurement(c, (table.sum(axis=axes_without(c, (0, 1, 2))) + random.normal(0, 4, DOMAIN.shape(c))).ravel(), 4.0) for c in
                 [(0,), (1,), (2,), (0, 1), (1, 2)]]  # fmt: skip
     first = fit_tree(DOMAIN, measured[:4])
     warm, cold = fit_tree(DOMAIN, measured, first, 500), fit_tree(DOMAIN, measured, None, 500)
@@ -118,7 +118,7 @@ def test_extreme_measurements(what: str, deviation: float) -> None:
             "contradictory": np.roll(np.eye(1, cells)[0], place) * 10.0**place,
             "noise": random.normal(0, deviation, cells),
         }[what]
-        measured.append(Measured(clique, values, deviation))
+        measured.append(NoisyMeasurement(clique, values, deviation))
     with np.errstate(all="raise", under="ignore"):
         sound(fit_tree(DOMAIN, measured))
 
@@ -127,7 +127,7 @@ def test_extreme_measurements(what: str, deviation: float) -> None:
 @pytest.mark.parametrize("level", [-1e6, 0.0, 1e6])
 def test_extreme_residuals(level: float, deviation: float) -> None:
     random = np.random.default_rng(0)
-    measured = [Measured(c, level + random.normal(0, deviation, Residual(DOMAIN, c, BITS).size), deviation) for c in [(0,), (1, 2)]]
+    measured = [NoisyMeasurement(c, level + random.normal(0, deviation, Residual(DOMAIN, c, BITS).size), deviation) for c in [(0,), (1, 2)]]
     model = fit_dense(DOMAIN, measured, BITS, [np.full(s, 1 / s) for s in DOMAIN.sizes], 1000.0, 0.5 / deviation**2)
     assert np.isfinite(model.distribution).all()
     assert model.distribution.sum() == pytest.approx(1)
@@ -136,9 +136,9 @@ def test_extreme_residuals(level: float, deviation: float) -> None:
 def test_constant_columns() -> None:
     domain = Domain.of({"a": 1, "b": 3, "c": 1})
     measured = [
-        Measured((0,), np.array([101.0]), 1.0),
-        Measured((1,), np.array([50.0, 49.0, 0.0]), 1.0),
-        Measured((0, 2), np.array([99.0]), 1.0),
+        NoisyMeasurement((0,), np.array([101.0]), 1.0),
+        NoisyMeasurement((1,), np.array([50.0, 49.0, 0.0]), 1.0),
+        NoisyMeasurement((0, 2), np.array([99.0]), 1.0),
     ]
     model = fit_tree(domain, measured)
     assert model.marginal((0, 1, 2)).shape == (1, 3, 1)

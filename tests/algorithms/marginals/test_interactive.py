@@ -14,7 +14,7 @@ from algorithms.marginals.tape import Differs, Tape, TooFar, Unpaid
 
 from discreet.algorithms.marginals.counts import CodedTable
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.interactive import Interactive, Run, Told
+from discreet.algorithms.marginals.interactive import Interactive, InteractiveAnswer, InteractiveRun
 from discreet.algorithms.marginals.knowledge import Knowledge
 from discreet.algorithms.marginals.linear_query import LinearQuery
 from discreet.algorithms.marginals.residual import Residual
@@ -65,7 +65,7 @@ STREAM = [
 ]  # fmt: skip
 
 
-def both(patch: pytest.MonkeyPatch, rules: Interactive, neighbour: str = "removed", i: int = 3) -> list[Told]:
+def both(patch: pytest.MonkeyPatch, rules: Interactive, neighbour: str = "removed", i: int = 3) -> list[InteractiveAnswer]:
     """Ask the same on two neighbours, the second with the first's outputs: everything that can be seen must be the same."""
     tape, held = Tape(patch), columns()
     is_replaced = neighbour == "replaced"
@@ -173,13 +173,13 @@ def test_many_questions_all_hold(monkeypatch: Any) -> None:
 
 
 def test_a_round_that_is_not_charged_again_is_caught(monkeypatch: Any) -> None:
-    pay = Run._pay
+    pay = InteractiveRun._pay
 
-    def once(run: Run, what: str, loss: Loss) -> None:
+    def once(run: InteractiveRun, what: str, loss: Loss) -> None:
         if not (what == "a round of threshold tests" and run.rounds):
             pay(run, what, loss)
 
-    monkeypatch.setattr(Run, "_pay", once)
+    monkeypatch.setattr(InteractiveRun, "_pay", once)
     with pytest.raises(Unpaid):
         both(monkeypatch, Interactive(accuracy=1500, guarding="always"))
 
@@ -200,16 +200,16 @@ def test_a_replaced_record_moves_residuals_twice(monkeypatch: Any) -> None:
 
     def short(knowledge: Knowledge, clique: Any) -> Fraction:
         root = math.sqrt(Residual(DOMAIN, clique, 6).length_squared)
-        return Fraction(math.ceil(root * float(knowledge._counts.length) * 1024), 1024)
+        return Fraction(math.ceil(root * float(knowledge._counts.l2_sensitivity) * 1024), 1024)
 
-    monkeypatch.setattr(Knowledge, "_length", short)
+    monkeypatch.setattr(Knowledge, "_sensitivity", short)
     both(monkeypatch, Interactive(accuracy=1500, guarding="never"))
     with pytest.raises(TooFar):
         both(monkeypatch, Interactive(accuracy=1500, guarding="never"), "replaced")
 
 
 def test_a_peek_at_the_data_is_caught(monkeypatch: Any) -> None:
-    monkeypatch.setattr(Run, "_is_worth_it", lambda run, guard: len(run._counts._codes._value[0]) == RECORDS)
+    monkeypatch.setattr(InteractiveRun, "_is_worth_it", lambda run, guard: len(run._counts._codes._value[0]) == RECORDS)
     with pytest.raises(Differs):
         both(monkeypatch, Interactive(accuracy=1500))
 
@@ -222,7 +222,7 @@ class Watched:
 
     def __init__(self, held: dict[str, Any]) -> None:
         self._table, self.read = CodedTable(DOMAIN, held), 0
-        self.domain, self.one, self.moved, self.gained, self.length = DOMAIN, 1, 1, 1, Fraction(1)
+        self.domain, self.one, self.l1_sensitivity, self.one_sided_sensitivity, self.l2_sensitivity = DOMAIN, 1, 1, 1, Fraction(1)
 
     def marginals(self, cliques: Any) -> Any:
         self.read += 1

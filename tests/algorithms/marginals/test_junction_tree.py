@@ -23,7 +23,7 @@ def made_up(seed: int) -> tuple[Domain, list[tuple[int, ...]]]:
 
 def path(tree: JunctionTree, a: int, b: int) -> list[int]:
     """The cliques from one to another."""
-    up = {link.child: link.parent for link in tree.links}
+    up = {edge.child: edge.parent for edge in tree.edges}
 
     def ancestors(i: int) -> list[int]:
         return [i, *ancestors(up[i])] if i in up else [i]
@@ -40,13 +40,13 @@ def test_it_is_a_junction_tree(seed: int) -> None:
     assert set().union(*tree.cliques) == set(domain.columns)
     assert all(list(c) == sorted(c) for c in tree.cliques)
     assert not any(set(a) <= set(b) for i, a in enumerate(tree.cliques) for j, b in enumerate(tree.cliques) if i != j)
-    assert len(tree.links) == len(tree.cliques) - 1
+    assert len(tree.edges) == len(tree.cliques) - 1
     seen = {0}
-    for link in tree.links:  # parents before children
-        assert link.parent in seen
-        assert link.child not in seen
-        seen.add(link.child)
-        assert set(link.separator) == set(tree.cliques[link.parent]) & set(tree.cliques[link.child])
+    for edge in tree.edges:  # parents before children
+        assert edge.parent in seen
+        assert edge.child not in seen
+        seen.add(edge.child)
+        assert set(edge.separator) == set(tree.cliques[edge.parent]) & set(tree.cliques[edge.child])
     for a in range(len(tree.cliques)):
         for b in range(a):
             shared = set(tree.cliques[a]) & set(tree.cliques[b])
@@ -63,7 +63,7 @@ def test_known_trees() -> None:
     assert set(junction_tree(domain, [(0, 1), (1, 2), (2, 3)]).cliques) == {(0, 1), (1, 2), (2, 3)}
     assert sorted(map(len, junction_tree(domain, [(0, 1), (1, 2), (2, 3), (0, 3)]).cliques)) == [3, 3]  # a ring needs one chord
     assert junction_tree(domain, []).cliques == ((0,), (1,), (2,), (3,))
-    assert junction_tree(domain, [(0, 1, 2, 3)]).links == ()
+    assert junction_tree(domain, [(0, 1, 2, 3)]).edges == ()
 
 
 def test_many_columns() -> None:

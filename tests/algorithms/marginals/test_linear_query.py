@@ -79,7 +79,7 @@ def test_sensitivity_for_units_of_many_records() -> None:
     """Ten records in ten different cells: ℓ₁ 10, ℓ₂ √10; a query of three cells moves by 5 = ⌊√3·√10⌋ at most, and one of all by 10."""
 
     class Spread:
-        domain, one, moved, gained, length = DOMAIN, 1, 10, 10, Fraction(3163, 1000)
+        domain, one, l1_sensitivity, one_sided_sensitivity, l2_sensitivity = DOMAIN, 1, 10, 10, Fraction(3163, 1000)
 
     assert where(age=[0, 1, 2]).sensitivity(Spread()) == 5  # type: ignore[arg-type]
     assert LinearQuery.of(DOMAIN, ["age"], [1, 1, 1, 1, 0]).sensitivity(Spread()) == 6  # type: ignore[arg-type]
@@ -91,7 +91,7 @@ def test_sensitivity_where_units_of_many_records_are_replaced(weights: list[int]
     query = LinearQuery(clique=(2,), shape=(3,), weights=tuple(weights), top=5)
 
     class Replaced:
-        domain, one, moved, gained, length = DOMAIN, 1, 6, 3, Fraction(14143, 10000) * 3
+        domain, one, l1_sensitivity, one_sided_sensitivity, l2_sensitivity = DOMAIN, 1, 6, 3, Fraction(14143, 10000) * 3
 
     units = [np.array(unit) for unit in itertools.product(range(4), repeat=3) if sum(unit) <= 3]
     moves = [abs(int(np.dot(weights, one - other))) for one in units for other in units]

@@ -13,22 +13,22 @@ from algorithms.marginals.test_residuals import Understated, price
 from discreet.algorithms.marginals import mst as module
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.mst import MST
-from discreet.algorithms.marginals.spending import Budget, Spending
+from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.algorithms.marginals.workload import Workload
 from discreet.mechanisms.exponential import Exponential
 
 DOMAIN = Domain.of({"a": 2, "b": 3, "c": 2})
 ROWS = [(0, 0, 0), (0, 2, 1), (1, 1, 0), (1, 1, 0)]
-BUDGETS = [Budget.zcdp("0.5"), Budget.gdp("0.2")]
+BUDGETS = [MeasurementBudget.zcdp("0.5"), MeasurementBudget.gdp("0.2")]
 
 
-def method(budget: Budget, domain: Domain = DOMAIN) -> MST:
+def method(budget: MeasurementBudget, domain: Domain = DOMAIN) -> MST:
     return MST(budget=budget, workload=Workload.all_of(domain, 2))
 
 
-@pytest.mark.parametrize("budget", [*BUDGETS, Budget.zcdp("0.000177"), Budget.gdp(30)], ids=str)
+@pytest.mark.parametrize("budget", [*BUDGETS, MeasurementBudget.zcdp("0.000177"), MeasurementBudget.gdp(30)], ids=str)
 @pytest.mark.parametrize("columns", [1, 2, 7])
-def test_all_of_the_budget_is_spent_and_no_more(budget: Budget, columns: int) -> None:
+def test_all_of_the_budget_is_spent_and_no_more(budget: MeasurementBudget, columns: int) -> None:
     domain = Domain.of({f"c{i}": 2 + i % 3 for i in range(columns)})
     rows = np.random.default_rng(0).integers(0, 2, (500, columns)).tolist()
     with taped() as steps:
@@ -43,7 +43,7 @@ def test_all_of_the_budget_is_spent_and_no_more(budget: Budget, columns: int) ->
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("replace_one", [False, True])
-def test_neighbours_share_all_but_what_is_paid_for(budget: Budget, replace_one: bool) -> None:
+def test_neighbours_share_all_but_what_is_paid_for(budget: MeasurementBudget, replace_one: bool) -> None:
     for rows in (ROWS, [(0, 0, 0)]):
         assert 0.99 < audit(method(budget), DOMAIN, rows, replace_one) <= 1
 
@@ -80,7 +80,7 @@ def test_it_finds_the_tree() -> None:
         columns.append(np.where(random.random(5000) < 0.2, random.integers(0, 4, 5000), columns[-1]))
     domain = Domain.of({f"c{i}": 4 for i in range(5)})
     with taped():
-        result = method(Budget.zcdp(1), domain).run(table(domain, np.array(columns).T.tolist()))
+        result = method(MeasurementBudget.zcdp(1), domain).run(table(domain, np.array(columns).T.tolist()))
     assert sorted(one.clique for one in result.measured if len(one.clique) == 2) == [(0, 1), (1, 2), (2, 3), (3, 4)]
 
 
@@ -89,6 +89,6 @@ def test_it_finds_the_tree() -> None:
 def test_no_table_or_budget_makes_it_fail(rho: str, rows: Any) -> None:
     for seed in range(3):
         with taped(seed):
-            model = method(Budget.zcdp(rho)).run(table(DOMAIN, rows)).model
+            model = method(MeasurementBudget.zcdp(rho)).run(table(DOMAIN, rows)).model
         assert np.isfinite(model.marginal((0, 1, 2))).all()
         assert model.marginal((0, 1, 2)).sum() == pytest.approx(model.total)

@@ -15,22 +15,26 @@ from discreet.algorithms.marginals.counts import CodedTable
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.residual import BITS, Residual
 from discreet.algorithms.marginals.residuals import Residuals
-from discreet.algorithms.marginals.spending import Budget
+from discreet.algorithms.marginals.spending import MeasurementBudget
 from discreet.algorithms.marginals.workload import Workload
 from discreet.loss.loss import Loss
 
 DOMAIN = Domain.of({"a": 2, "b": 3, "c": 2})
 ROWS = [(0, 0, 0), (0, 2, 1), (1, 1, 0), (1, 1, 0)]
-BUDGETS = [Budget.zcdp(50), Budget.gdp(80)]  # so much that residuals of these few records are measured
+BUDGETS = [MeasurementBudget.zcdp(50), MeasurementBudget.gdp(80)]  # so much that residuals of these few records are measured
 
 
-def price(budget: Budget, losses: tuple[tuple[str, Loss], ...]) -> Fraction:
+def price(budget: MeasurementBudget, losses: tuple[tuple[str, Loss], ...]) -> Fraction:
     return sum((budget.price(loss) for _, loss in losses), Fraction(0))
 
 
-@pytest.mark.parametrize("budget", [Budget.zcdp("0.5"), Budget.gdp("0.2"), Budget.zcdp("0.05"), Budget.gdp(30)], ids=str)
+@pytest.mark.parametrize(
+    "budget",
+    [MeasurementBudget.zcdp("0.5"), MeasurementBudget.gdp("0.2"), MeasurementBudget.zcdp("0.05"), MeasurementBudget.gdp(30)],
+    ids=str,
+)
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_all_of_the_budget_is_spent_and_no_more(budget: Budget, k: int) -> None:
+def test_all_of_the_budget_is_spent_and_no_more(budget: MeasurementBudget, k: int) -> None:
     domain = Domain.of({f"c{i}": 2 + i % 3 for i in range(6)})
     rows = np.random.default_rng(0).integers(0, 2, (500, 6)).tolist()
     with taped() as steps:
@@ -42,7 +46,7 @@ def test_all_of_the_budget_is_spent_and_no_more(budget: Budget, k: int) -> None:
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_neighbours_share_all_but_what_is_paid_for(budget: Budget, k: int) -> None:
+def test_neighbours_share_all_but_what_is_paid_for(budget: MeasurementBudget, k: int) -> None:
     for rows in (ROWS, []):
         assert audit(Residuals(budget=budget, workload=Workload.all_of(DOMAIN, k)), DOMAIN, rows) == pytest.approx(1, abs=1e-5)
 
@@ -58,8 +62,13 @@ class Understated:
 
     def __init__(self, domain: Domain, rows: Any, replace_one: bool = False) -> None:
         self._real = table(domain, rows, replace_one)
-        self.domain, self.one, self.moved, self.length = domain, 1, self._real.moved, self._real.length / 2
-        self.gained = self._real.gained
+        self.domain, self.one, self.l1_sensitivity, self.l2_sensitivity = (
+            domain,
+            1,
+            self._real.l1_sensitivity,
+            self._real.l2_sensitivity / 2,
+        )
+        self.one_sided_sensitivity = self._real.one_sided_sensitivity
         self.marginals = self._real.marginals
 
 
@@ -92,7 +101,7 @@ def test_a_model_that_looks_at_the_data_is_caught(monkeypatch: pytest.MonkeyPatc
 
 
 def test_few_records_and_little_budget_still_spend_it() -> None:
-    budget = Budget.zcdp("0.000177")
+    budget = MeasurementBudget.zcdp("0.000177")
     rows = np.random.default_rng(0).integers(0, 2, (500, 3)).tolist()
     for seed in range(10):
         with taped(seed):
@@ -100,7 +109,7 @@ def test_few_records_and_little_budget_still_spend_it() -> None:
         assert price(budget, result.losses) >= budget.amount * (1 - Fraction(1, 10**5))
 
 
-def raw_over_predicted(columns: int, k: int, budget: Budget, runs: int) -> float:
+def raw_over_predicted(columns: int, k: int, budget: MeasurementBudget, runs: int) -> float:
     """The error of marginals put together from what was released, without a fit, over `expected_errors`."""
     domain = Domain.of({f"c{i}": 2 for i in range(columns)})
     workload = Workload.all_of(domain, k)
@@ -120,13 +129,13 @@ def raw_over_predicted(columns: int, k: int, budget: Budget, runs: int) -> float
     return float(np.mean(errors) / np.mean(list(method.expected_errors().values())))
 
 
-@pytest.mark.parametrize("budget", [Budget.zcdp("0.02"), Budget.gdp("0.04")], ids=str)
-def test_raw_errors_are_as_predicted(budget: Budget) -> None:
+@pytest.mark.parametrize("budget", [MeasurementBudget.zcdp("0.02"), MeasurementBudget.gdp("0.04")], ids=str)
+def test_raw_errors_are_as_predicted(budget: MeasurementBudget) -> None:
     assert raw_over_predicted(8, 3, budget, 8) == pytest.approx(1, abs=0.05)
 
 
 def test_raw_errors_are_as_predicted_with_few_columns() -> None:
-    assert raw_over_predicted(6, 2, Budget.zcdp("0.02"), 20) == pytest.approx(1, abs=0.05)
+    assert raw_over_predicted(6, 2, MeasurementBudget.zcdp("0.02"), 20) == pytest.approx(1, abs=0.05)
 
 
 @pytest.mark.parametrize("rho", ["1e-9", "1e-4", "1", "1e6"])
@@ -134,7 +143,7 @@ def test_raw_errors_are_as_predicted_with_few_columns() -> None:
 def test_no_table_or_budget_makes_it_fail(rho: str, rows: Any) -> None:
     for seed in range(3):
         with taped(seed):
-            result = Residuals(budget=Budget.zcdp(rho), workload=Workload.all_of(DOMAIN, 2)).run(table(DOMAIN, rows))
+            result = Residuals(budget=MeasurementBudget.zcdp(rho), workload=Workload.all_of(DOMAIN, 2)).run(table(DOMAIN, rows))
         whole = result.model.marginal((0, 1, 2))
         assert np.isfinite(whole).all()
         assert (whole >= 0).all()
@@ -143,7 +152,7 @@ def test_no_table_or_budget_makes_it_fail(rho: str, rows: Any) -> None:
 def test_much_budget_gives_the_table() -> None:
     rows = [row for row in every_row(DOMAIN) for _ in range(1 + 7 * sum(row))]
     with taped():
-        result = Residuals(budget=Budget.zcdp(10**6), workload=Workload.all_of(DOMAIN, 3)).run(table(DOMAIN, rows))
+        result = Residuals(budget=MeasurementBudget.zcdp(10**6), workload=Workload.all_of(DOMAIN, 3)).run(table(DOMAIN, rows))
     truth = np.zeros(DOMAIN.sizes)
     np.add.at(truth, tuple(np.array(rows).T), 1)
     np.testing.assert_allclose(result.model.marginal((0, 1, 2)), truth, atol=0.5)
@@ -152,9 +161,9 @@ def test_much_budget_gives_the_table() -> None:
 def test_columns_of_one_code() -> None:
     domain = Domain.of({"a": 1, "b": 1})
     with taped():
-        result = Residuals(budget=Budget.zcdp(1), workload=Workload.all_of(domain, 2)).run(table(domain, [(0, 0)] * 50))
+        result = Residuals(budget=MeasurementBudget.zcdp(1), workload=Workload.all_of(domain, 2)).run(table(domain, [(0, 0)] * 50))
     assert result.model.marginal((0, 1)).shape == (1, 1)
     domain = Domain.of({"a": 1, "b": 3, "c": 1})
     with taped():
-        result = Residuals(budget=Budget.zcdp(1), workload=Workload.all_of(domain, 2)).run(table(domain, [(0, 2, 0)] * 50))
+        result = Residuals(budget=MeasurementBudget.zcdp(1), workload=Workload.all_of(domain, 2)).run(table(domain, [(0, 2, 0)] * 50))
     assert result.model.marginal((1,))[2] > 0.9 * result.model.total

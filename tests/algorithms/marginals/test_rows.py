@@ -11,12 +11,12 @@ from algorithms.marginals.replay import table, taped
 
 from discreet.algorithms.marginals.counts import CodedTable
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import DenseModel, Model, fit_tree
 from discreet.algorithms.marginals.mst import MST
 from discreet.algorithms.marginals.residuals import Residuals
 from discreet.algorithms.marginals.rows import _filled, make_rows
-from discreet.algorithms.marginals.spending import Budget
+from discreet.algorithms.marginals.spending import MeasurementBudget
 from discreet.algorithms.marginals.workload import Workload
 
 DOMAIN = Domain.of({"a": 6, "b": 8, "c": 10, "d": 2})
@@ -41,7 +41,7 @@ def counted(domain: Domain, codes: Any, clique: tuple[int, ...]) -> np.ndarray:
 def fitted(method: Any, rho: str) -> Model:
     with taped():
         model: Model = (
-            method(budget=Budget.zcdp(rho), workload=Workload.all_of(DOMAIN, 2))
+            method(budget=MeasurementBudget.zcdp(rho), workload=Workload.all_of(DOMAIN, 2))
             .run(CodedTable(DOMAIN, dict(zip(DOMAIN.names, made_up(), strict=True))))
             .model
         )
@@ -89,7 +89,7 @@ def test_independent_columns_stay_so() -> None:
     """In models without pairs, other generators make columns that follow each other (correlation 1)."""
     domain = Domain.of({f"c{i}": 2 + i for i in range(6)})
     random = np.random.default_rng(1)
-    measured = [Measured((i,), 10_000 * random.dirichlet(np.full(s, 3.0)), 1.0) for i, s in enumerate(domain.sizes)]
+    measured = [NoisyMeasurement((i,), 10_000 * random.dirichlet(np.full(s, 3.0)), 1.0) for i, s in enumerate(domain.sizes)]
     model = fit_tree(domain, measured)
     for count in (1000, 20_000):
         rows = make_rows(model, count, Workload.all_of(domain, 2))
@@ -157,5 +157,5 @@ def test_a_domain_of_one_row() -> None:
     domain = Domain.of({"a": 1, "b": 1})
     assert [c.tolist() for c in make_rows(DenseModel(domain, 3.0, np.ones((1, 1))), 3, Workload.all_of(domain, 2))] == [[0] * 3] * 2
     with taped():
-        model = MST(budget=Budget.zcdp(1), workload=Workload.all_of(domain, 2)).run(table(domain, [(0, 0)] * 9)).model
+        model = MST(budget=MeasurementBudget.zcdp(1), workload=Workload.all_of(domain, 2)).run(table(domain, [(0, 0)] * 9)).model
     assert [c.tolist() for c in make_rows(model, 2, Workload.all_of(domain, 2))] == [[0, 0], [0, 0]]

@@ -15,7 +15,7 @@ from scipy.special import logsumexp, ndtri
 from discreet.algorithms.marginals.aim import AIM
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.mst import MST
-from discreet.algorithms.marginals.spending import Budget, Spending
+from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.algorithms.marginals.workload import Workload
 from discreet.mechanisms.exponential import Exponential, selection_rate
 
@@ -51,7 +51,7 @@ def gdp_ratio(p: np.ndarray, q: np.ndarray, mu_squared: float) -> float:
 @cache
 def choices(method: str, notion: str, amount: str) -> tuple[list[Exponential], dict[tuple[Row, ...], list[Any]]]:
     """The exponential mechanisms of a run, and their scores on all small tables, by replaying the run's releases."""
-    budget = Budget.zcdp(amount) if notion == "zcdp" else Budget.gdp(amount)
+    budget = MeasurementBudget.zcdp(amount) if notion == "zcdp" else MeasurementBudget.gdp(amount)
     workload = Workload.all_of(DOMAIN, 2)
     runner = MST(budget=budget, workload=workload) if method == "mst" else AIM(budget=budget, workload=workload, rounds=6)
     with taped(5) as first:
@@ -107,7 +107,7 @@ def worst(mechanism: Exponential, paid: Exponential) -> tuple[float, float]:
 @pytest.mark.parametrize("amount", ["0.0001", "0.01", "0.3"])
 def test_the_published_mistake_costs_four_times_what_is_paid(notion: str, amount: str) -> None:
     """Half the range, as if scores were monotone: divergences reach four times the price, while ours is paid and tight."""
-    budget = Budget.zcdp(amount) if notion == "zcdp" else Budget.gdp(amount)
+    budget = MeasurementBudget.zcdp(amount) if notion == "zcdp" else MeasurementBudget.gdp(amount)
     right = Spending(budget).selection(budget.amount, 2)
     rho, mu_squared = worst(right, right)
     assert rho <= 1 + 1e-6

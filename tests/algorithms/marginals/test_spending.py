@@ -6,15 +6,14 @@ from fractions import Fraction
 
 import pytest
 
-from discreet.algorithms.marginals.spending import Budget, Spending
+from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.errors import Invalid
-from discreet.loss.leaves import Gaussian as GaussianLoss
-from discreet.loss.leaves import Zcdp
+from discreet.loss.leaves import GaussianLoss, Zcdp
 from discreet.mechanisms.laplace import Laplace
 from discreet.private import Private
 
 PRICES = [Fraction(10) ** k for k in range(-12, 7)] + [Fraction(1, 3), Fraction(14973, 10**6), Fraction(7, 11)]
-BUDGETS = [Budget.zcdp, Budget.gdp]
+BUDGETS = [MeasurementBudget.zcdp, MeasurementBudget.gdp]
 
 
 @pytest.mark.parametrize("make", BUDGETS)
@@ -40,12 +39,12 @@ def test_a_choice_costs_its_price_and_no_more(make: object) -> None:
 
 
 def test_what_is_claimed() -> None:
-    assert Budget.zcdp("0.1").loss == Zcdp(Fraction(1, 10))
-    assert Budget.gdp("0.1").loss == GaussianLoss(Fraction(1, 10))
+    assert MeasurementBudget.zcdp("0.1").loss == Zcdp(Fraction(1, 10))
+    assert MeasurementBudget.gdp("0.1").loss == GaussianLoss(Fraction(1, 10))
 
 
 def test_every_use_is_paid_and_kept() -> None:
-    spending = Spending(Budget.zcdp(1))
+    spending = Spending(MeasurementBudget.zcdp(1))
     mechanism = spending.gaussian(Fraction(1, 3), Fraction(1))
     for i in range(3):
         assert spending.used == pytest.approx(i / 3, abs=1e-9)
@@ -58,13 +57,15 @@ def test_every_use_is_paid_and_kept() -> None:
 
 
 def test_a_refused_step_is_not_run() -> None:
-    spending = Spending(Budget.zcdp("0.1"))
+    spending = Spending(MeasurementBudget.zcdp("0.1"))
     with pytest.raises(Invalid, match="more than is left"):
-        spending.release("too dear", Spending(Budget.zcdp(1)).gaussian(Fraction(1), Fraction(1)), None)  # None would fail if it were read
+        spending.release(
+            "too dear", Spending(MeasurementBudget.zcdp(1)).gaussian(Fraction(1), Fraction(1)), None
+        )  # None would fail if it were read
     assert spending.left == Fraction(1, 10)
 
 
 def test_other_mechanisms_are_priced_by_the_currency() -> None:
-    assert Budget.zcdp(1).price(Laplace(epsilon=1).loss) < Fraction(1, 2)
+    assert MeasurementBudget.zcdp(1).price(Laplace(epsilon=1).loss) < Fraction(1, 2)
     with pytest.raises(Invalid, match="positive"):
-        Budget.zcdp(0)
+        MeasurementBudget.zcdp(0)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.tables.column import Column
+from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Person
@@ -158,37 +158,37 @@ TYPES: dict[str, tuple[pa.DataType, list[Any]]] = {
 }
 
 DECLARED = (
-    Column.of("rid", Kind.INTEGER),
-    Column.of("i", Kind.INTEGER, bounds=(-9, 9)),
-    Column.of("n", Kind.INTEGER, bounds=(1, 9), nullable=False),
-    Column.of("w", Kind.INTEGER, bounds=(-(2**31), 2**31)),
-    Column.of("big", Kind.INTEGER),
-    Column.of("bign", Kind.INTEGER, nullable=False),
-    Column.of("short", Kind.INTEGER),
-    Column.of("ui", Kind.INTEGER, bounds=(0, 5), nullable=False, unique=True),
-    Column.of("ik", Kind.INTEGER, keys=[1, 2, 3]),
-    Column.of("r", Kind.REAL, bounds=(-50, 50)),
-    Column.of("p", Kind.REAL, bounds=(0.5, 100), nullable=False),
-    Column.of("wee", Kind.REAL, bounds=(1e-40, 1e-30)),
-    Column.of("vast", Kind.REAL, bounds=(-1e50, 1e50), nullable=False),
-    Column.of("tight", Kind.REAL, bounds=(10**20, 10**20 + 10**5)),
-    Column.of("far", Kind.REAL, bounds=(10**45, 10**45 + 1), nullable=False),
-    Column.of("open", Kind.REAL),
-    Column.of("openn", Kind.REAL, nullable=False),
-    Column.of("f4", Kind.REAL, bounds=(-1000.5, 0.1)),
-    Column.of("dec", Kind.REAL, bounds=(-2, 10**20)),
-    Column.of("s", Kind.TEXT),
-    Column.of("k", Kind.TEXT, keys=["er", "icu", "none", ""]),
-    Column.of("kn", Kind.TEXT, keys=["er", "icu", None], nullable=False),
-    Column.of("b", Kind.BOOLEAN),
-    Column.of("d", Kind.DATE),
-    Column.of("db", Kind.DATE, bounds=("2000-02-29", "2024-02-29"), nullable=False),
-    Column.of("dk", Kind.DATE, keys=["2024-02-29", "1970-01-01"]),
-    Column.of("m", Kind.TIMESTAMP),
-    Column.of("mz", Kind.TIMESTAMP),
+    ColumnMetadata.of("rid", Kind.INTEGER),
+    ColumnMetadata.of("i", Kind.INTEGER, bounds=(-9, 9)),
+    ColumnMetadata.of("n", Kind.INTEGER, bounds=(1, 9), nullable=False),
+    ColumnMetadata.of("w", Kind.INTEGER, bounds=(-(2**31), 2**31)),
+    ColumnMetadata.of("big", Kind.INTEGER),
+    ColumnMetadata.of("bign", Kind.INTEGER, nullable=False),
+    ColumnMetadata.of("short", Kind.INTEGER),
+    ColumnMetadata.of("ui", Kind.INTEGER, bounds=(0, 5), nullable=False, unique=True),
+    ColumnMetadata.of("ik", Kind.INTEGER, keys=[1, 2, 3]),
+    ColumnMetadata.of("r", Kind.REAL, bounds=(-50, 50)),
+    ColumnMetadata.of("p", Kind.REAL, bounds=(0.5, 100), nullable=False),
+    ColumnMetadata.of("wee", Kind.REAL, bounds=(1e-40, 1e-30)),
+    ColumnMetadata.of("vast", Kind.REAL, bounds=(-1e50, 1e50), nullable=False),
+    ColumnMetadata.of("tight", Kind.REAL, bounds=(10**20, 10**20 + 10**5)),
+    ColumnMetadata.of("far", Kind.REAL, bounds=(10**45, 10**45 + 1), nullable=False),
+    ColumnMetadata.of("open", Kind.REAL),
+    ColumnMetadata.of("openn", Kind.REAL, nullable=False),
+    ColumnMetadata.of("f4", Kind.REAL, bounds=(-1000.5, 0.1)),
+    ColumnMetadata.of("dec", Kind.REAL, bounds=(-2, 10**20)),
+    ColumnMetadata.of("s", Kind.TEXT),
+    ColumnMetadata.of("k", Kind.TEXT, keys=["er", "icu", "none", ""]),
+    ColumnMetadata.of("kn", Kind.TEXT, keys=["er", "icu", None], nullable=False),
+    ColumnMetadata.of("b", Kind.BOOLEAN),
+    ColumnMetadata.of("d", Kind.DATE),
+    ColumnMetadata.of("db", Kind.DATE, bounds=("2000-02-29", "2024-02-29"), nullable=False),
+    ColumnMetadata.of("dk", Kind.DATE, keys=["2024-02-29", "1970-01-01"]),
+    ColumnMetadata.of("m", Kind.TIMESTAMP),
+    ColumnMetadata.of("mz", Kind.TIMESTAMP),
 )
 TABLE = Table("t", DECLARED, EachRow())
-OWNED = Table("t", (*DECLARED, Column.of("who", Kind.INTEGER)), Person("who"))
+OWNED = Table("t", (*DECLARED, ColumnMetadata.of("who", Kind.INTEGER)), Person("who"))
 KEYED = {column.name: column.keys for column in DECLARED if column.keys is not None}
 
 

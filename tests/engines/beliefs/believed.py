@@ -16,12 +16,15 @@ from engines.beliefs.expressions import calls, spelled
 from engines.beliefs.reach import allowed
 
 from discreet.engines.engine import Columns, Engine
-from discreet.plan.discovery import _TOP, log_place, settled
-from discreet.plan.total import ALONE, Stat, grid
+from discreet.plan.discovery import TOP, resolved_range
+from discreet.query.grid import SINGLE_BITS, grid
 from discreet.query.relation.expr import Expr, Literal, columns_of, field_of
 from discreet.query.relation.field import Field
 from discreet.query.relation.node import Relation
 from discreet.query.relation.write import write_expr, write_relation
+from discreet.query.totals import Factor, Total
+from discreet.run.discovery import log_place
+from discreet.run.values import write_value
 from discreet.tables.kind import Kind
 
 PYTHON: dict[Kind, type] = {
@@ -69,7 +72,8 @@ class Asked:
         if believed.kind is None or not believed.kind.numeric:
             return {}
         dialect, column = self.engine.dialect, f"x{place}"
-        made = {f"{name}{place}": stat.write(column, believed.kind, dialect) for name, stat in stats(expr, believed).items()}
+        schema = self.relation.schema
+        made = {f"{name}{place}": write_value(stat, {expr: column}, schema, dialect) for name, stat in stats(expr, believed).items()}
         return made | {f"l{place}": log_place(column, dialect)}
 
     def passing(self, expressions: Sequence[Expr]) -> str:
@@ -85,17 +89,17 @@ class Asked:
         return " UNION ALL ".join(parts)
 
 
-def stats(expr: Expr, believed: Field) -> dict[str, Stat]:
+def stats(expr: Expr, believed: Field) -> dict[str, Total]:
     """The totals of a number, where they are not refused."""
     assert believed.range is not None
     far = Fraction(2**40)
     ends = {"low": max(believed.range.low, -far), "high": min(believed.range.high, far)}
-    found = settled(believed.range, {end: at for end, at in ends.items() if not getattr(believed.range, f"{end}_known")})
+    found = resolved_range(believed.range, {end: at for end, at in ends.items() if not getattr(believed.range, f"{end}_known")})
     try:
-        on = grid(evolve(believed, range=found), found, ALONE, centred=True)
+        on = grid(evolve(believed, range=found), found, SINGLE_BITS, centred=True)
     except Exception:  # bounds too close together are refused
         return {}
-    return {"s": Stat("total", expr, on), "c": Stat("present", expr)}
+    return {"s": Total("product", factors=(Factor(expr, on),)), "c": Total("present", expr)}
 
 
 def check(asked: Asked) -> Found:
@@ -178,7 +182,7 @@ def _broken(expr: Expr, asked: Asked, columns: Columns, place: int) -> dict[str,
         wrong[f"total {stat.form}"] = [value for value in placed if type(value) is not int or abs(value) > stat.most]
     if f"l{place}" in columns:
         pairs = zip(values, columns[f"l{place}"].tolist(), strict=True)
-        wrong["log place"] = [at for value, at in pairs if (at is None) != (value is None) or (at is not None and abs(at) > _TOP)]
+        wrong["log place"] = [at for value, at in pairs if (at is None) != (value is None) or (at is not None and abs(at) > TOP)]
     return {belief: sorts(offending) for belief, offending in wrong.items() if offending}
 
 

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from attrs import evolve, field, frozen, mutable
+from attrs import field, frozen, mutable
 from scripted import Seeded
 
-from discreet.engines.engine import Columns, Engine, Given
+from discreet.engines.engine import Columns, Engine, PublicTable
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.plan.steps import Steps
 from discreet.private import reveal
@@ -26,7 +26,7 @@ class Statement:
     """What an engine was asked, with which public values."""
 
     sql: str
-    given: tuple[Given, ...] = ()
+    given: tuple[PublicTable, ...] = ()
 
 
 @mutable
@@ -48,7 +48,7 @@ class _Through(Engine):
     def schema(self, table: str) -> dict[str, Any]:
         raise NotImplementedError
 
-    def batches(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
         yield self._answer(Statement(sql, tuple(given)))
 
     def problem(self) -> str | None:
@@ -74,7 +74,7 @@ def record(plan: Steps, engine: Engine, seed: int) -> Recorded:
         return found.outputs[-1]
 
     with _released(release):
-        execute(evolve(plan, dialect=engine.dialect), _Through(engine, answer))
+        execute(plan, _Through(engine, answer))
     return found
 
 
@@ -88,7 +88,7 @@ def spelled_for(plan: Steps, engine: Engine, first: Recorded) -> list[Statement]
         return next(results)
 
     with _released(lambda self, private, bits=None: next(outputs)):
-        execute(evolve(plan, dialect=engine.dialect), _Through(engine, answer))
+        execute(plan, _Through(engine, answer))
     return found
 
 

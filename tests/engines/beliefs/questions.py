@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, assert_never
 
 from engines.beliefs.expressions import Maker
 from gauntlet.questions import CONTRIBUTIONS, Asked, question
@@ -14,9 +14,11 @@ from discreet.engines.dialect import Dialect
 from discreet.errors import Invalid, Refused
 from discreet.plan.compile import compile_plan
 from discreet.plan.steps import Steps
-from discreet.query.question import Measure, Question
+from discreet.query.question import Question
 from discreet.query.relation.expr import Column, Expr, columns_of, field_of
 from discreet.query.relation.node import PerUnit, Relation, Scan, Select, Stack, Where, Within
+from discreet.query.statistics.registry import places, registered
+from discreet.query.statistics.statistic import Argument, Statistic
 from discreet.session.session import Session
 from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Kind
@@ -41,7 +43,7 @@ def _planned(asked: Asked, session: Session) -> Steps | None:
 
 
 def at_random(number: int, catalog: Catalog, lookup: Any, dialect: Dialect) -> Steps:
-    """A plan whose keys, conditions and measures are random expressions."""
+    """A plan whose keys, conditions and statistics are random expressions."""
     coin = random.Random(number)
     while True:
         try:
@@ -58,10 +60,10 @@ def _question(coin: random.Random, catalog: Catalog) -> Question:
     if coin.random() < 0.4:
         relation = Where(relation, maker.some((Kind.BOOLEAN,), 2))
     keys = tuple((f"k{i}", _varying(maker, (coin.choice(DISCRETE),), coin.randrange(3))) for i in range(coin.choice([0, 1, 1, 2])))
-    measures = tuple((f"m{i}", _measure(coin, maker)) for i in range(coin.choice([1, 2, 3])))
-    outputs = tuple((name, Column(name)) for name, _ in (*keys, *measures))
+    statistics = tuple((f"m{i}", _statistic(coin, maker)) for i in range(coin.choice([1, 2, 3])))
+    outputs = tuple((name, Column(name)) for name, _ in (*keys, *statistics))
     contributions = Contributions.of(coin.choice(CONTRIBUTIONS)) if relation.has_id else Contributions()
-    return Question(relation, keys, measures, outputs, contributions=contributions, other=bool(keys) and coin.random() < 0.15)
+    return Question(relation, keys, statistics, outputs, contributions=contributions, other=bool(keys) and coin.random() < 0.15)
 
 
 def _relation(coin: random.Random, catalog: Catalog) -> Relation:
@@ -88,16 +90,29 @@ def _within(function: str, maker: Maker) -> Within:
     return Within(function, None if function == "count" else _varying(maker, kinds.get(function.replace("max", "min"), DISCRETE), 1))
 
 
-def _measure(coin: random.Random, maker: Maker) -> Measure:
-    function = coin.choice(
-        ["count", "count_of", "count_units", "count_distinct", "sum", "sum", "mean", "variance", "stddev", "quantile", "mode"]
-    )
-    if function in ("count", "count_units"):
-        return Measure(function)
-    kinds = DISCRETE if function in ("count_distinct", "mode") else tuple(Kind) if function == "count_of" else NUMERIC
-    return Measure(
-        function, _varying(maker, kinds, coin.randrange(3)), Fraction(coin.choice(["0.5", "0.9"])) if function == "quantile" else None
-    )
+def _statistic(coin: random.Random, maker: Maker) -> Statistic:
+    """Any registered statistic, of arguments of the kinds it takes."""
+    entry = coin.choice(registered())
+    spelling = coin.choice(list(entry.spellings))
+    kinds = places(entry, spelling)
+    left = len(kinds) - coin.randrange(entry.optional + 1)
+    return entry.read(spelling, tuple(_argument(kind, coin, maker) for kind in kinds[:left]), maker.schema)
+
+
+def _argument(argument: Argument, coin: random.Random, maker: Maker) -> Expr | Fraction:
+    match argument:
+        case Argument.SHARE:
+            return Fraction(coin.choice(["0.5", "0.9"]))
+        case Argument.NUMBER:
+            return _varying(maker, NUMERIC, coin.randrange(3))
+        case Argument.REPEATING:
+            return _varying(maker, DISCRETE, coin.randrange(3))
+        case Argument.CONDITION:
+            return _varying(maker, (Kind.BOOLEAN,), coin.randrange(3))
+        case Argument.ANY:
+            return _varying(maker, tuple(Kind), coin.randrange(3))
+        case _:
+            assert_never(argument)
 
 
 def _varying(maker: Maker, kinds: tuple[Kind, ...], depth: int) -> Expr:

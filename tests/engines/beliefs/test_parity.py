@@ -18,6 +18,8 @@ from discreet.engines.engine import Engine
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
 from discreet.plan.steps import Steps
+from discreet.query.statistics.registry import registered
+from discreet.query.statistics.spelling import Spelling
 from discreet.session.session import Session
 from discreet.tables.policy import read_policy
 
@@ -121,14 +123,16 @@ def test_the_questions_are_of_all_sorts(clinic: Clinic) -> None:
     filled = statements = 0
     for _, plan in clinic.plans(*QUICK):
         recorded = record(plan, clinic.engine, seed=1)
-        sorts_seen |= {type(find).__name__ for find in plan.finds} | {plan.budget.noise, type(plan.question.relation).__name__}
-        sorts_seen |= {measure.function for _, measure in plan.question.measures} | ({"other"} if plan.question.other else set())
+        sorts_seen |= {type(find).__name__ for find in plan.discoveries} | {plan.budget.noise, type(plan.question.relation).__name__}
+        sorts_seen |= {type(statistic).__name__ for _, statistic in plan.question.statistics} | (
+            {"other"} if plan.question.other else set()
+        )
         statements += len(recorded.results)
         filled += sum(any(abs(value) > 0 for value in _wholes(result)) for result in recorded.results)
     assert {
-        "FindKeys",
-        "FindBound",
-        "FindLimit",
+        "KeyDiscovery",
+        "BoundDiscovery",
+        "LimitDiscovery",
         "laplace",
         "gaussian",
         "other",
@@ -139,7 +143,7 @@ def test_the_questions_are_of_all_sorts(clinic: Clinic) -> None:
         "Where",
         "Scan",
     } <= sorts_seen
-    assert {"count", "count_units", "count_distinct", "sum", "mean", "variance", "quantile", "mode"} <= sorts_seen
+    assert {statistic.__name__ for statistic in registered() if not issubclass(statistic, Spelling)} <= sorts_seen
     assert filled > 0.7 * statements
 
 
@@ -157,7 +161,7 @@ def test_a_broken_primitive_is_found(broken: str, clinic: Clinic, monkeypatch: p
         "hash_order": lambda self, columns, salt: right(self, columns, salt + "!"),
         "shifted": lambda self, total, bits: f"({right(self, total, bits)} + 1)",
     }
-    asked = [found for found in clinic.plans(range(30, 90), ()) if broken != "hash_order" or found[1].key_finder is not None]
+    asked = [found for found in clinic.plans(range(30, 90), ()) if broken != "hash_order" or found[1].key_discovery is not None]
     plans = [(number, plan, record(plan, clinic.engine, seed=number)) for number, plan in asked[:12]]
     monkeypatch.setattr(DuckDBDialect, broken, wrong[broken])
     statements = [

@@ -15,7 +15,7 @@ from engines.beliefs.stores import ENGINES, Stores
 from discreet.engines.engine import Engine
 from discreet.query.relation.expr import Column, Expr, Literal, call
 from discreet.query.relation.node import Scan
-from discreet.tables.column import Column as Declared
+from discreet.tables.column import ColumnMetadata as Declared
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow

@@ -9,7 +9,7 @@ from discreet.engines.dialect import Dialect
 from discreet.query.relation.expr import Column as Named
 from discreet.query.relation.node import Scan, Select
 from discreet.query.relation.write import write_relation
-from discreet.tables.column import Column
+from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Person
@@ -19,7 +19,7 @@ TABLES = ["Visits", "select", "my table", "a.b", 'q"uote', "it's", "日本", "t"
 
 
 def scan_of(name: str, columns: list[str]) -> Scan:
-    return Scan(Table(name, tuple(Column.of(column, Kind.INTEGER) for column in columns), EachRow()))
+    return Scan(Table(name, tuple(ColumnMetadata.of(column, Kind.INTEGER) for column in columns), EachRow()))
 
 
 def test_columns(engine_of: EngineOf) -> None:
@@ -45,7 +45,7 @@ def test_names_that_differ_late(engine_of: EngineOf) -> None:
 
 
 def written(dialect: Dialect) -> str:
-    table = Table("Visits", (Column.of("Who", Kind.INTEGER), Column.of("X", Kind.REAL, bounds=(0, 10))), Person("Who"))
+    table = Table("Visits", (ColumnMetadata.of("Who", Kind.INTEGER), ColumnMetadata.of("X", Kind.REAL, bounds=(0, 10))), Person("Who"))
     return write_relation(Scan(table), dialect)
 
 

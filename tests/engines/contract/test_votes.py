@@ -15,7 +15,7 @@ from discreet.query.relation.expr import Column
 from discreet.query.relation.node import Scan
 from discreet.run.source import Source
 from discreet.run.write import write_votes
-from discreet.tables.column import Column as Declared
+from discreet.tables.column import ColumnMetadata as Declared
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 from discreet.tables.unit import Person

@@ -87,7 +87,7 @@ def test_accuracy_in_changes() -> None:
     data = np.arange(100, 500)
     far = int(mechanism.error(0.9))
     found = statistic.local(data, far)
-    low, high = statistic.told(int(found.low[far])), statistic.told(int(found.high[far]))
+    low, high = statistic.to_value(int(found.low[far])), statistic.to_value(int(found.high[far]))
     bits, size = Seeded(8), 600
     missed = sum(not low <= mechanism.sample(data, bits) <= high for _ in range(size))
     assert missed < 0.1 * size + 5 * math.sqrt(0.09 * size)

@@ -64,12 +64,12 @@ def test_reach_holds_everything_that_so_many_changes_make(statistic: Robust, adj
 @each
 def test_jumps_hold_every_local_sensitivity(statistic: Robust, adjacency: Adjacency) -> None:
     for data in sets(adjacency):
-        jumps = statistic.local(list(data), CHANGES - 1).jumps
+        at_distance = statistic.local(list(data), CHANGES - 1).at_distance
         for k in range(CHANGES):
             true = local_sensitivity(data, POINTS, adjacency, k, lambda other: plainly(statistic, other))
-            assert jumps[k] >= true
+            assert at_distance[k] >= true
             if statistic.name == "median" and (adjacency == "replace-one" or data):
-                assert jumps[k] == true
+                assert at_distance[k] == true
 
 
 def moved(statistic: Robust, adjacency: Adjacency) -> list[tuple[Data, Data]]:
@@ -83,7 +83,11 @@ def moved(statistic: Robust, adjacency: Adjacency) -> list[tuple[Data, Data]]:
         for other in neighbours(data, POINTS, adjacency) | neighbours(data, POINTS, "add/remove"):
             there = statistic.local(list(other), CHANGES)
             nested = np.all(here.high[:-1] <= there.high[1:]) and np.all(here.low[:-1] >= there.low[1:])
-            if not nested or not np.all(here.jumps[:-1] <= there.jumps[1:]) or abs(here.value - there.value) > here.jumps[0]:
+            if (
+                not nested
+                or not np.all(here.at_distance[:-1] <= there.at_distance[1:])
+                or abs(here.value - there.value) > here.at_distance[0]
+            ):
                 broken.append((data, other))
     return broken
 
@@ -103,7 +107,7 @@ def test_ranks_of_another_adjacency_are_caught(monkeypatch: pytest.MonkeyPatch) 
 @each
 def test_nothing_falls_and_the_ends_are_the_ends(statistic: Robust, adjacency: Adjacency) -> None:
     found = statistic.local([1, 1, 2], 40)
-    assert all(a <= b for a, b in pairwise(found.jumps.tolist()))
+    assert all(a <= b for a, b in pairwise(found.at_distance.tolist()))
     assert all(a >= b for a, b in pairwise(found.low.tolist()))
     assert (found.low[-1], found.high[-1]) == (statistic.least, statistic.most)
 
@@ -111,11 +115,11 @@ def test_nothing_falls_and_the_ends_are_the_ends(statistic: Robust, adjacency: A
 def test_units_and_places() -> None:
     mean = Robust.trimmed_mean(0.25, lower=-10, upper=10, step=1)
     assert mean.unit == Fraction(1, 64)
-    assert mean.told(mean.local([3] * 9, 0).value) == 3.0
-    assert mean.told(-(10**9)) == -10.0
-    assert mean.told(10**9) == 10.0
+    assert mean.to_value(mean.local([3] * 9, 0).value) == 3.0
+    assert mean.to_value(-(10**9)) == -10.0
+    assert mean.to_value(10**9) == 10.0
     spread = Robust.interquartile_range(lower=100, upper=200, step=1)
-    assert spread.told(spread.local([110, 120, 130, 140], 0).value) == 20.0
+    assert spread.to_value(spread.local([110, 120, 130, 140], 0).value) == 20.0
     median = Robust.median(lower=0, upper=10, step=1)
     places = Places(np.array([7, 2, 2, 99]), np.array([1, 2, 1, 3]))
     assert median.local(places, 1).value == median.local([2, 2, 2, 7, 10, 10, 10], 1).value

@@ -49,7 +49,7 @@ def test_a_test_of_the_data_alone_is_caught() -> None:
     statistic = Robust.median(**ENDS)
 
     def alone(data: Data) -> int:  # passes whatever is calm itself, however near to trouble
-        return 100 if statistic.local(list(data), 0).jumps[0] <= 1 else 0
+        return 100 if statistic.local(list(data), 0).at_distance[0] <= 1 else 0
 
     assert not premises(statistic, "add/remove", 1, alone)
 

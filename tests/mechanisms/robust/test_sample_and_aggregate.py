@@ -42,11 +42,13 @@ def test_a_record_is_in_one_block_and_changes_one_block(kind: Any) -> None:
     assert sum(a != b for a, b in zip(before, more, strict=True)) == 1
 
 
-def mean_law_excess(moved: int, honest: bool = True) -> float:
+def mean_law_excess(blocks_per_unit: int, honest: bool = True) -> float:
     """ln of the largest ratio of densities between answers of which `moved` blocks went from one end to the other, over ε."""
-    mechanism = SampleAndAggregate(epsilon=1, estimator=len, blocks=8, aggregate="mean", moved=moved if honest else 1, **ENDS)
+    mechanism = SampleAndAggregate(
+        epsilon=1, estimator=len, blocks=8, aggregate="mean", blocks_per_unit=blocks_per_unit if honest else 1, **ENDS
+    )
     noise: Any = mechanism.aggregator
-    return float(Fraction(10 * moved, 8) / noise.scale)
+    return float(Fraction(10 * blocks_per_unit, 8) / noise.scale)
 
 
 def test_means_are_private_for_as_many_blocks_as_move() -> None:
@@ -59,10 +61,10 @@ def test_aggregates_are_those_that_were_proved() -> None:
     median = SampleAndAggregate(epsilon=1, estimator=len, blocks=9, **ENDS)
     assert median.aggregator == Quantile(epsilon=1, lower=0, upper=10, adjacency="replace-one")
     assert median.loss == median.aggregator.loss
-    twice = SampleAndAggregate(epsilon=1, estimator=len, blocks=9, moved=2, **ENDS)
+    twice = SampleAndAggregate(epsilon=1, estimator=len, blocks=9, blocks_per_unit=2, **ENDS)
     assert twice.aggregator == Quantile(epsilon="1/2", lower=0, upper=10, adjacency="replace-one")
     assert twice.loss.epsilon_at(0) == 1
-    stable = SampleAndAggregate(epsilon=1, delta="1e-6", estimator=len, blocks=9, aggregate="stable", moved=2)
+    stable = SampleAndAggregate(epsilon=1, delta="1e-6", estimator=len, blocks=9, aggregate="stable", blocks_per_unit=2)
     part: Any = stable.aggregator
     assert stable.loss == Approx(1, "1e-6")
     assert part.loss.group(2).delta_at(1) == pytest.approx(1e-6, rel=1e-12)  # group privacy brings the parts back to the whole
@@ -172,7 +174,7 @@ def test_stable_answers_are_told() -> None:
         {"lower": 0},
         {"lower": 3, "upper": 3},
         {"blocks": 1, **ENDS},
-        {"moved": 0, **ENDS},
+        {"blocks_per_unit": 0, **ENDS},
         {"blocks": 10**9, **ENDS},
     ],
 )

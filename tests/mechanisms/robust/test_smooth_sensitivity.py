@@ -18,8 +18,8 @@ from discreet import exact
 from discreet.errors import Invalid
 from discreet.loss.notions import Approx, Pure
 from discreet.mechanisms.robust import smooth_sensitivity
-from discreet.mechanisms.robust.order_statistics import Local, Robust
-from discreet.mechanisms.robust.smooth_sensitivity import Ladder, SmoothSensitivity
+from discreet.mechanisms.robust.order_statistics import LocalSensitivity, Robust
+from discreet.mechanisms.robust.smooth_sensitivity import SmoothSensitivity, WidthLadder
 from discreet.mechanisms.sensitivity import Adjacency
 from discreet.private import Private
 
@@ -33,7 +33,7 @@ def law(mechanism: SmoothSensitivity, data: Data) -> list[float]:
     assert statistic is not None
     ladder = smooth_sensitivity._ladder(mechanism.smoothness, mechanism.most)
     found = statistic.local(list(data), mechanism.changes)
-    noise = mechanism._law(ladder.width(ladder.rung(found.jumps)) / mechanism.rate)
+    noise = mechanism._law(ladder.width(ladder.rung(found.at_distance)) / mechanism.rate)
     with exact.precision(160):
         inside = [noise.mass(k - found.value) for k in range(1, POINTS - 1)]
         low = noise.beyond(found.value) / 2 if found.value else exact.ball(1) - noise.beyond(1) / 2
@@ -70,10 +70,10 @@ def test_draws_have_that_law(delta: Any, data: Data) -> None:
 
 
 def test_the_local_sensitivity_itself_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unsmoothed(self: Ladder, jumps: Any) -> int:
-        return int(np.searchsorted(self.rungs, jumps[0] * self.one))
+    def unsmoothed(self: WidthLadder, at_distance: Any) -> int:
+        return int(np.searchsorted(self.rungs, at_distance[0] * self.one))
 
-    monkeypatch.setattr(Ladder, "rung", unsmoothed)
+    monkeypatch.setattr(WidthLadder, "rung", unsmoothed)
     assert excess(SmoothSensitivity(epsilon=1, statistic=Robust.median(**ENDS)), "add/remove") > 0.05
 
 
@@ -125,9 +125,9 @@ def test_a_rung_moves_by_one_between_neighbours() -> None:
     for adjacency in ("add/remove", "replace-one"):
         statistic = Robust.median(**ENDS, adjacency=adjacency)
         for data in all_data(POINTS, MOST):
-            here = ladder.rung(statistic.local(list(data), len(ladder.rungs)).jumps)
+            here = ladder.rung(statistic.local(list(data), len(ladder.rungs)).at_distance)
             for other in neighbours(data, POINTS, adjacency):
-                assert abs(here - ladder.rung(statistic.local(list(other), len(ladder.rungs)).jumps)) <= 1
+                assert abs(here - ladder.rung(statistic.local(list(other), len(ladder.rungs)).at_distance)) <= 1
 
 
 def test_accuracy_where_the_data_are_calm_and_where_they_are_not() -> None:
@@ -137,7 +137,7 @@ def test_accuracy_where_the_data_are_calm_and_where_they_are_not() -> None:
         mechanism = SmoothSensitivity(epsilon=1, delta=delta, statistic=statistic)
         found = statistic.local(calm, mechanism.changes)
         ladder = smooth_sensitivity._ladder(mechanism.smoothness, mechanism.most)
-        width = ladder.width(ladder.rung(found.jumps))
+        width = ladder.width(ladder.rung(found.at_distance))
         bits, limit, size = Seeded(11), mechanism.error(0.9, sensitivity=width), 2000
         missed = sum(abs(mechanism.sample(calm, bits) - 500) > limit for _ in range(size))
         assert missed < 0.1 * size + 5 * math.sqrt(0.09 * size)
@@ -147,7 +147,7 @@ def test_accuracy_where_the_data_are_calm_and_where_they_are_not() -> None:
 def test_a_general_local_answer() -> None:
     mechanism = SmoothSensitivity(epsilon=2, most=100, unit="1/4")
     ends = np.array([0, 0])
-    calm = Local(40, ends, ends, np.array([0, 1, 2, 100]))
+    calm = LocalSensitivity(40, ends, ends, np.array([0, 1, 2, 100]))
     assert abs(mechanism.release(Private(calm)) - 10) < 10**9
     assert mechanism.error(sensitivity=1) < mechanism.error()
     with pytest.raises(Invalid):
@@ -155,12 +155,12 @@ def test_a_general_local_answer() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), None, 10**400, "x", [1]])
-@pytest.mark.parametrize("jumps", [[None], [10**30], [float("nan"), 1.5], ["x"], [], [-5, 2]])
-def test_private_answers_never_fail(value: Any, jumps: Any) -> None:
+@pytest.mark.parametrize("at_distance", [[None], [10**30], [float("nan"), 1.5], ["x"], [], [-5, 2]])
+def test_private_answers_never_fail(value: Any, at_distance: Any) -> None:
     mechanism = SmoothSensitivity(epsilon=2, most=100)
     empty = np.array([], np.int64)
-    assert isinstance(mechanism.release(Private(Local(value, empty, empty, jumps))), float)
-    assert isinstance(mechanism.release(Private(Local(value, empty, empty, np.array(jumps, object)))), float)
+    assert isinstance(mechanism.release(Private(LocalSensitivity(value, empty, empty, at_distance))), float)
+    assert isinstance(mechanism.release(Private(LocalSensitivity(value, empty, empty, np.array(at_distance, object)))), float)
 
 
 def test_jumps_that_end_early_count_as_the_largest() -> None:

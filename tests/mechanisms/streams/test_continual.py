@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import Invalid
-from discreet.mechanisms.streams.continual import Run
+from discreet.mechanisms.streams.continual import StreamRun
 from discreet.mechanisms.streams.toeplitz import Toeplitz
 from discreet.mechanisms.streams.tree import Tree
 from discreet.noise.bits import SystemBits
@@ -26,7 +26,7 @@ class Interrupts(SystemBits):
         raise KeyboardInterrupt
 
 
-def interrupted(run: Run, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def interrupted(run: StreamRun, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stop it while coins are drawn, or between the steps of one batch."""
     values: Any = [Private(1)] if how == "add" else [Private([1, 0, 0, 0])]
     if how == "between":

@@ -13,7 +13,7 @@ from mechanisms.shake import Shake
 from theorems import laws
 
 from discreet.errors import Error, Invalid
-from discreet.mechanisms.streams.sparse_vector import Outcome, SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, ThresholdAnswer
 from discreet.private import Private
 
 
@@ -47,7 +47,12 @@ def test_longer_streams_have_larger_errors() -> None:
 
 def test_it_stops_after_its_hits() -> None:
     mechanism = SparseVector(epsilon=1000, threshold=100, hits=2)
-    assert mechanism.release([0, 200, 0, 300, 400]) == [Outcome(False), Outcome(True), Outcome(False), Outcome(True)]
+    assert mechanism.release([0, 200, 0, 300, 400]) == [
+        ThresholdAnswer(False),
+        ThresholdAnswer(True),
+        ThresholdAnswer(False),
+        ThresholdAnswer(True),
+    ]
     run = mechanism.open()
     assert [run.ask(Private(a)).above for a in (0, 200, 300)] == [False, True, True]
     assert run.halted
@@ -75,7 +80,7 @@ def test_the_split_has_the_least_variance() -> None:
 
 def test_gaps_and_values_are_near_the_truth() -> None:
     gap = SparseVector(epsilon=1000, threshold=100, extra="gap").release([50, 103])
-    assert gap[0] == Outcome(False, None)
+    assert gap[0] == ThresholdAnswer(False, None)
     assert gap[1].extra == pytest.approx(3, abs=1)
     value = SparseVector(epsilon=1000, threshold=100, extra="value").release([50, 103])
     assert value[1].extra == pytest.approx(103, abs=1)
@@ -85,7 +90,7 @@ def test_gaps_and_values_are_near_the_truth() -> None:
 def test_private_answers_are_total(answer: Any) -> None:
     mechanism = SparseVector(epsilon=1, threshold=0)
     outcomes = mechanism.sample([answer], Shake(0, limit=1 << 16))
-    assert [type(o) for o in outcomes] == [Outcome]
+    assert [type(o) for o in outcomes] == [ThresholdAnswer]
     if isinstance(answer, float | int) and abs(answer) > 10:
         assert outcomes[0].above == (answer > 0)
 

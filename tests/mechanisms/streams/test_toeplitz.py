@@ -12,7 +12,7 @@ import pytest
 from scripted import Seeded
 
 from discreet.errors import Invalid
-from discreet.mechanisms.streams.toeplitz import Toeplitz, ToeplitzRun, length_moved
+from discreet.mechanisms.streams.toeplitz import Toeplitz, ToeplitzRun, measurement_sensitivity
 from discreet.mechanisms.streams.toeplitz_factor import UNIT, Factor
 from discreet.private import Private
 
@@ -47,7 +47,7 @@ def worst(c: list[Fraction], k: int) -> Fraction:
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_the_columns_move_as_far_as_is_said_and_no_further(size: int, k: int) -> None:
     factor = Factor.of(size)
-    longest, said = worst(coefficients(factor), k), factor.moved(k)
+    longest, said = worst(coefficients(factor), k), factor.sensitivity(k)
     assert longest <= said**2 < longest * (1 + Fraction(1, 2**60))
 
 
@@ -55,7 +55,7 @@ def test_the_columns_move_as_far_as_is_said_and_no_further(size: int, k: int) ->
 def test_other_powers_keep_the_lemma(power: Fraction) -> None:
     factor = Factor.of(5, power)
     for k in (1, 3):
-        longest, said = worst(coefficients(factor), k), factor.moved(k)
+        longest, said = worst(coefficients(factor), k), factor.sensitivity(k)
         assert longest <= said**2 < longest * (1 + Fraction(1, 2**60))
     for size in (60, 1000):
         lengths = []
@@ -63,14 +63,14 @@ def test_other_powers_keep_the_lemma(power: Fraction) -> None:
             powers = list(itertools.accumulate(range(1, size), lambda r, k: r * (k - 1 + alpha) / k, initial=1.0))  # noqa: B023
             lengths.append(math.hypot(*powers))
         near = Factor.of(size, power)
-        assert lengths[0] * lengths[1] * 0.97 < float(near.moved(1)) * near.row(size) < lengths[0] * lengths[1] * 1.03
+        assert lengths[0] * lengths[1] * 0.97 < float(near.sensitivity(1)) * near.row(size) < lengths[0] * lengths[1] * 1.03
 
 
 @pytest.mark.parametrize(("size", "k"), [(365, 1), (365, 20), (365, 365), (1000, 100), (3, 2)])
 def test_the_best_power_is_no_worse_than_the_root_or_noise_on_each_step(size: int, k: int) -> None:
     best, root = Factor.best(size, k), Factor.of(size)
-    errs = float(best.moved(k)) * best.row(size)
-    assert errs <= float(root.moved(k)) * root.row(size)
+    errs = float(best.sensitivity(k)) * best.row(size)
+    assert errs <= float(root.sensitivity(k)) * root.row(size)
     assert errs <= math.sqrt(k) * math.sqrt(size) * 1.01
     assert (best == root) == (k == 1)
 
@@ -78,7 +78,7 @@ def test_the_best_power_is_no_worse_than_the_root_or_noise_on_each_step(size: in
 def test_one_column_is_not_enough_for_two() -> None:
     """The check sees a sensitivity that forgets how often a unit counts; √k times it would not do either."""
     longest = worst(coefficients(Factor.of(5)), 2)
-    assert longest > Factor.of(5).moved(1) ** 2 * 2
+    assert longest > Factor.of(5).sensitivity(1) ** 2 * 2
 
 
 def test_coefficients_that_rise_would_break_the_lemma() -> None:
@@ -93,7 +93,7 @@ def test_the_closed_form_is_the_sum_of_columns(size: int, k: int) -> None:
     factor = Factor.of(size)
     c = coefficients(factor)
     exactly = square([sum(c[max(0, t - min(k, size) + 1) : t + 1], Fraction(0)) for t in range(size)])
-    assert exactly <= factor.moved(k) ** 2 < exactly * (1 + Fraction(1, 2**60))
+    assert exactly <= factor.sensitivity(k) ** 2 < exactly * (1 + Fraction(1, 2**60))
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 17, 365, 2**20, 2**40])
@@ -105,7 +105,7 @@ def test_the_factor_is_as_the_lemmas_need_it(size: int) -> None:
     assert all(weight > 0 for weight in factor.weights)
     assert sum(factor.weights) == 2**UNIT
     root = (math.log(size) / math.pi + 1.0664) if size > 300 else sum((math.comb(2 * k, k) / 4**k) ** 2 for k in range(size))
-    assert root * 0.999 < float(factor.moved(1)) * factor.row(size) < root * 1.01
+    assert root * 0.999 < float(factor.sensitivity(1)) * factor.row(size) < root * 1.01
 
 
 def test_the_rows_are_those_of_the_inverse() -> None:
@@ -122,7 +122,7 @@ def test_the_rows_are_those_of_the_inverse() -> None:
         lengths = [np.linalg.norm(rows[t] - (rows[t - w] if t >= w else 0)) for t in range(size)]
         assert factor.row_of_window(w) == pytest.approx(lengths[-1], rel=1e-9)
         assert max(lengths) <= lengths[-1] * (1 + 1e-9)
-    assert factor.reach == pytest.approx(rows[-1].sum(), rel=1e-9)
+    assert factor.row_sum == pytest.approx(rows[-1].sum(), rel=1e-9)
 
 
 def exactly_measured(mechanism: Toeplitz, x: list[int]) -> list[Fraction]:
@@ -145,20 +145,20 @@ def test_rounded_buffers_move_no_further_than_is_said() -> None:
             assert 0 <= truth - got < Fraction(size, 2**128)
             rounded |= truth != got
         moved = square([one - other for one, other in zip(a, b, strict=True)])
-        assert moved <= length_moved(size, Fraction(9), k) ** 2
+        assert moved <= measurement_sensitivity(size, Fraction(9), k) ** 2
         if trial == 0:
-            assert moved > length_moved(size, Fraction(9), k) ** 2 * (1 - Fraction(1, 2**60))
+            assert moved > measurement_sensitivity(size, Fraction(9), k) ** 2 * (1 - Fraction(1, 2**60))
     assert rounded  # or the slack would not have been tried
 
 
 @pytest.mark.parametrize(("size", "k"), [(1, 1), (40, 3), (365, 1), (10**6, 100)])
 def test_the_rounding_of_the_buffers_is_paid_for(size: int, k: int) -> None:
     """T·√T·2⁻¹²⁸ in length, beyond what the columns move; also where units are exchanged, which makes √2 of the columns."""
-    columns = 9 * Factor.best(size, k).moved(k)
-    allowed = length_moved(size, Fraction(9), k) - columns
+    columns = 9 * Factor.best(size, k).sensitivity(k)
+    allowed = measurement_sensitivity(size, Fraction(9), k) - columns
     assert allowed**2 >= Fraction(size**3, 2**256)
     assert allowed <= Fraction(2 * size**2, 2**128)
-    exchanged = length_moved(size, Fraction(9), k, exchanged=True) - allowed
+    exchanged = measurement_sensitivity(size, Fraction(9), k, exchanged=True) - allowed
     assert 2 * columns**2 <= exchanged**2 < 2 * columns**2 * (1 + Fraction(1, 2**50))
 
 
@@ -168,7 +168,7 @@ def test_exchanged_units_move_by_what_is_said() -> None:
     c = coefficients(Factor.best(size, k))
     units = [v for v in itertools.product((0, 1), repeat=size) if sum(v) <= k]
     longest = max(square(through(c, [a - b for a, b in zip(v, w, strict=True)])) for v in units for w in units)
-    assert Factor.best(size, k).moved(k) ** 2 < longest <= length_moved(size, Fraction(1), k, exchanged=True) ** 2
+    assert Factor.best(size, k).sensitivity(k) ** 2 < longest <= measurement_sensitivity(size, Fraction(1), k, exchanged=True) ** 2
     one, two = (Toeplitz(rho=1, horizon=size, contributions=k, exchanged=each) for each in (False, True))
     assert float(two.scale / one.scale) == pytest.approx(math.sqrt(2))
     assert one.loss.rho == pytest.approx(1)

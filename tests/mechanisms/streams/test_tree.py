@@ -16,7 +16,7 @@ from discreet import exact
 from discreet.errors import Invalid
 from discreet.mechanisms.streams import tree_nodes
 from discreet.mechanisms.streams.tree import Tree, TreeRun, published_error
-from discreet.mechanisms.streams.tree_nodes import best_arity, digits, l1_moved, l2_squared, node_counts, nodes_of_window, tail_of_sum
+from discreet.mechanisms.streams.tree_nodes import best_arity, digits, l1_sensitivity, l2_squared, node_counts, nodes_of_window, tail_of_sum
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.private import Private
 
@@ -44,18 +44,18 @@ def worst(matrix: np.ndarray[Any, Any], k: int) -> tuple[int, int]:
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("arity", [2, 3, 4])
 def test_the_nodes_move_as_far_as_is_said_and_no_further(horizon: int, k: int, arity: int) -> None:
-    assert worst(nodes(horizon, arity), k) == (l1_moved(horizon, k, arity), l2_squared(horizon, k, arity))
+    assert worst(nodes(horizon, arity), k) == (l1_sensitivity(horizon, k, arity), l2_squared(horizon, k, arity))
 
 
 @pytest.mark.parametrize(("horizon", "arity"), [(27, 3), (30, 3), (16, 4), (37, 5)])
 def test_wider_trees_move_as_far_as_is_said(horizon: int, arity: int) -> None:
-    assert worst(nodes(horizon, arity), 2) == (l1_moved(horizon, 2, arity), l2_squared(horizon, 2, arity))
+    assert worst(nodes(horizon, arity), 2) == (l1_sensitivity(horizon, 2, arity), l2_squared(horizon, 2, arity))
 
 
 def test_one_step_is_not_enough_for_two() -> None:
     """The check sees a sensitivity that forgets how often a unit counts."""
     far, long = worst(nodes(8), 2)
-    assert far > l1_moved(8, 1)
+    assert far > l1_sensitivity(8, 1)
     assert long > l2_squared(8, 1)
     assert long > 2 * l2_squared(8, 1)
 
@@ -109,7 +109,7 @@ def test_a_level_without_noise_is_seen() -> None:
 def test_the_loss_is_what_the_nodes_cost(horizon: int, k: int) -> None:
     pure = Tree(epsilon="1/3", horizon=horizon, sensitivity=4, contributions=k)
     assert pure.loss.epsilon == Fraction(1, 3)
-    assert pure.scale == 3 * 4 * l1_moved(horizon, k)
+    assert pure.scale == 3 * 4 * l1_sensitivity(horizon, k)
     assert pure.loss_at(3).epsilon == 1
     smooth = Tree(rho="1/8", horizon=horizon, sensitivity=3, contributions=k)
     assert smooth.loss.rho is not None

@@ -17,7 +17,7 @@ from discreet.query.relation.expr import Call, Column, Expr, Literal, field_of
 from discreet.query.relation.functions import FUNCTIONS
 from discreet.query.relation.node import PerUnit, Scan, Select, Within
 from discreet.query.relation.write import write_relation
-from discreet.tables.column import Column as Declared
+from discreet.tables.column import ColumnMetadata as Declared
 from discreet.tables.kind import Kind, Value
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Person

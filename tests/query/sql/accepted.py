@@ -3,6 +3,18 @@
 
 ACCEPTED: list[tuple[str, str]] = [
     (
+        "SELECT COUNT(DISTINCT person_id) FILTER (WHERE urgent) FROM visits",
+        "visits ASK count_units=count_units(case(urgent, 1, NULL))",
+    ),
+    (
+        "SELECT CORR(cost, quantity), COVAR_POP(cost, cost) FROM visits",
+        "visits ASK corr_cost_quantity=correlation(cost, case(is_null(cost), NULL, quantity)), covar_pop_cost_cost=covar(cost, cost, population)",
+    ),
+    (
+        "SELECT SKEWNESS(cost) FILTER (WHERE urgent) FROM visits",
+        "visits ASK skewness=skewness(case(urgent, cost, NULL))",
+    ),
+    (
         "SELECT COUNT(*) FROM visits",
         "visits ASK count=count()",
     ),

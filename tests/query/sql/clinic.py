@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from discreet.query.question import Measure, Question
+from discreet.query.question import Question
 from discreet.query.relation.expr import Call, Column, Expr, Literal
 from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where
+from discreet.query.statistics.average import Average
+from discreet.query.statistics.correlation import Correlation
+from discreet.query.statistics.count import Count
+from discreet.query.statistics.count_distinct import CountDistinct
+from discreet.query.statistics.count_units import CountUnits
+from discreet.query.statistics.covar import Covar
+from discreet.query.statistics.mode import Mode
+from discreet.query.statistics.percentile import Percentile
+from discreet.query.statistics.skewness import Skewness
+from discreet.query.statistics.statistic import Statistic
+from discreet.query.statistics.stddev import StandardDeviation
+from discreet.query.statistics.sum import Sum
+from discreet.query.statistics.variance import Variance
 from discreet.tables.catalog import Catalog
-from discreet.tables.column import Column as Declared
+from discreet.tables.column import ColumnMetadata as Declared
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Link, Person
@@ -89,20 +102,36 @@ def relation(node: Relation) -> str:
             return f"{relation(below)}/({', '.join(units)}; {named(keys)}; {found})"
 
 
-def measure(asked: Measure) -> str:
-    """A statistic, shortly."""
-    inside = [] if asked.expr is None else [expression(asked.expr)]
-    inside += [] if asked.q is None else [str(asked.q)]
-    inside += ["population"] if asked.population else []
-    return f"{asked.function}({', '.join(inside)})"
+def statistic(asked: Statistic) -> str:
+    """A statistic, shortly: its class, its arguments, and what its name fixed."""
+    inside = [expression(expr) for expr in asked.exprs]
+    inside += [str(asked.q)] if isinstance(asked, Percentile) else []
+    inside += ["population"] if getattr(asked, "population", False) else []
+    return f"{WORDS[type(asked)]}({', '.join(inside)})" if asked.exprs or not isinstance(asked, Count) else "count()"
+
+
+WORDS = {
+    Count: "count_of",
+    CountUnits: "count_units",
+    CountDistinct: "count_distinct",
+    Sum: "sum",
+    Average: "mean",
+    Variance: "variance",
+    StandardDeviation: "stddev",
+    Percentile: "quantile",
+    Mode: "mode",
+    Correlation: "correlation",
+    Covar: "covar",
+    Skewness: "skewness",
+}
 
 
 def shown(question: Question) -> str:
     """A question in one line."""
     line = relation(question.relation)
     line += f" BY {named(question.keys)}" if question.keys else ""
-    line += " ASK " + ", ".join(f"{name}={measure(asked)}" for name, asked in question.measures)
-    plain = [*(name for name, _ in question.keys), *(name for name, _ in question.measures)]
+    line += " ASK " + ", ".join(f"{name}={statistic(asked)}" for name, asked in question.statistics)
+    plain = [*(name for name, _ in question.keys), *(name for name, _ in question.statistics)]
     if named(question.outputs) != ", ".join(plain):
         line += f" SHOW {named(question.outputs)}"
     line += "" if question.having is None else f" HAVING {expression(question.having)}"

@@ -30,8 +30,8 @@ def test_there_are_many() -> None:
 def test_outputs_use_known_names_and_computable_functions(text: str) -> None:
     """What comes after the release works on names of keys and measures alone, with functions that can be computed without an engine."""
     question = read(text, CATALOG)
-    known = {name for name, _ in question.keys} | {name for name, _ in question.measures}
-    assert len(known) == len(question.keys) + len(question.measures)
+    known = {name for name, _ in question.keys} | {name for name, _ in question.statistics}
+    assert len(known) == len(question.keys) + len(question.statistics)
     after = [expr for _, expr in question.outputs] + [expr for expr, _ in question.order] + ([question.having] if question.having else [])
     for expr in after:
         check(expr, known)

@@ -75,9 +75,9 @@ def test_a_replaced_person_changes_two_blocks_and_pays_for_two(table: list[dict[
     plans = []
     for adjacency in ("add/remove", "replace-one"):
         db = discreet.connect({"t": frame}, adjacency=adjacency, **options)
-        plans.append(db.estimate("t", len, epsilon=1, bounds=(0, 1), dry=True))
+        plans.append(db.estimate("t", len, bounds=(0, 1)).plan(epsilon=1))
     once, twice = (plan.mechanism for plan in plans)
-    assert (once.moved, twice.moved) == (1, 2)
+    assert (once.blocks_per_unit, twice.blocks_per_unit) == (1, 2)
     assert twice.aggregator.epsilon == once.aggregator.epsilon / 2
 
 

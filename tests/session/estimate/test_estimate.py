@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars
 import pytest
+from attrs import evolve
 from typer.testing import CliRunner
 
 import discreet
@@ -95,7 +96,7 @@ def test_bounds_between_whole_numbers() -> None:
 
 def test_every_statistic_pays_for_replacements() -> None:
     for what, of in (("median", "wage"), ("mode", "job")):
-        plans = [one_each(adjacency=kind).estimate("visits", what, of, epsilon=1, dry=True) for kind in ("add/remove", "replace-one")]
+        plans = [one_each(adjacency=kind).estimate("visits", what, of).plan(epsilon=1) for kind in ("add/remove", "replace-one")]
         told: list[Any] = [getattr(plan.mechanism, "mechanism", plan.mechanism) for plan in plans]  # type: ignore[union-attr]
         assert [getattr(one, "statistic", one).adjacency for one in told] == ["add/remove", "replace-one"]
 
@@ -176,11 +177,13 @@ def test_pay_first_and_receipts(tmp_path: Path) -> None:
     db.close()
     ledger = open_ledger(str(path), terms, None)
     found.verify(ledger)
-    changed = Estimate(found.value, None, found.what, found.how, found.receipt | {"epsilon": "1/2"})
+    changed = Estimate(
+        found.value, None, found.what, found.how, evolve(found.receipt, priced=evolve(found.receipt.priced, epsilon=Fraction(1, 2)))
+    )
     with pytest.raises(Invalid):
         changed.verify(ledger)
     other = Estimate(found.value + 1, None, found.what, found.how, found.receipt)
-    with pytest.raises(LedgerError, match="another value"):
+    with pytest.raises(LedgerError, match="other answers"):
         other.verify(ledger)
     ledger.close()
     for one, sound in ((found, True), (other, False)):
@@ -195,9 +198,9 @@ def test_pay_first_and_receipts(tmp_path: Path) -> None:
 
 def test_a_dry_run_costs_nothing_and_says_everything() -> None:
     db = session()
-    plan: Any = db.estimate("visits", slope, epsilon=1, bounds=(-10, 10), dry=True)
+    plan: Any = db.estimate("visits", slope, bounds=(-10, 10)).plan(epsilon=1)
     assert "60 blocks" in plan.explain()
-    assert "for 10 units together: ε = 10" in repr(plan)
+    assert "for 10 units together: ε = 10" in plan.explain()
     assert plan.error() > 1
     assert not db.spent.epsilon
 

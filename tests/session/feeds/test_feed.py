@@ -25,16 +25,17 @@ from discreet.engines.duckdb.engine import DuckDB
 from discreet.engines.engine import Engine
 from discreet.errors import BudgetExceeded, EngineError, Invalid, Refused
 from discreet.ledger.ledger import Ledger
-from discreet.mechanisms.streams.toeplitz import Toeplitz, length_moved
+from discreet.ledger.receipt import verify_receipt
+from discreet.mechanisms.streams.toeplitz import Toeplitz, measurement_sensitivity
 from discreet.mechanisms.streams.toeplitz_factor import UNIT, Factor
 from discreet.mechanisms.streams.tree import Tree
 from discreet.private import reveal
 from discreet.run.statement import Statement
-from discreet.session.feeds import feed as daily
+from discreet.session.feeds import days as released_days
+from discreet.session.feeds.calendar import Calendar
 from discreet.session.feeds.days import Batch
 from discreet.session.feeds.feed import Feed
-from discreet.session.feeds.request import Calendar, Order
-from discreet.session.receipts import verify_receipt
+from discreet.session.feeds.totals import DailyTotals
 from discreet.session.session import Session
 
 FIRST = datetime.date(2026, 1, 1)
@@ -91,7 +92,7 @@ def reference(rows: list[Row], per_day: int, active: int, summed: bool, low: int
 # ── what one unit moves ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def moves_too_far(order: Order, before: list[int], after: list[int], unsigned: bool = True) -> bool:
+def moves_too_far(order: DailyTotals, before: list[int], after: list[int], unsigned: bool = True) -> bool:
     moved = [b - a for a, b in zip(before, after, strict=True)]
     return (
         sum(one != 0 for one in moved) > order.active_days
@@ -112,16 +113,16 @@ def test_a_unit_moves_no_more_than_is_said(value: str | None) -> None:
         for unit in range(4):
             with session([row for row in rows if row[0] != unit]) as db:
                 rest = values(feed_of(db, value=value))
-            assert not moves_too_far(feed.order, rest, whole, unsigned=value is None)
-            tight |= max(a - b for a, b in zip(whole, rest, strict=True)) == feed.order.moved
+            assert not moves_too_far(feed.plan.totals, rest, whole, unsigned=value is None)
+            tight |= max(a - b for a, b in zip(whole, rest, strict=True)) == feed.plan.totals.moved
     assert tight
 
 
 def ranked(order: str) -> Any:
     """Broken: a unit counts on other days than its first."""
-    written = Order.statement
+    written = DailyTotals.statement
 
-    def statement(self: Order, steps: int, dialect: Any) -> Statement:
+    def statement(self: DailyTotals, steps: int, dialect: Any) -> Statement:
         found = written(self, steps, dialect)
         return Statement(found.text.replace("ORDER BY k0", order), found.given, found.scans, found.shuffles)
 
@@ -149,7 +150,7 @@ def test_the_past_does_not_change() -> None:
 
 
 def test_last_days_instead_of_first_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Order, "statement", ranked("ORDER BY k0 DESC"))
+    monkeypatch.setattr(DailyTotals, "statement", ranked("ORDER BY k0 DESC"))
     assert changes_the_past(15)
 
 
@@ -158,9 +159,9 @@ def test_unbounded_days_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     with session([]) as db:
         empty = values(feed_of(db))
     with session(rows) as db:
-        assert not moves_too_far(feed_of(db).order, empty, values(feed_of(db)))
-        monkeypatch.setattr(Order, "statement", ranked("ORDER BY 1) - ROW_NUMBER() OVER (PARTITION BY k0"))
-        assert moves_too_far(feed_of(db).order, empty, values(feed_of(db)))
+        assert not moves_too_far(feed_of(db).plan.totals, empty, values(feed_of(db)))
+        monkeypatch.setattr(DailyTotals, "statement", ranked("ORDER BY 1) - ROW_NUMBER() OVER (PARTITION BY k0"))
+        assert moves_too_far(feed_of(db).plan.totals, empty, values(feed_of(db)))
 
 
 def test_the_mechanism_is_made_for_that() -> None:
@@ -169,8 +170,8 @@ def test_the_mechanism_is_made_for_that() -> None:
         mechanism = feed.mechanism
         assert isinstance(mechanism, Toeplitz)
         assert (mechanism.sensitivity, mechanism.contributions, mechanism.horizon) == (20, 3, 100)
-        assert feed.loss.basic == (1, feed.order.delta)
-        assert feed.order.delta == Fraction(1, 32000)
+        assert feed.loss.basic == (1, feed.plan.delta)
+        assert feed.plan.delta == Fraction(1, 32000)
         pure = feed_of(db, delta=0).mechanism
         assert isinstance(pure, Tree)
         assert (pure.sensitivity, pure.contributions, pure.loss.epsilon) == (2, 3, 1)
@@ -187,7 +188,7 @@ def test_a_replacement_moves_by_what_is_said() -> None:
         differences = {tuple(a - b for a, b in zip(v, w, strict=True)) for v in units for w in units}
         return max(sum(sum(c[t - s] * v[s] for s in range(t + 1)) ** 2 for t in range(size)) for v in differences)
 
-    alone = factor.moved(k) ** 2
+    alone = factor.sensitivity(k) ** 2
     assert worst((0, 1)) <= 2 * alone
     assert 2 * alone < worst((-1, 0, 1)) <= 4 * alone  # the root of two would not do for values of both signs
 
@@ -200,7 +201,7 @@ def test_replacing_costs_more_noise(value: str | None, times: Fraction) -> None:
         assert isinstance(two, Toeplitz)
         assert float(two.scale / one.scale) == pytest.approx(float(times), rel=1e-4)
         assert (two.exchanged, two.sensitivity / one.sensitivity) == ((True, 1) if value is None else (False, 2))
-        lengths = [length_moved(200, each.sensitivity, 3, each.exchanged) for each in (one, two)]
+        lengths = [measurement_sensitivity(200, each.sensitivity, 3, each.exchanged) for each in (one, two)]
         assert lengths[1] ** 2 >= (2 if value is None else 4) * lengths[0] ** 2 * (1 - Fraction(1, 2**60))
         trees = [feed_of(each, value=value, delta=0).mechanism for each in (db, other)]
         assert trees[1].sensitivity == 2 * trees[0].sensitivity
@@ -244,7 +245,7 @@ def test_wild_days_and_values_are_no_error() -> None:
         for every, start in (("week", "2025-12-29"), ("month", "2026-01-01")):
             assert sum(values(feed_of(db, day="d", every=every, start=start, days=1), 1)) == 5
         summed = feed_of(db, day="d", value="CLAMP(free, 0, 5)", per_day=1)
-        assert values(summed)[1] * float(summed.order.stat.step) == 12  # 5 + 0 + 5 + 2, and NaN is missing
+        assert values(summed)[1] * float(summed.plan.totals.stat.step) == 12  # 5 + 0 + 5 + 2, and NaN is missing
 
 
 def test_units_of_one_row() -> None:
@@ -252,7 +253,7 @@ def test_units_of_one_row() -> None:
     for said in ({"unit": discreet.each_row()}, {"one_row_per_unit": True}):
         with session(rows, **said) as db:
             feed = feed_of(db, value="cost")
-            assert (feed.order.per_day, feed.order.active_days) == (1, 1)
+            assert (feed.plan.totals.per_day, feed.plan.totals.active_days) == (1, 1)
             assert values(feed) == [15] * 4 + [10] * 4
             assert feed.mechanism.contributions == 1
 
@@ -270,12 +271,13 @@ def test_weeks_months_and_moments() -> None:
         assert values(feed_of(db, day="at")) == values(feed_of(db))
         weeks = feed_of(db, every="week", start="2025-12-29", days=6)
         counted = [
-            sum(day(3 * unit).isocalendar()[:2] == one.isocalendar()[:2] for unit in range(40)) for one in weeks.order.calendar.first_days
+            sum(day(3 * unit).isocalendar()[:2] == one.isocalendar()[:2] for unit in range(40))
+            for one in weeks.plan.totals.calendar.first_days
         ]
         assert values(weeks, 6) == counted
         months = feed_of(db, every="month", days=3)
         assert values(months, 3) == [sum(day(3 * unit).month == month for unit in range(40)) for month in (1, 2, 3)]
-        assert months.order.calendar.last == datetime.date(2026, 3, 31)
+        assert months.plan.totals.calendar.last == datetime.date(2026, 3, 31)
         assert len(months.release(until="2026-03-15")) == 2
 
 
@@ -283,8 +285,8 @@ def test_real_values_are_on_a_grid() -> None:
     rows: list[Row] = [(unit, 0, 7) for unit in range(10)]
     with session(rows) as db:
         feed = feed_of(db, value="CLAMP(free / 3, 0, 5)", epsilon=90, per_day=1, active_days=1, delta=0)
-        assert not feed.order.signed
-        assert values(feed)[0] * float(feed.order.stat.step) == pytest.approx(70 / 3, rel=1e-4)
+        assert not feed.plan.totals.signed
+        assert values(feed)[0] * float(feed.plan.totals.stat.step) == pytest.approx(70 / 3, rel=1e-4)
         assert feed.release(until=day(0)).totals[0] == pytest.approx(70 / 3, abs=4 * feed.error(0.999))
 
 
@@ -298,7 +300,7 @@ def test_one_payment_for_all_days() -> None:
         assert feed.explain()
         assert db.spent.epsilon == 0
         first = feed.release(until=day(2))
-        assert (db.spent.epsilon, db.spent.delta) == (1, feed.order.delta)
+        assert (db.spent.epsilon, db.spent.delta) == (1, feed.plan.delta)
         again = feed_of(db).release(until="2026-01-07")
         assert again.totals[:3] == first.totals
         assert len(again) == 7
@@ -403,7 +405,7 @@ def test_threads_share_a_feed(monkeypatch: pytest.MonkeyPatch, delta: Any) -> No
     """A switch of threads just when a batch has been named: each day is there once, and the same for both."""
     rows: list[Row] = [(unit, unit % 8, 1) for unit in range(800)]
     with session(rows, epsilon=10**6) as db, monkeypatch.context() as patch:
-        feed, name, begun, totals = feed_of(db, epsilon=10**5, delta=delta), daily.fingerprint, threading.Event(), {}
+        feed, name, begun, totals = feed_of(db, epsilon=10**5, delta=delta), released_days.digest, threading.Event(), {}
 
         def other() -> None:
             begun.wait(10)
@@ -414,15 +416,15 @@ def test_threads_share_a_feed(monkeypatch: pytest.MonkeyPatch, delta: Any) -> No
 
         def slow(named: Any) -> str:
             found = name(named)
-            if named[0] == feed.order.question and threading.current_thread() is thread:
+            if named[0] == feed.plan.priced.question and threading.current_thread() is thread:
                 between.append(not left.is_set())
-            elif named[0] == feed.order.question and not begun.is_set():
+            elif named[0] == feed.plan.priced.question and not begun.is_set():
                 begun.set()
                 thread.join(0.5)  # the other one may run now, if it can
                 left.set()
             return found
 
-        patch.setattr(daily, "fingerprint", slow)
+        patch.setattr(released_days, "digest", slow)
         totals["this"] = feed.release(until=day(6)).totals
         thread.join(10)
         assert not any(between)
@@ -524,7 +526,7 @@ def test_rows_windows_and_errors() -> None:
 def test_the_receipt_holds() -> None:
     with session([(1, 1, 1)]) as db:
         for said in ({}, {"delta": 0}):
-            receipt = feed_of(db, **said).release(until=day(1)).receipt
+            receipt = feed_of(db, **said).release(until=day(1)).receipt.to_json()
             verify_receipt(receipt, db._ledger)
             with pytest.raises(Invalid, match="changed"):
                 verify_receipt(receipt | {"epsilon": "2"})
@@ -541,7 +543,7 @@ def test_the_explanation_tells_who_and_how_much() -> None:
         assert "the last 7 days" in text
         summed = feed_of(db, value="cost")
         assert "its first 3 days with a value that is not missing, on each of them 20 at most" in summed.explain()
-        assert summed.release(until=day(0)).receipt["notes"] == ["of each unit its first 3 days with a value that is not missing count"]
+        assert summed.release(until=day(0)).receipt.notes == ("of each unit its first 3 days with a value that is not missing count",)
         assert "(paid)" not in text
         feed.release(until=day(0))
         assert "(paid)" in feed.explain()
@@ -672,7 +674,7 @@ def test_tables_that_only_grow_keep_their_past(asked: Any) -> None:
 
 @pytest.mark.parametrize("name", ["the last day", "not refunded"])
 def test_without_the_refusal_the_past_changes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.session.feeds.request.check_causal", lambda _: None)
+    monkeypatch.setattr("discreet.session.feeds.totals.check_causal", lambda _: None)
     assert grows_into_another_past(REFUSED[name])
 
 
@@ -688,5 +690,5 @@ def test_days_are_looked_at_and_taken_elsewhere(tmp_path: Path) -> None:
     assert list(days.to_pandas().columns) == list(days.to_polars().columns) == list(days.to_columns())
     days.plot(tmp_path / "days.png", "last_7")
     assert (tmp_path / "days.png").read_bytes()[:4] == b"\x89PNG"
-    with pytest.raises(Invalid, match="no column of that name"):
+    with pytest.raises(Invalid, match="no column to draw of that name"):
         days.plot(column="last_8")

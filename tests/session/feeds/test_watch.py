@@ -20,10 +20,11 @@ import discreet
 from discreet.engines.duckdb.engine import DuckDB
 from discreet.errors import BudgetExceeded, EngineError, Invalid, Refused
 from discreet.mechanisms.streams import sparse_vector
-from discreet.mechanisms.streams.sparse_vector import Run
+from discreet.mechanisms.streams.sparse_vector import SparseVectorRun
 from discreet.private import reveal
-from discreet.session.feeds.watch import Measured, Outcome, Watch
 from discreet.session.session import Session
+from discreet.session.watch.total import Measured
+from discreet.session.watch.watch import Outcome, Watch
 
 Row = tuple[int, str, float]
 ER, WARD = "SELECT COUNT(*) FROM visits WHERE dept = 'er'", "SELECT COUNT(*) FROM visits WHERE dept = 'ward'"
@@ -87,7 +88,7 @@ def test_a_value_is_as_near_as_it_says_however_far_the_threshold(threshold: Any)
 def test_values_are_added_as_fractions() -> None:
     """As floats, 2·(2⁶¹ + 2⁹) − 2⁶² would be right too; with a threshold that no float holds only fractions are."""
     with session() as db:
-        asked = Measured.of(db.watch(1, 0)._plan(ER))
+        asked = Measured.of(db.watch(1, 0)._compiled(ER))
         noise = sparse_vector.Laplace(epsilon=1, whole=False)
         threshold = -(2**62) + 1
         value, error = asked.told(float(2**61 + 2**9), Fraction(threshold), noise)
@@ -107,15 +108,15 @@ def test_thresholds_where_no_total_goes_are_not_asked_about(threshold: Any) -> N
 def events(monkeypatch: pytest.MonkeyPatch, ask: Any, stream: Watch) -> list[str]:
     """Debits and statements, in the order in which they happen."""
     seen: list[str] = []
-    till, read = type(stream._till), DuckDB.batches
-    pay = till.claim
+    payments, read = type(stream._pipeline.payments), DuckDB.batches
+    pay = payments.claim
 
     def batches(self: Any, *args: Any) -> Iterator[Any]:
         seen.append("statement")
         return read(self, *args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(till, "claim", lambda self, *a, **k: (seen.append("debit"), pay(self, *a, **k))[1])
+        patch.setattr(payments, "claim", lambda self, *a, **k: (seen.append("debit"), pay(self, *a, **k))[1])
         patch.setattr(DuckDB, "batches", batches)
         ask(stream)
     return seen
@@ -128,7 +129,7 @@ def test_the_debit_comes_first_and_the_check_can_fail(monkeypatch: pytest.Monkey
 
     def answers_first(stream: Watch) -> None:
         """A broken variant: it pays after it has read."""
-        read = Measured.of(stream._plan(WARD)).read(stream._engine)
+        read = Measured.of(stream._compiled(WARD)).read(stream._pipeline.engine)
         stream._open().ask(read)
 
     with session() as db:
@@ -185,11 +186,11 @@ def test_a_failure_after_noise_was_drawn_ends_the_round(monkeypatch: pytest.Monk
     with session() as db:
         stream = db.watch(20, 2000, rounds=2)
 
-        def interrupted(self: Run, answer: Any) -> Any:
+        def interrupted(self: SparseVectorRun, answer: Any) -> Any:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(Run, "ask", interrupted)
+            patch.setattr(SparseVectorRun, "ask", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 stream.ask(ER)
         assert stream.left == 1
@@ -212,13 +213,13 @@ QUESTIONS = (ER, COST, BALANCE, PEOPLE, "SELECT COUNT(cost) FROM visits", "SELEC
 
 def placed(db: Session, sql: str, **said: Any) -> Fraction:
     """The exact number that the sparse vector technique gets to see."""
-    asked = Measured.of(db.watch(1, 7, **said)._plan(sql))
+    asked = Measured.of(db.watch(1, 7, **said)._compiled(sql))
     return reveal(asked.read(db._engine).map(lambda total: asked.normalised(total, Fraction(7))))
 
 
 def raw(db: Session, sql: str) -> Fraction:
     """A broken variant: the answer in its own units, not divided by what one unit moves."""
-    asked = Measured.of(db.watch(1, 7)._plan(sql))
+    asked = Measured.of(db.watch(1, 7)._compiled(sql))
     return reveal(asked.read(db._engine).map(lambda total: total * asked.unit - 7))
 
 
@@ -255,7 +256,7 @@ def test_the_bound_is_met_and_not_normalising_is_seen() -> None:
 def test_the_sign_of_a_normalised_answer_is_the_answer() -> None:
     with session([(i, "er", 10.0) for i in range(8)]) as db:
         for sql, exact in ((ER, 8), (COST, 80)):
-            asked = Measured.of(db.watch(1, 0)._plan(sql))
+            asked = Measured.of(db.watch(1, 0)._compiled(sql))
             for threshold in (exact - 1, exact, exact + 1):
                 number = asked.read(db._engine).map(lambda total, t=threshold, a=asked: a.normalised(total, Fraction(t)))
                 assert (reveal(number) >= 0) == (exact >= threshold)

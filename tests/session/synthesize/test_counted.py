@@ -79,10 +79,10 @@ def test_spark(spark: Any) -> None:
 
 def test_what_a_unit_moves() -> None:
     with clinic.session() as db:
-        assert (counts(db, 3).one, counts(db, 3).moved, counts(db, 3).length) == (ONE, 3 * ONE, 3 * ONE)
+        assert (counts(db, 3).one, counts(db, 3).l1_sensitivity, counts(db, 3).l2_sensitivity) == (ONE, 3 * ONE, 3 * ONE)
         replaced = counts(db, 3, "replace-one")
-        assert (replaced.moved, replaced.gained) == (6 * ONE, 3 * ONE)
-        assert 1.41421 * 3 * ONE < replaced.length < 1.4144 * 3 * ONE
+        assert (replaced.l1_sensitivity, replaced.one_sided_sensitivity) == (6 * ONE, 3 * ONE)
+        assert 1.41421 * 3 * ONE < replaced.l2_sensitivity < 1.4144 * 3 * ONE
 
 
 def test_an_empty_table_counts_nothing() -> None:

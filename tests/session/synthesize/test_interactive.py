@@ -108,7 +108,7 @@ def test_a_conversation_copied_into_another_process_is_refused() -> None:
     """Both would pay once under one key, and draw twice."""
     with clinic.session() as db:
         here, there = (db.interactive(COLUMNS, 20, 150, bins=6, questions=100) for _ in range(2))
-        there._mark = here._mark  # as a fork would leave it
+        there._steps.priced = here._steps.priced  # as a fork would leave it
         here.ask({"dept": "er"})
         with pytest.raises(Invalid, match="another process"):
             there.ask({"dept": "er"})

@@ -14,7 +14,7 @@ import discreet
 from discreet.algorithms.marginals.aim import AIM
 from discreet.algorithms.marginals.counts import CodedTable, distance
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.spending import Budget
+from discreet.algorithms.marginals.spending import MeasurementBudget
 from discreet.algorithms.marginals.workload import Workload
 from discreet.errors import Error, Invalid, Refused
 from discreet.private import reveal
@@ -41,7 +41,7 @@ def test_values_beyond_found_bounds_are_counted_once() -> None:
             counts = EngineCounts(db._engine, coded.relation, [f"q{i}" for i in range(4)], domain, 1, "add/remove")
             found.append(reveal(counts.marginals(cliques)))
     for clique in cliques:
-        assert np.abs(found[0][clique] - found[1][clique]).sum() == counts.moved
+        assert np.abs(found[0][clique] - found[1][clique]).sum() == counts.l1_sensitivity
 
 
 def test_codes_below_nothing_are_counted_once() -> None:
@@ -59,8 +59,8 @@ def test_large_weights_and_counts_do_not_overflow() -> None:
         Workload(domain, {(0, 1): 2**51})
     heavy = Workload(domain, {(0, 1): 10**7})
     table = CodedTable(domain, {"a": [0, 1] * 5000, "b": [0, 1] * 5000})
-    table.one, table.moved, table.gained = 2**40, 2**40, 2**40  # as if each record were very fine
-    AIM(budget=Budget.zcdp(1), workload=heavy).run(table)
+    table.one, table.l1_sensitivity, table.one_sided_sensitivity = 2**40, 2**40, 2**40  # as if each record were very fine
+    AIM(budget=MeasurementBudget.zcdp(1), workload=heavy).run(table)
     assert distance(np.array([2**61, -(2**61)]), np.array([-(2**61), 2**61])) == 2**62
     assert distance(np.array([2**40 + 1, 5]), np.array([1, 7])) == 2**40 + 2
 

@@ -13,7 +13,6 @@ from session.synthesize import clinic
 
 import discreet
 from discreet.errors import BudgetExceeded, Invalid, Refused
-from discreet.loss import record
 from discreet.loss.loss import compose
 
 COLUMNS = ["dept", "age", "urgent"]
@@ -50,7 +49,7 @@ def test_answers_come_from_the_model_with_their_errors(made: discreet.Synthetic)
 
 
 def test_the_receipt_adds_up(made: discreet.Synthetic) -> None:
-    claimed, spent = record.from_json(made.receipt["loss"]), [record.from_json(loss) for _, loss in made.receipt["spent"]]
+    claimed, spent = made.receipt.payments[-1].loss, [loss for _, loss in made.receipt.steps]
     whole = compose(spent)
     assert claimed.mu_squared * (1 - Fraction(1, 10**5)) <= whole.mu_squared <= claimed.mu_squared
     assert claimed.epsilon_at(1e-4) <= 10
@@ -73,11 +72,11 @@ def test_every_method_keeps_to_its_price_and_is_kept(method: str, tmp_path: Path
         assert again.repeated
         assert again.data == first.data
         assert db.spent.epsilon == 2
-        claimed, spent = (record.from_json(first.receipt["loss"]), compose(record.from_json(loss) for _, loss in first.receipt["spent"]))
+        claimed, spent = (first.receipt.payments[-1].loss, compose(loss for _, loss in first.receipt.steps))
         notion = "mu_squared" if claimed.mu_squared is not None else "rho"
         assert getattr(claimed, notion) * (1 - Fraction(1, 10**5)) <= getattr(spent, notion) <= getattr(claimed, notion)
     first.save(tmp_path / "made.json")
-    loaded = discreet.Synthetic.load(tmp_path / "made.json")
+    loaded = discreet.Synthetic.open(tmp_path / "made.json")
     assert loaded.data == first.data
     first.to_parquet(tmp_path / "rows.parquet")
     first.to_csv(tmp_path / "rows.csv")
@@ -93,10 +92,10 @@ def test_a_changed_file_is_refused(made: discreet.Synthetic, tmp_path: Path) -> 
     said["receipt"]["epsilon"] = "1/100"
     (tmp_path / "made.json").write_text(json.dumps(said))
     with pytest.raises(Invalid, match="changed"):
-        discreet.Synthetic.load(tmp_path / "made.json")
+        discreet.Synthetic.open(tmp_path / "made.json")
     (tmp_path / "made.json").write_text("{}")
-    with pytest.raises(Invalid, match="not a synthetic table"):
-        discreet.Synthetic.load(tmp_path / "made.json")
+    with pytest.raises(Invalid, match=r"not a release .synthetic table"):
+        discreet.Synthetic.open(tmp_path / "made.json")
 
 
 def test_what_is_not_declared_is_found_for_a_tenth() -> None:

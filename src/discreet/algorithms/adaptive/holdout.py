@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, final
 
-from discreet.algorithms.adaptive.rows import Rows, entries
-from discreet.algorithms.adaptive.thresholdout import Conversation, Thresholdout, Told, attempt, quietly
+from discreet.algorithms.adaptive.rows import IsolatedRows, entries
+from discreet.algorithms.adaptive.thresholdout import HoldoutAnswer, Thresholdout, ThresholdoutRun, value_or_none, without_warnings
 from discreet.algorithms.adaptive.transfer import population_error
 from discreet.errors import Invalid
 from discreet.exact import Number
@@ -28,7 +28,7 @@ class ReusableHoldout:
     A score is the training data's while the two agree within about `threshold`, else the holdout's with noise; at most `hits` times. Only
     `estimator.predict` is needed. `spend` is called with the loss before anything is scored, for example a ledger's.
 
-    `predict` is given the holdout's rows one at a time, each in a form of its own (`rows.Rows`): even a predictor that treats rows alike
+    `predict` is given the holdout's rows one at a time, each in a form of its own (`rows.IsolatedRows`): even a predictor that treats rows alike
     sums in another order when there are more of them, and a score that hangs on the last bit would then hang on all records. A row on
     which it fails scores 0. That is slow: as many calls as there are records.
 
@@ -68,10 +68,10 @@ class ReusableHoldout:
         if spend is not None:
             spend(self.rule.loss)
         self._train, self._batched = (X_train, entries(y_train, y_train)), batched
-        with quietly():
-            rows, labels = X_holdout if batched else Rows.of(X_holdout, X_train), entries(y_holdout, y_train)
+        with without_warnings():
+            rows, labels = X_holdout if batched else IsolatedRows.of(X_holdout, X_train), entries(y_holdout, y_train)
         self._holdout = Private((rows, labels))
-        self._conversation: Conversation = self.rule.open(range(len(X_train)), Private(range(len(X_holdout))))
+        self._conversation: ThresholdoutRun = self.rule.open(range(len(X_train)), Private(range(len(X_holdout))))
 
     @property
     def loss(self) -> Loss:
@@ -83,7 +83,7 @@ class ReusableHoldout:
         """How often the holdout may still tell its own score."""
         return self._conversation.left
 
-    def score(self, estimator: Any, metric: str | Metric = "accuracy") -> Told:
+    def score(self, estimator: Any, metric: str | Metric = "accuracy") -> HoldoutAnswer:
         """The score of a fitted model, and where it is from."""
         told, way = _metric(metric), _all_at_once if self._batched else _one_by_one
         train = self._trained(estimator, told)
@@ -92,7 +92,7 @@ class ReusableHoldout:
     def _trained(self, estimator: Any, metric: Metric) -> list[Any]:
         """The training data is public: all at once where that works, and a predictor that wants more than one row is told so."""
         X, labels = self._train
-        together, rows = _all_at_once(estimator, X, labels, metric), Rows.of(X, X)
+        together, rows = _all_at_once(estimator, X, labels, metric), IsolatedRows.of(X, X)
         if all(value is None for value in together):
             return _one_by_one(estimator, rows, labels, metric)
         few = [place for place, value in enumerate(together) if value is not None][:_FEW]
@@ -133,16 +133,16 @@ def _metric(metric: str | Metric) -> Metric:
     return metric
 
 
-def _one_by_one(estimator: Any, rows: Rows | list[Any], labels: list[Any], metric: Metric) -> list[Any]:
+def _one_by_one(estimator: Any, rows: IsolatedRows | list[Any], labels: list[Any], metric: Metric) -> list[Any]:
     """The value of each row; nothing of what fails is told, not even that it failed."""
-    with quietly():
-        return [attempt(lambda i: metric(estimator.predict(rows[i])[0], labels[i]), place) for place in range(len(labels))]
+    with without_warnings():
+        return [value_or_none(lambda i: metric(estimator.predict(rows[i])[0], labels[i]), place) for place in range(len(labels))]
 
 
 def _all_at_once(estimator: Any, X: Any, labels: list[Any], metric: Metric) -> list[Any]:
     """The same in one call. Where it fails all fail: to go on one by one would be another road for all because of one."""
-    with quietly():
-        predicted = attempt(lambda: list(estimator.predict(X)))
+    with without_warnings():
+        predicted = value_or_none(lambda: list(estimator.predict(X)))
         if predicted is None or len(predicted) != len(labels):
             return [None] * len(labels)
-        return [attempt(metric, told, label) for told, label in zip(predicted, labels, strict=True)]
+        return [value_or_none(metric, told, label) for told, label in zip(predicted, labels, strict=True)]

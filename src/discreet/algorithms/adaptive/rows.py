@@ -14,7 +14,7 @@ _NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 
 @final
 @frozen
-class Rows:
+class IsolatedRows:
     """The rows of a table; `rows[i]` is a table with that row only.
 
     One record decides in what form all come: a text makes an array one of objects, a gap makes whole numbers floats, and either may turn
@@ -26,7 +26,7 @@ class Rows:
     _build: Callable[[Any], Any]
 
     @classmethod
-    def of(cls, table: Any, like: Any) -> Rows:
+    def of(cls, table: Any, like: Any) -> IsolatedRows:
         """Read a table; `like` is a public one of the same columns, whose types are kept."""
         if hasattr(table, "iloc") and hasattr(table, "columns"):
             return cls(*_frame(table, like))

@@ -20,7 +20,7 @@ from discreet.exact import Number
 from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.streams.sparse_vector import Run, SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, SparseVectorRun
 from discreet.noise import lattice
 from discreet.private import Private
 
@@ -28,7 +28,7 @@ _STEPS = 2**32  # a record's value in [0, 1] is a whole number of 1/_STEPS
 _EACH = 3  # a round costs 3/(size·σ): two parts for the test, one for the value
 
 
-class Told(NamedTuple):
+class HoldoutAnswer(NamedTuple):
     """An estimate of a mean, and whether it is that of the training data or a noisy one of the holdout."""
 
     value: float
@@ -62,7 +62,7 @@ class Thresholdout:
     (Fraction(9, 50), 0.128)
     >>> run = rule.open([0, 1] * 500, Private([0, 1] * 5000))
     >>> run.query(lambda x: x)
-    Told(value=0.5, source='train')
+    HoldoutAnswer(value=0.5, source='train')
     """
 
     size: int
@@ -118,7 +118,7 @@ class Thresholdout:
         most = min(self.hits, exact.whole(questions, "questions"))
         return math.log(sum(math.comb(questions, j) * values**j for j in range(most + 1)))
 
-    def open(self, train: Iterable[Any], holdout: Private[Any] | Sequence[Any]) -> Conversation:
+    def open(self, train: Iterable[Any], holdout: Private[Any] | Sequence[Any]) -> ThresholdoutRun:
         """Begin; the whole loss is spent now."""
         if not isinstance(holdout, Private):
             if len(holdout) != self.size:
@@ -127,24 +127,24 @@ class Thresholdout:
         records = list(train)
         if not records:
             raise Invalid("there are no training records")
-        return Conversation(self, records, holdout)
+        return ThresholdoutRun(self, records, holdout)
 
 
 @final
-class Conversation:
+class ThresholdoutRun:
     """Questions to one holdout."""
 
     def __init__(self, rule: Thresholdout, train: Sequence[Any], holdout: Private[Any]) -> None:
         self.rule, self.left, self.asked = rule, rule.hits, 0
         self._train, self._holdout = train, holdout
-        self._run: Run | None = None
+        self._run: SparseVectorRun | None = None
         self._process, self._lock = os.getpid(), threading.Lock()
 
-    def query(self, phi: Callable[[Any], float]) -> Told:
+    def query(self, phi: Callable[[Any], float]) -> HoldoutAnswer:
         """The mean of a function of a record. Values are clamped to [0, 1]; what is no number, or fails, counts as 0."""
         return self.values(_each(phi, self._train), self._holdout.map(lambda rows: _each(phi, rows)))
 
-    def values(self, train: Sequence[Any], holdout: Private[Any]) -> Told:
+    def values(self, train: Sequence[Any], holdout: Private[Any]) -> HoldoutAnswer:
         """The same from each record's value; the caller sees to it that a value depends on its own record alone."""
         if os.getpid() != self._process:  # both copies have the round's noise: each could have its hit
             raise Invalid("this conversation was copied into another process: open one there")
@@ -162,34 +162,32 @@ class Conversation:
             above = run.ask(mean.map(lambda found: abs(found - usual))).above
             if not above:
                 self._run, self.left = run, self.left + 1
-                return Told(float(usual), "train")
+                return HoldoutAnswer(float(usual), "train")
         noisy = self.rule.fresh.release(mean)
         assert isinstance(noisy, float)
-        return Told(min(max(noisy, 0.0), 1.0), "holdout")
+        return HoldoutAnswer(min(max(noisy, 0.0), 1.0), "holdout")
 
     def __reduce_ex__(self, _: Any) -> Any:
         raise Invalid("a conversation cannot be copied: both copies would have the same noise")
 
     def __repr__(self) -> str:
-        return (
-            f"Conversation({self.left} of {self.rule.hits} hits left; {self.asked:,} questions asked; ε = {float(self.rule.epsilon):.3g})"
-        )
+        return f"ThresholdoutRun({self.left} of {self.rule.hits} hits left; {self.asked:,} questions asked; ε = {float(self.rule.epsilon):.3g})"
 
 
 def _each(phi: Callable[[Any], float], rows: Iterable[Any]) -> list[Any]:
-    with quietly():
-        return [attempt(phi, row) for row in rows]
+    with without_warnings():
+        return [value_or_none(phi, row) for row in rows]
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def without_warnings() -> Iterator[None]:
     """Let no warning out: it would tell that there is such a record."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
 
 
-def attempt(function: Callable[..., Any], *given: Any) -> Any:
+def value_or_none(function: Callable[..., Any], *given: Any) -> Any:
     """What a function gives, or None if it fails: an error would tell that there is such a record."""
     try:
         return function(*given)
@@ -202,10 +200,10 @@ def attempt(function: Callable[..., Any], *given: Any) -> Any:
 def _total(values: Any, most: int) -> int:
     """The sum of at most so many values in [0, 1], each put on the grid by itself, in steps of it; no list of values counts as none."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        found = attempt(lambda: np.rint(answers.floats(values, Fraction(0), Fraction(1))[:most] * _STEPS).astype(np.int64).sum())
+        found = value_or_none(lambda: np.rint(answers.floats(values, Fraction(0), Fraction(1))[:most] * _STEPS).astype(np.int64).sum())
         return int(found or 0)
-    listed = attempt(lambda: list(values)[:most]) or []
-    return sum(attempt(_steps, value) or 0 for value in listed)
+    listed = value_or_none(lambda: list(values)[:most]) or []
+    return sum(value_or_none(_steps, value) or 0 for value in listed)
 
 
 def _steps(value: Any) -> int:

@@ -18,7 +18,7 @@ _SHARES = [i / 50 for i in range(1, 50)]
 _SMALLEST = [10.0**-e for e in range(1, 13)]
 
 
-class Asked(Protocol):
+class StatisticalQueryMechanism(Protocol):
     """A mechanism whose answers are to be judged: what it costs, and how far its answers may be from the sample's means."""
 
     @property
@@ -82,7 +82,7 @@ def pure(n: int, epsilon: Number, confidence: Number = 0.95, questions: int = 1)
     return min(map(width, _SHARES))
 
 
-def approximate(loss: Loss, mechanism: Asked, confidence: Number = 0.95, questions: int = 1) -> float:
+def approximate(loss: Loss, mechanism: StatisticalQueryMechanism, confidence: Number = 0.95, questions: int = 1) -> float:
     """Answers of an (ε, δ)-DP mechanism that are near the sample's means: how far they are from the truth, whatever n is.
 
     Theorem (Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi & Shenfeld 2020).
@@ -113,7 +113,7 @@ def _growth(loss: Loss, delta: float) -> float:
     return math.expm1(epsilon) if epsilon < 700 else math.inf
 
 
-def population_error(mechanism: Asked, n: int, questions: int = 1, confidence: Number = 0.95) -> float:
+def population_error(mechanism: StatisticalQueryMechanism, n: int, questions: int = 1, confidence: Number = 0.95) -> float:
     """How far any answer of a mechanism may be from the truth in the population: the least that the theorems here give.
 
     `mechanism` has a `loss`, for records that are replaced, and an `error(confidence, size)`, how far `size` answers may be from the

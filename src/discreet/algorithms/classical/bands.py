@@ -205,9 +205,9 @@ def heavy(weights: Sequence[int], rate: Fraction, bits: Bits) -> int:
             below = after
         return None
 
-    return refine.settle(decide, [(bits.word(), 64)], bits)
+    return refine.resolve(decide, [(bits.word(), 64)], bits)
 
 
 def geometric(rate: Fraction, bits: Bits) -> int:
     """Draw k ≥ 0 with probability ∝ e^(−rate·k): the whole part of an exponential variable."""
-    return refine.settle(lambda u: exact.floor(-u.log() / exact.ball(rate)), [(bits.word(), 64)], bits)
+    return refine.resolve(lambda u: exact.floor(-u.log() / exact.ball(rate)), [(bits.word(), 64)], bits)

@@ -11,11 +11,11 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.given import Integers, histogram
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import Integers, read_histogram
 from discreet.algorithms.classical.linear import Queries
-from discreet.algorithms.classical.shares import Share
-from discreet.algorithms.classical.synthesis import Base, FewRows, Promising, Reach, draws_needed, edge_of
+from discreet.algorithms.classical.shares import BudgetShare
+from discreet.algorithms.classical.synthesis import Base, BoundedBase, ErrorBound, FewRows, draws_needed, edge_of
 from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
 from discreet.mechanisms.exponential import Exponential
@@ -62,7 +62,7 @@ class Boosting(Mechanism[Boosted]):
     Accuracy.
         Let T ≥ `rounds_needed`. If in each round the base's answers are within `near` for queries of ½ + η of the weight, all medians
         are within near + margin. `error(confidence, size=n)` is this where the base promises it for n records, in each round but for
-        β/T; else it is infinite, and `reach` says why. All are in the answers' own units: counts times `top` for `linear`.
+        β/T; else it is infinite, and `error_bound` says why. All are in the answers' own units: counts times `top` for `linear`.
 
     Proof.
         Let a = 1 − 2·min(max(|q(x) − answer| − near, 0), margin)/margin, between −1 and 1; the weights are ∝ e^(−α Σ a). In each round the
@@ -76,14 +76,14 @@ class Boosting(Mechanism[Boosted]):
     """
 
     questions: Callable[[Any], Any] = field(repr=False)
-    size: int = field(converter=given.size)
+    size: int = field(converter=arguments.size)
     base: Base
-    rounds: int = field(converter=given.rounds)
-    draws: int = field(converter=given.draws)
-    near: int = field(converter=given.near)
-    margin: int = field(converter=given.margin)
+    rounds: int = field(converter=arguments.rounds)
+    draws: int = field(converter=arguments.draws)
+    near: int = field(converter=arguments.near)
+    margin: int = field(converter=arguments.margin)
     edge: Fraction = field(default=Fraction(1, 4), converter=edge_of, repr=str)
-    sensitivity: int = field(default=1, converter=given.sensitivity)
+    sensitivity: int = field(default=1, converter=arguments.sensitivity)
 
     @classmethod
     def linear(
@@ -100,17 +100,17 @@ class Boosting(Mechanism[Boosted]):
         edge: Number = Fraction(1, 4),
     ) -> Boosting:
         """Boost `FewRows` within a budget, half of it for the bases; near is in units of 1/top."""
-        budget = Share.of(epsilon, rho, delta, parts=exact.whole(rounds, "rounds") * exact.whole(draws, "draws"))
+        budget = BudgetShare.of(epsilon, rho, delta, parts=exact.whole(rounds, "rounds") * exact.whole(draws, "draws"))
         base = FewRows(queries=queries, rows=rows, draws=draws, share=budget.part(2 * exact.whole(rounds, "rounds")))
-        reach = _step(edge_of(edge)) * queries.top
+        scaled = _step(edge_of(edge)) * queries.top
         if budget.epsilon is not None:
-            margin = math.ceil(4 * draws * reach * rounds * (rounds - 1) / budget.epsilon)
+            margin = math.ceil(4 * draws * scaled * rounds * (rounds - 1) / budget.epsilon)
         else:
             assert budget.rho is not None
             squares = Fraction((rounds - 1) * rounds * (2 * rounds - 1), 6)
-            margin = math.isqrt(math.ceil(4 * draws * reach**2 * squares / budget.rho)) + 1
+            margin = math.isqrt(math.ceil(4 * draws * scaled**2 * squares / budget.rho)) + 1
         return cls(
-            questions=lambda data: queries.answers(histogram(data, queries.domain, queries.top)),
+            questions=lambda data: queries.answers(read_histogram(data, queries.domain, queries.top)),
             size=queries.size, base=base, rounds=rounds, draws=draws, near=near, margin=max(margin, 1), edge=edge, sensitivity=queries.top,
         )  # fmt: skip
 
@@ -164,21 +164,23 @@ class Boosting(Mechanism[Boosted]):
         return compose(self.losses)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
-        return self.reach(confidence, size).error
+        return self.error_bound(confidence, size).error
 
-    def reach(self, confidence: Number = 0.95, size: int = 1) -> Reach:
+    def error_bound(self, confidence: Number = 0.95, size: int = 1) -> ErrorBound:
         """How far off any answer may be for `size` records; if that is infinite, why nothing is known."""
         level, needed = exact.confidence_level(confidence), rounds_needed(self.size, self.edge)
         if self.rounds < needed:
-            return Reach(math.inf, f"{self.rounds} rounds are too few for {self.size} queries: {needed} would be enough")
-        if not isinstance(self.base, Promising):
-            return Reach(math.inf, "the base does not say how good it is: give it a method off(confidence, size, edge)")
-        off = self.base.off(1 - (1 - level) / self.rounds, exact.whole(size, "size"), self.edge)
-        if off.error == math.inf:
-            return off
-        if off.error > self.near:
-            return Reach(math.inf, f"the base is only within {math.ceil(off.error)}, and near is {self.near}: a larger near would do")
-        return Reach(float(self.near + self.margin))
+            return ErrorBound(math.inf, f"{self.rounds} rounds are too few for {self.size} queries: {needed} would be enough")
+        if not isinstance(self.base, BoundedBase):
+            return ErrorBound(math.inf, "the base does not say how good it is: give it a method error_bound(confidence, size, edge)")
+        bound = self.base.error_bound(1 - (1 - level) / self.rounds, exact.whole(size, "size"), self.edge)
+        if bound.error == math.inf:
+            return bound
+        if bound.error > self.near:
+            return ErrorBound(
+                math.inf, f"the base is only within {math.ceil(bound.error)}, and near is {self.near}: a larger near would do"
+            )
+        return ErrorBound(float(self.near + self.margin))
 
     def check(self, answer: Any) -> None:
         self.base.check(answer)

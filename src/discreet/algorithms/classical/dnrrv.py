@@ -9,17 +9,17 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.given import Integers, check_histogram, histogram
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import Integers, check_histogram, read_histogram
 from discreet.algorithms.classical.linear import Queries
 from discreet.algorithms.classical.nearest import few_rows
 from discreet.algorithms.classical.nested import Nested, part_sizes
-from discreet.algorithms.classical.rounds import Rounds
+from discreet.algorithms.classical.rounds import ThresholdRounds
 from discreet.algorithms.classical.small import SmallDatabase
 from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.streams.sparse_vector import Run as Stream
+from discreet.mechanisms.streams.sparse_vector import SparseVectorRun
 from discreet.noise.bits import Bits
 from discreet.noise.uniform import uniform
 from discreet.private import Private
@@ -56,7 +56,7 @@ class DNRRV(Mechanism[Sanitised]):
 
     Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009; the price in exact terms).
         All levels (see `Nested`) compose to `loss`, which is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see
-        `Share`). Fitting is post-processing.
+        `BudgetShare`). Fitting is post-processing.
 
     Accuracy.
         `error(confidence, size=n)` is that of the top level (see `Nested`), for confidence up to 1 − β; `small_error` is that of the
@@ -70,13 +70,13 @@ class DNRRV(Mechanism[Sanitised]):
     """
 
     queries: Queries
-    rows: int = field(converter=given.rows)
+    rows: int = field(converter=arguments.rows)
     sizes: tuple[int, ...] = field(default=(), converter=part_sizes)
-    beta: Fraction = field(default=Fraction(1, 20), converter=given.beta, repr=str)
-    epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
-    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
-    rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
-    records: int | None = field(default=None, converter=given.records)
+    beta: Fraction = field(default=Fraction(1, 20), converter=arguments.beta, repr=str)
+    epsilon: Fraction | None = field(default=None, converter=arguments.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=arguments.delta, repr=str)
+    rho: Fraction | None = field(default=None, converter=arguments.rho, repr=str)
+    records: int | None = field(default=None, converter=arguments.records)
 
     def __attrs_post_init__(self) -> None:
         _ = self.nested
@@ -134,7 +134,7 @@ class DNRRV(Mechanism[Sanitised]):
         parts = [everything]
         for size in self.sizes:
             parts.append(part_of(parts[-1], size, bits))
-        counts = histogram(answer, self.queries.domain, top)
+        counts = read_histogram(answer, self.queries.domain, top)
         true = self.queries.answers(counts)  # met below only by noise and by tests
         total = self.records
         nested = self.nested
@@ -157,9 +157,9 @@ class DNRRV(Mechanism[Sanitised]):
         return few_rows(self.queries.matrix[part] / top, np.clip(told[part] / (top * total), 0, 1), self.rows)
 
 
-def _correct(told: Integers, true: Integers, asked: Integers, rounds: Rounds, threshold: int, bits: Bits) -> int:
+def _correct(told: Integers, true: Integers, asked: Integers, rounds: ThresholdRounds, threshold: int, bits: Bits) -> int:
     """Test each answer against the truth from both sides, and measure those that are far off; how many there were."""
-    hits, stream = 0, Stream(rounds.stream(threshold), bits)
+    hits, stream = 0, SparseVectorRun(rounds.stream(threshold), bits)
     for q in asked.tolist():
         gap = int(true[q] - told[q])
         if not (stream.ask(Private(gap)).above or stream.ask(Private(-gap)).above):
@@ -168,7 +168,7 @@ def _correct(told: Integers, true: Integers, asked: Integers, rounds: Rounds, th
         hits += 1
         if hits == rounds.rounds:
             break
-        stream = Stream(rounds.stream(threshold), bits)
+        stream = SparseVectorRun(rounds.stream(threshold), bits)
     return hits
 
 

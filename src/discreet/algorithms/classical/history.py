@@ -163,14 +163,14 @@ def dnrrv(queries: int, domain: int, n: int, epsilon: Number, delta: Number, bet
     return shape.best(n, 2**30).top_level(1 - shape.beta, n).answers
 
 
-class Rounds(NamedTuple):
+class BestRounds(NamedTuple):
     """A bound on every query's error in counts, and the number of rounds that gives it."""
 
     error: float
     rounds: int
 
 
-def mwem(queries: int, domain: int, n: int, epsilon: float, beta: float) -> Rounds:
+def mwem(queries: int, domain: int, n: int, epsilon: float, beta: float) -> BestRounds:
     """MWEM's promise for the average of its T distributions, at the best T, in counts.
 
     Theorem (Hardt, Ligett & McSherry 2012, theorem 2.2, for any β).
@@ -189,7 +189,7 @@ def mwem(queries: int, domain: int, n: int, epsilon: float, beta: float) -> Roun
     )
 
 
-def mwem_gaussian(queries: int, domain: int, n: int, epsilon: float, delta: float, beta: float) -> Rounds:
+def mwem_gaussian(queries: int, domain: int, n: int, epsilon: float, delta: float, beta: float) -> BestRounds:
     """The same with Gaussian noise and concentrated privacy: the √n of DRV and HR, with constants.
 
     Theorem (Hardt, Ligett & McSherry 2012, accounted for as Bun & Steinke 2016 do).
@@ -206,11 +206,11 @@ def mwem_gaussian(queries: int, domain: int, n: int, epsilon: float, delta: floa
     )
 
 
-def _best_rounds(error: Callable[[int], float]) -> Rounds:
+def _best_rounds(error: Callable[[int], float]) -> BestRounds:
     """The least over whole T: one falling and one rising convex term, near enough; any T gives a true bound."""
     tried = sorted({*range(1, 200), *(round(200 * 1.02**k) for k in range(1900))})
     best = min(tried, key=error)
-    return Rounds(error(best), best)
+    return BestRounds(error(best), best)
 
 
 def _big(number: int) -> str:

@@ -11,11 +11,11 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.given import Floats, Integers, private_histogram
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import Floats, Integers, private_histogram
 from discreet.algorithms.classical.linear import small_databases
-from discreet.algorithms.classical.rounds import Answer, Rounds, measure_total, read_query, share_rounds
-from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical.rounds import Answer, ThresholdRounds, measure_total, query_row, share_rounds
+from discreet.algorithms.classical.shares import BudgetShare
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
@@ -70,8 +70,8 @@ class MedianMechanism:
     or rho; `records` as in PMW, which is the better algorithm and the one to use. This one came first.
 
     Theorem (Roth & Roughgarden 2010).
-        All answers together cost at most `loss`: the number of records and 1 + ⌊log₂|candidates|⌋ rounds (see `Rounds`), for
-        candidates leave by released answers only. That is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see `Share`).
+        All answers together cost at most `loss`: the number of records and 1 + ⌊log₂|candidates|⌋ rounds (see `ThresholdRounds`), for
+        candidates leave by released answers only. That is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see `BudgetShare`).
 
     Accuracy.
         Let α = accuracy, n ≥ `needs`, and let some candidate be within α/4 of the data on all queries asked (see `all_databases`). With
@@ -91,14 +91,14 @@ class MedianMechanism:
     """
 
     candidates: Integers = field(converter=_candidates, repr=lambda c: f"<{len(c)} databases>")
-    top: int = field(default=1, converter=given.top)
-    accuracy: Fraction = field(converter=given.accuracy, repr=str)
-    queries_expected: int = field(converter=given.queries_expected)
-    beta: Fraction = field(default=Fraction(1, 20), converter=given.beta, repr=str)
-    epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
-    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
-    rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
-    records: int | None = field(default=None, converter=given.records)
+    top: int = field(default=1, converter=arguments.top)
+    accuracy: Fraction = field(converter=arguments.accuracy, repr=str)
+    queries_expected: int = field(converter=arguments.queries_expected)
+    beta: Fraction = field(default=Fraction(1, 20), converter=arguments.beta, repr=str)
+    epsilon: Fraction | None = field(default=None, converter=arguments.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=arguments.delta, repr=str)
+    rho: Fraction | None = field(default=None, converter=arguments.rho, repr=str)
+    records: int | None = field(default=None, converter=arguments.records)
 
     def __attrs_post_init__(self) -> None:
         _ = self.budget
@@ -109,9 +109,9 @@ class MedianMechanism:
         return int(self.candidates.shape[1])
 
     @property
-    def budget(self) -> Share:
+    def budget(self) -> BudgetShare:
         """What may be spent in all, as ε or as ρ."""
-        return Share.of(self.epsilon, self.rho, self.delta, parts=len(self.candidates).bit_length())
+        return BudgetShare.of(self.epsilon, self.rho, self.delta, parts=len(self.candidates).bit_length())
 
     @property
     def counting(self) -> Laplace | Gaussian | None:
@@ -119,7 +119,7 @@ class MedianMechanism:
         return self.budget.part(20).count(1) if self.records is None else None
 
     @property
-    def rounds(self) -> Rounds:
+    def rounds(self) -> ThresholdRounds:
         """The rounds share the rest, a tenth of it for the counts."""
         return share_rounds(self.budget, self.counting is None, len(self.candidates).bit_length(), self.top)
 
@@ -144,19 +144,19 @@ class MedianMechanism:
 
     def needs(self, beta: Number | None = None) -> int:
         """From how many records on the accuracy statement holds, at this β instead of the mechanism's own."""
-        third, rounds = (self.beta if beta is None else given.beta(beta)) / 3, self.rounds
+        third, rounds = (self.beta if beta is None else arguments.beta(beta)) / 3, self.rounds
         test = rounds.stream(0).error(1 - third / rounds.rounds, 2 * self.queries_expected) / self.top
         told = rounds.telling_count.error(1 - third, rounds.rounds) / self.top
         off = 0.0 if self.counting is None else self.counting.error(1 - third)
         return math.ceil(4 * (test + told + 2 * off + 1) / float(self.accuracy))
 
-    def open(self, data: Private[Any] | Any) -> Run:
+    def open(self, data: Private[Any] | Any) -> MedianRun:
         """Measure the number of records, unless it is public, and wait for queries."""
-        return Run(self, private_histogram(data, self.domain, self.top))
+        return MedianRun(self, private_histogram(data, self.domain, self.top))
 
 
 @final
-class Run:
+class MedianRun:
     """One stream of linear queries."""
 
     def __init__(self, mechanism: MedianMechanism, data: Private[Integers]) -> None:
@@ -186,7 +186,7 @@ class Run:
     def ask(self, query: Any) -> Answer:
         """Answer a query, given by its whole values from 0 to top."""
         mechanism = self.mechanism
-        row = read_query(query, mechanism.domain, mechanism.top)
+        row = query_row(query, mechanism.domain, mechanism.top)
         alive = mechanism.candidates[self._alive]
         votes = np.rint(self.total * ((alive @ row) / alive.sum(axis=1))).astype(np.int64)
         estimate = int(np.partition(votes, len(votes) // 2)[len(votes) // 2])

@@ -10,10 +10,10 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.given import Floats, Integers, check_histogram, histogram
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import Floats, Integers, check_histogram, read_histogram
 from discreet.algorithms.classical.linear import Queries
-from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical.shares import BudgetShare
 from discreet.algorithms.classical.weights import Weights
 from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
@@ -53,7 +53,7 @@ class MWEM(Mechanism[Learnt]):
     Theorem (Hardt, Ligett & McSherry 2012).
         One record moves each score |q(x) − estimate| by at most 1, whatever the estimate, which is public; and so each count. The choices
         and counts (and the measured n) compose to `loss`, which is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see
-        `Share`); the rest is post-processing.
+        `BudgetShare`); the rest is post-processing.
 
     Accuracy.
         Let T = rounds, and with confidence 1 − β let every choice be within S of the worst query, every noise at most Z, and n within ν.
@@ -74,12 +74,12 @@ class MWEM(Mechanism[Learnt]):
     """
 
     queries: Queries
-    rounds: int = field(converter=given.rounds)
-    epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
-    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
-    rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
-    records: int | None = field(default=None, converter=given.records)
-    sweeps: int = field(default=0, converter=given.sweeps)
+    rounds: int = field(converter=arguments.rounds)
+    epsilon: Fraction | None = field(default=None, converter=arguments.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=arguments.delta, repr=str)
+    rho: Fraction | None = field(default=None, converter=arguments.rho, repr=str)
+    records: int | None = field(default=None, converter=arguments.records)
+    sweeps: int = field(default=0, converter=arguments.sweeps)
 
     def __attrs_post_init__(self) -> None:
         _ = self.budget
@@ -89,12 +89,12 @@ class MWEM(Mechanism[Learnt]):
         return 2 * self.rounds + (self.records is None)
 
     @property
-    def budget(self) -> Share:
+    def budget(self) -> BudgetShare:
         """What may be spent in all, as ε or as ρ."""
-        return Share.of(self.epsilon, self.rho, self.delta, parts=self._parts)
+        return BudgetShare.of(self.epsilon, self.rho, self.delta, parts=self._parts)
 
     @property
-    def _share(self) -> Share:
+    def _share(self) -> BudgetShare:
         """Each choice, each count and the number of records get the same."""
         return self.budget.part(self._parts)
 
@@ -144,7 +144,7 @@ class MWEM(Mechanism[Learnt]):
         check_histogram(answer, self.queries.domain)
 
     def sample(self, answer: Any, bits: Bits) -> Learnt:
-        counts = histogram(answer, self.queries.domain, self.queries.top)
+        counts = read_histogram(answer, self.queries.domain, self.queries.top)
         losses: list[Loss] = []
         total = self.records
         if self.counting is not None:
@@ -165,12 +165,12 @@ class MWEM(Mechanism[Learnt]):
 
     def _learn(self, weights: Weights, measured: list[tuple[int, int]], total: int) -> Weights:
         """Update by the newest answer, then sweep through the past ones that are off by more than noise explains."""
-        weights = step(self.queries, weights, measured[-1], total, 0.0)
+        weights = update_step(self.queries, weights, measured[-1], total, 0.0)
         if self.sweeps:
             explained = 2 * (self.measuring.error(_TRUSTED, self.rounds) / self.queries.top + self._off(_TRUSTED)) / total
             for _ in range(self.sweeps):
                 for past in measured:
-                    weights = step(self.queries, weights, past, total, explained)
+                    weights = update_step(self.queries, weights, past, total, explained)
         return weights
 
 
@@ -179,7 +179,7 @@ def estimates(queries: Queries, weights: Weights, total: int) -> Integers:
     return np.rint(total * queries.top * queries.means(weights.distribution)).astype(np.int64)
 
 
-def step(queries: Queries, weights: Weights, measured: tuple[int, int], total: int, least: float) -> Weights:
+def update_step(queries: Queries, weights: Weights, measured: tuple[int, int], total: int, least: float) -> Weights:
     """One update by a measured answer, at the best rate, if it is off by more than `least`."""
     values = queries.matrix[measured[0]] / queries.top
     gap = measured[1] / queries.top / total - weights.mean(values)

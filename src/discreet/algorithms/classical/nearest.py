@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet import exact
-from discreet.algorithms.classical.given import Floats, Integers
+from discreet.algorithms.classical.arguments import Floats, Integers
 from discreet.algorithms.classical.weights import Weights
 
 _RATE = 2.0  # of both players: found to be quick, and the certificate does not depend on it

@@ -11,9 +11,9 @@ from typing import NamedTuple, final
 from attrs import evolve, field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.rounds import Rounds
-from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.rounds import ThresholdRounds
+from discreet.algorithms.classical.shares import BudgetShare
 from discreet.algorithms.classical.small import log_small_databases
 from discreet.errors import Invalid
 from discreet.exact import Number
@@ -50,7 +50,7 @@ class Level(NamedTuple):
     """One level: how many queries it has, its rounds of tests, where they begin, and how far off its answers and its database are."""
 
     queries: int
-    rounds: Rounds | None  # none at the bottom, where all are measured
+    rounds: ThresholdRounds | None  # none at the bottom, where all are measured
     threshold: int
     answers: float
     database: float
@@ -68,8 +68,8 @@ class Nested:
 
     Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009; the price in exact terms).
         The parts are drawn without looking at the data. Measuring k queries covers moves of k in ℓ₁, √k in ℓ₂. A level with at most h
-        exceptions costs h rounds (see `Rounds`), which are paid for whether they are used or not. All levels compose to ε pure, or to
-        at most ρ of zCDP, or (ε, δ) by the better of the two (see `Share`).
+        exceptions costs h rounds (see `ThresholdRounds`), which are paid for whether they are used or not. All levels compose to ε pure, or to
+        at most ρ of zCDP, or (ε, δ) by the better of the two (see `BudgetShare`).
 
     Accuracy.
         With probability 1 − β all noise at the bottom is at most E, and ν for n̂; on each level all tests are right within t, all counts
@@ -82,16 +82,16 @@ class Nested:
         within λ + 2t, a hit is measured. For the fit see `few_rows`: the data's own distribution at n̂ is within a + ν of the answers.
     """
 
-    size: int = field(converter=given.size)
-    domain: int = field(converter=given.domain)
-    top: int = field(default=1, converter=given.top)
-    rows: int = field(converter=given.rows)
+    size: int = field(converter=arguments.size)
+    domain: int = field(converter=arguments.domain)
+    top: int = field(default=1, converter=arguments.top)
+    rows: int = field(converter=arguments.rows)
     sizes: tuple[int, ...] = field(default=(), converter=part_sizes)
-    beta: Fraction = field(default=Fraction(1, 20), converter=given.beta, repr=str)
-    epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
-    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
-    rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
-    records: int | None = field(default=None, converter=given.records)
+    beta: Fraction = field(default=Fraction(1, 20), converter=arguments.beta, repr=str)
+    epsilon: Fraction | None = field(default=None, converter=arguments.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=arguments.delta, repr=str)
+    rho: Fraction | None = field(default=None, converter=arguments.rho, repr=str)
+    records: int | None = field(default=None, converter=arguments.records)
 
     def __attrs_post_init__(self) -> None:
         if any(below >= above for above, below in pairwise((self.size, *self.sizes))):
@@ -113,12 +113,12 @@ class Nested:
         return tuple(max(1, most_missed(above, below, databases, each)) for above, below in levels)
 
     @property
-    def budget(self) -> Share:
+    def budget(self) -> BudgetShare:
         """What may be spent in all, as ε or as ρ."""
-        return Share.of(self.epsilon, self.rho, self.delta, parts=(self.size, *self.sizes)[-1] + sum(self.hits))
+        return BudgetShare.of(self.epsilon, self.rho, self.delta, parts=(self.size, *self.sizes)[-1] + sum(self.hits))
 
     @property
-    def _level_share(self) -> Share:
+    def _level_share(self) -> BudgetShare:
         """Each level gets the same of what the number of records left."""
         return (self.budget if self.records is not None else self.budget.part(20, 19)).part(1 + len(self.sizes))
 
@@ -135,10 +135,10 @@ class Nested:
         return share.count(self.top * root)
 
     @property
-    def rounds(self) -> tuple[Rounds, ...]:
+    def rounds(self) -> tuple[ThresholdRounds, ...]:
         """The tests of each level, the lowest first; nine tenths are for the tests, the rest for the counts of what they find."""
         share, top = self._level_share, self.top
-        return tuple(Rounds(testing=share.part(10 * h, 9), telling=share.part(10 * h), rounds=h, top=top) for h in self.hits)
+        return tuple(ThresholdRounds(testing=share.part(10 * h, 9), telling=share.part(10 * h), rounds=h, top=top) for h in self.hits)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -192,7 +192,7 @@ class Nested:
         whole, each = (self.size, *sizes)[::-1], float(self.beta) / (2 + 3 * len(sizes))
         databases = log_small_databases(self.domain, rows)
         hits = [max(1, round(above * min(1.0, (databases - math.log(each)) / below))) for below, above in pairwise(whole)]
-        share = Share.of(self.epsilon, self.rho, self.delta, parts=whole[0] + sum(hits)).part(1 + len(sizes))
+        share = BudgetShare.of(self.epsilon, self.rho, self.delta, parts=whole[0] + sum(hits)).part(1 + len(sizes))
         pure, rho = float(share.epsilon or 0), float(share.rho or 0)
         k = whole[0]
         off = k / pure * math.log(k / each) if pure else math.sqrt(k / rho * math.log(2 * k / each))

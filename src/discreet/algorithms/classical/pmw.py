@@ -9,10 +9,10 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.given import Floats, Integers, private_histogram
-from discreet.algorithms.classical.rounds import Answer, Rounds, measure_total, read_query, share_rounds
-from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import Floats, Integers, private_histogram
+from discreet.algorithms.classical.rounds import Answer, ThresholdRounds, measure_total, query_row, share_rounds
+from discreet.algorithms.classical.shares import BudgetShare
 from discreet.algorithms.classical.weights import Weights, most_updates
 from discreet.exact import Number
 from discreet.loss.loss import Loss, compose
@@ -32,7 +32,7 @@ class PMW:
 
     Theorem (Hardt & Rothblum 2010; Dwork & Roth 2014, sec. 4.2).
         All answers together, to any number of queries chosen after seeing earlier answers, cost at most `loss`: the number of
-        records and C rounds (see `Rounds`), which is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see `Share`).
+        records and C rounds (see `ThresholdRounds`), which is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see `BudgetShare`).
 
     Accuracy.
         Let α = accuracy, C = 1 + ⌊2 ln N/α²⌋ and n ≥ `needs`. With probability 1 − β all of k answers are within αn, and no round is
@@ -49,16 +49,16 @@ class PMW:
     ('paid', 80000.0)
     """
 
-    domain: int = field(converter=given.domain)
-    top: int = field(default=1, converter=given.top)
-    accuracy: Fraction = field(converter=given.accuracy, repr=str)
-    queries_expected: int = field(converter=given.queries_expected)
-    beta: Fraction = field(default=Fraction(1, 20), converter=given.beta, repr=str)
-    epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
-    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
-    rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
-    records: int | None = field(default=None, converter=given.records)
-    updates: int | None = field(default=None, converter=given.updates)
+    domain: int = field(converter=arguments.domain)
+    top: int = field(default=1, converter=arguments.top)
+    accuracy: Fraction = field(converter=arguments.accuracy, repr=str)
+    queries_expected: int = field(converter=arguments.queries_expected)
+    beta: Fraction = field(default=Fraction(1, 20), converter=arguments.beta, repr=str)
+    epsilon: Fraction | None = field(default=None, converter=arguments.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=arguments.delta, repr=str)
+    rho: Fraction | None = field(default=None, converter=arguments.rho, repr=str)
+    records: int | None = field(default=None, converter=arguments.records)
+    updates: int | None = field(default=None, converter=arguments.updates)
 
     def __attrs_post_init__(self) -> None:
         _ = self.budget
@@ -73,9 +73,9 @@ class PMW:
         return 1 + most_updates(self.domain, float(self.accuracy) / 2)
 
     @property
-    def budget(self) -> Share:
+    def budget(self) -> BudgetShare:
         """What may be spent in all, as ε or as ρ."""
-        return Share.of(self.epsilon, self.rho, self.delta, parts=self.most_updates)
+        return BudgetShare.of(self.epsilon, self.rho, self.delta, parts=self.most_updates)
 
     @property
     def counting(self) -> Laplace | Gaussian | None:
@@ -83,7 +83,7 @@ class PMW:
         return self.budget.part(20).count(1) if self.records is None else None
 
     @property
-    def rounds(self) -> Rounds:
+    def rounds(self) -> ThresholdRounds:
         """The rounds share the rest, a tenth of it for the counts: they may be αn off, the tests only αn/4."""
         return share_rounds(self.budget, self.counting is None, self.most_updates, self.top)
 
@@ -101,7 +101,7 @@ class PMW:
 
     def slack(self, beta: Number | None = None) -> tuple[float, float, float]:
         """t, Z and ν of the accuracy statement, as counts: each holds for all steps with probability 1 − β/3."""
-        third, rounds, top = (self.beta if beta is None else given.beta(beta)) / 3, self.rounds, self.top
+        third, rounds, top = (self.beta if beta is None else arguments.beta(beta)) / 3, self.rounds, self.top
         test = rounds.stream(0).error(1 - third / rounds.rounds, 2 * self.queries_expected) / top
         told = rounds.telling_count.error(1 - third, rounds.rounds) / top
         return test, told, 0.0 if self.counting is None else self.counting.error(1 - third)
@@ -111,13 +111,13 @@ class PMW:
         test, told, off = self.slack(beta)
         return math.ceil(max(4 * (test + 2 * off + 1), told) / float(self.accuracy))
 
-    def open(self, data: Private[Any] | Any) -> Run:
+    def open(self, data: Private[Any] | Any) -> PMWRun:
         """Measure the number of records, unless it is public, and wait for queries."""
-        return Run(self, private_histogram(data, self.domain, self.top))
+        return PMWRun(self, private_histogram(data, self.domain, self.top))
 
 
 @final
-class Run:
+class PMWRun:
     """One stream of linear queries."""
 
     def __init__(self, mechanism: PMW, data: Private[Integers]) -> None:
@@ -141,7 +141,7 @@ class Run:
     def ask(self, query: Any) -> Answer:
         """Answer a query, given by its whole values from 0 to top."""
         mechanism = self.mechanism
-        row = read_query(query, mechanism.domain, mechanism.top)
+        row = query_row(query, mechanism.domain, mechanism.top)
         values = row / mechanism.top
         estimate = round(self.total * mechanism.top * self._weights.mean(values))
         refused = self.spent

@@ -10,11 +10,11 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.given import Floats, Integers, check_histogram, histogram
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import Floats, Integers, check_histogram, read_histogram
 from discreet.algorithms.classical.linear import Queries
 from discreet.algorithms.classical.nearest import nearest_l2, nearest_linf, sure_l2, sure_linf, to_rows
-from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical.shares import BudgetShare
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss
@@ -85,16 +85,16 @@ class Projection(Mechanism[Projected]):
     """
 
     queries: Queries
-    epsilon: Fraction | None = field(default=None, converter=given.epsilon, repr=str)
-    delta: Fraction | None = field(default=None, converter=given.delta, repr=str)
-    rho: Fraction | None = field(default=None, converter=given.rho, repr=str)
-    records: int | None = field(default=None, converter=given.records)
+    epsilon: Fraction | None = field(default=None, converter=arguments.epsilon, repr=str)
+    delta: Fraction | None = field(default=None, converter=arguments.delta, repr=str)
+    rho: Fraction | None = field(default=None, converter=arguments.rho, repr=str)
+    records: int | None = field(default=None, converter=arguments.records)
     norm: Norm = "linf"
     tolerance: float | None = None
-    steps: int = field(default=10_000, converter=given.steps)
+    steps: int = field(default=10_000, converter=arguments.steps)
 
     def __attrs_post_init__(self) -> None:
-        Share.of(self.epsilon, self.rho, self.delta)
+        BudgetShare.of(self.epsilon, self.rho, self.delta)
         if self.norm not in ("linf", "l2"):
             raise Invalid("norm must be linf or l2")
         if self.tolerance is not None and not 0 <= self.tolerance < math.inf:
@@ -110,8 +110,8 @@ class Projection(Mechanism[Projected]):
     def measuring(self) -> Laplace | Gaussian:
         """The noise for all answers together."""
         if self.epsilon is None:
-            return Share.of(rho=self.rho).count(self._moved(2))
-        laplace = Share.of(self.epsilon).count(self._moved(1))
+            return BudgetShare.of(rho=self.rho).count(self._moved(2))
+        laplace = BudgetShare.of(self.epsilon).count(self._moved(1))
         if not self.delta:
             return laplace
         gaussian = Gaussian(epsilon=self.epsilon, delta=self.delta, sensitivity=self._moved(2), whole=True)
@@ -162,7 +162,7 @@ class Projection(Mechanism[Projected]):
         check_histogram(answer, self.queries.domain)
 
     def sample(self, answer: Any, bits: Bits) -> Projected:
-        true = self.measured @ histogram(answer, self.queries.domain, self.queries.top)
+        true = self.measured @ read_histogram(answer, self.queries.domain, self.queries.top)
         noise = self.measuring
         noisy = np.asarray(noise.sample(true, bits), np.int64)
         size, top = self.queries.size, self.queries.top

@@ -7,14 +7,13 @@ from typing import Any, Literal, NamedTuple, final
 import numpy as np
 from attrs import frozen
 
-from discreet.algorithms.classical.given import Integers
-from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical.arguments import Integers
+from discreet.algorithms.classical.shares import BudgetShare
 from discreet.errors import Invalid
 from discreet.loss.loss import NOTHING, Loss, compose
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.streams.sparse_vector import Run as Stream
-from discreet.mechanisms.streams.sparse_vector import SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, SparseVectorRun
 from discreet.private import Private
 
 Source = Literal["hypothesis", "paid", "refused"]
@@ -38,7 +37,7 @@ class Verdict(NamedTuple):
 
 @final
 @frozen(kw_only=True)
-class Rounds:
+class ThresholdRounds:
     """Compare private counts with public estimates, in rounds of one threshold stream and one noisy count at its hit.
 
     Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009; Hardt & Rothblum 2010).
@@ -47,8 +46,8 @@ class Rounds:
         in advance, so all rounds together cost at most `rounds` times one; a round is charged when it opens.
     """
 
-    testing: Share
-    telling: Share
+    testing: BudgetShare
+    telling: BudgetShare
     rounds: int
     top: int
 
@@ -75,13 +74,13 @@ class Rounds:
 class Guard:
     """Stand between a hypothesis and the data: the data is met only here, by a stream and by a count."""
 
-    def __init__(self, rules: Rounds, data: Private[Integers], threshold: int, losses: list[Loss]) -> None:
+    def __init__(self, rules: ThresholdRounds, data: Private[Integers], threshold: int, losses: list[Loss]) -> None:
         self.opened = 0
         self.rules = rules
         self.losses = losses
         self._data = data
         self._threshold = threshold
-        self._stream: Stream | None = None
+        self._stream: SparseVectorRun | None = None
 
     @property
     def spent(self) -> bool:
@@ -110,10 +109,10 @@ class Guard:
         return Verdict(side, int(self.rules.telling_count.release(count)), charged)
 
 
-def share_rounds(budget: Share, is_known: bool, rounds: int, top: int) -> Rounds:
-    """Rounds of what the number of records left."""
+def share_rounds(budget: BudgetShare, is_known: bool, rounds: int, top: int) -> ThresholdRounds:
+    """ThresholdRounds of what the number of records left."""
     rest = budget if is_known else budget.part(20, 19)
-    return Rounds(testing=rest.part(10 * rounds, 9), telling=rest.part(10 * rounds), rounds=rounds, top=top)
+    return ThresholdRounds(testing=rest.part(10 * rounds, 9), telling=rest.part(10 * rounds), rounds=rounds, top=top)
 
 
 def measure_total(counting: Laplace | Gaussian | None, records: int | None, data: Private[Integers]) -> tuple[int, list[Loss]]:
@@ -123,7 +122,7 @@ def measure_total(counting: Laplace | Gaussian | None, records: int | None, data
     return max(1, int(counting.release(data.map(lambda counts: int(counts.sum()))))), [counting.loss]
 
 
-def read_query(query: Any, domain: int, top: int) -> Integers:
+def query_row(query: Any, domain: int, top: int) -> Integers:
     """A query as whole numbers from 0 to top, one for each value of the domain."""
     row = np.asarray(query)
     if row.shape != (domain,) or row.dtype.kind not in "biu" or row.min() < 0 or row.max() > top:

@@ -24,7 +24,7 @@ _SHORT = 48  # bits of an ε that stands for a ρ
 
 @final
 @frozen
-class Share:
+class BudgetShare:
     """Spend a part of a budget: pure ε, or ρ of zCDP; each mechanism made of it costs at most that, by its own loss.
 
     Theorem (Dwork et al. 2006; Bun & Steinke 2016; Cesar & Rogers 2021).
@@ -35,7 +35,7 @@ class Share:
         ρ-zCDP with ε(ρ, δ) ≤ ε is (ε, δ)-DP, and so is ε pure. Which of the two a budget becomes depends on k, the number of equal parts
         it is meant for: pure as long as k ≤ ε²/8ρ, where both its counts and its selections have less noise than those of ρ.
 
-    >>> Share.of(epsilon=1).part(4).count(sensitivity=1)
+    >>> BudgetShare.of(epsilon=1).part(4).count(sensitivity=1)
     Laplace(epsilon=1/4, sensitivity=1, whole=True)
     """
 
@@ -43,7 +43,7 @@ class Share:
     rho: Fraction | None
 
     @classmethod
-    def of(cls, epsilon: Number | None = None, rho: Number | None = None, delta: Number | None = None, *, parts: int = 1) -> Share:
+    def of(cls, epsilon: Number | None = None, rho: Number | None = None, delta: Number | None = None, *, parts: int = 1) -> BudgetShare:
         """Read a budget: epsilon, or epsilon and delta, or rho; `parts` says in about how many equal parts it will be spent."""
         if epsilon is None and rho is not None and delta is None:
             return cls(None, exact.positive(rho, "rho"))
@@ -54,10 +54,10 @@ class Share:
         concentrated = zcdp_budget(pure, mass)
         return cls(pure, None) if 8 * parts * concentrated <= pure**2 else cls(None, concentrated)
 
-    def part(self, parts: int, of: int = 1) -> Share:
+    def part(self, parts: int, of: int = 1) -> BudgetShare:
         """`of` of so many equal parts."""
         cut = Fraction(of, parts)
-        return Share(None if self.epsilon is None else self.epsilon * cut, None if self.rho is None else self.rho * cut)
+        return BudgetShare(None if self.epsilon is None else self.epsilon * cut, None if self.rho is None else self.rho * cut)
 
     def count(self, sensitivity: Number) -> Laplace | Gaussian:
         """Whole noise for whole answers that move by this much, in ℓ₁ for ε and in ℓ₂ for ρ."""

@@ -10,11 +10,11 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.algorithms.classical import given
-from discreet.algorithms.classical.given import Integers, check_histogram, histogram
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import Integers, check_histogram, read_histogram
 from discreet.algorithms.classical.linear import Queries, small_databases
 from discreet.algorithms.classical.nearest import few_rows
-from discreet.algorithms.classical.shares import Share
+from discreet.algorithms.classical.shares import BudgetShare
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss
@@ -37,7 +37,7 @@ class Base(Protocol):
         """Report a slip in plain data."""
 
 
-class Reach(NamedTuple):
+class ErrorBound(NamedTuple):
     """How far off answers may be at most, in their own units; if that is infinite, why nothing is known."""
 
     error: float
@@ -45,10 +45,10 @@ class Reach(NamedTuple):
 
 
 @runtime_checkable
-class Promising(Protocol):
+class BoundedBase(Protocol):
     """A base that can say how good it is."""
 
-    def off(self, confidence: Fraction, size: int, edge: Fraction) -> Reach:
+    def error_bound(self, confidence: Fraction, size: int, edge: Fraction) -> ErrorBound:
         """With this confidence one synthesis is within this of the truth for queries of more than ½ + edge of the weight."""
 
 
@@ -66,14 +66,14 @@ class FewRows:
         number of records does not depend on the draws.
 
     Accuracy.
-        If all noise is at most E, the drawn queries are within λ = 5E + (n + E)√(2 ln(2k)/m) + 2; see `few_rows`. `off` is λ where k is
+        If all noise is at most E, the drawn queries are within λ = 5E + (n + E)√(2 ln(2k)/m) + 2; see `few_rows`. `error_bound` is λ where k is
         large enough for the theorem.
     """
 
     queries: Queries
-    rows: int = field(converter=given.rows)
-    draws: int = field(converter=given.draws)
-    share: Share
+    rows: int = field(converter=arguments.rows)
+    draws: int = field(converter=arguments.draws)
+    share: BudgetShare
 
     @property
     def measuring(self) -> Laplace | Gaussian:
@@ -91,13 +91,13 @@ class FewRows:
         noise = self.measuring.error(confidence, self.draws + 1) / top
         return math.ceil(top * (5 * noise + (size + noise) * math.sqrt(2 * math.log(2 * self.draws) / self.rows) + 2))
 
-    def off(self, confidence: Fraction, size: int, edge: Fraction) -> Reach:
+    def error_bound(self, confidence: Fraction, size: int, edge: Fraction) -> ErrorBound:
         """λ, where the theorem applies: half of what may go wrong is the noise, half that too few queries are near."""
         half = (1 - confidence) / 2
         needed = draws_needed(self.queries.domain, self.rows, half, edge)
         if self.draws < needed:
-            return Reach(math.inf, f"what fits {self.draws} drawn queries need not fit the others: {needed} draws would be enough")
-        return Reach(self.near(1 - half, size))
+            return ErrorBound(math.inf, f"what fits {self.draws} drawn queries need not fit the others: {needed} draws would be enough")
+        return ErrorBound(self.near(1 - half, size))
 
     def check(self, data: Any) -> None:
         check_histogram(data, self.queries.domain)
@@ -106,7 +106,7 @@ class FewRows:
         if len(drawn) != self.draws:
             raise Invalid("the base is made for another number of drawn queries")
         top = self.queries.top
-        counts = histogram(data, self.queries.domain, top)
+        counts = read_histogram(data, self.queries.domain, top)
         rows = np.vstack([self.queries.matrix[drawn], np.full(self.queries.domain, top)])
         noisy = np.asarray(self.measuring.sample(rows @ counts, bits), np.int64)
         total = max(1, round(int(noisy[-1]) / top))

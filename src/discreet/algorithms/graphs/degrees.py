@@ -10,8 +10,8 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import parameter
-from discreet.algorithms.graphs import given
-from discreet.algorithms.graphs.given import Protects
+from discreet.algorithms.graphs import arguments
+from discreet.algorithms.graphs.arguments import Protects
 from discreet.algorithms.graphs.graph import Graph, Integers
 from discreet.algorithms.graphs.projection import project
 from discreet.exact import Number
@@ -21,14 +21,14 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.noise.bits import Bits
 
 
-def falling(values: Sequence[float]) -> list[float]:
+def nonincreasing(values: Sequence[float]) -> list[float]:
     """The nearest sequence (in ℓ₂) that never rises: neighbours that rise are pooled to their mean.
 
     Theorem (Barlow, Bartholomew, Bremner & Brunk 1972; for privacy Hay, Rastogi, Miklau & Suciu 2010).
         The result is max over ends of min over starts of means, so it moves by no more than the largest move of a value; a sequence that
         never rises stays as it is. So no error grows beyond the largest one of the values, and the sum of squares never grows.
 
-    >>> falling([5, 3, 4, 1])
+    >>> nonincreasing([5, 3, 4, 1])
     [5.0, 3.5, 3.5, 1.0]
     """
     pools: list[tuple[float, int]] = []  # sum and length of each
@@ -51,7 +51,7 @@ class Degrees:
     @property
     def at_least(self) -> list[float]:
         """How many nodes have at least 1, 2, …, most edges: never rising, never negative."""
-        return [max(value, 0.0) for value in falling(self.noisy)]
+        return [max(value, 0.0) for value in nonincreasing(self.noisy)]
 
     @property
     def histogram(self) -> dict[int, float]:
@@ -88,8 +88,8 @@ class DegreeHistogram(Mechanism[Degrees]):
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    most: int = field(converter=given.most)
-    protects: Protects = field(default="edge", converter=given.protects)
+    most: int = field(converter=arguments.most)
+    protects: Protects = field(default="edge", converter=arguments.protects)
 
     @property
     def noise(self) -> Laplace:
@@ -105,7 +105,7 @@ class DegreeHistogram(Mechanism[Degrees]):
         return self.noise.error(confidence, self.most)
 
     def check(self, answer: Any) -> None:
-        given.check_edges(answer)
+        arguments.check_edges(answer)
 
     def sample(self, answer: Any, bits: Bits) -> Degrees:
         noisy: Any = self.noise.sample(self.exact(Graph.of(answer)), bits)
@@ -125,7 +125,7 @@ class DegreeSequence(Mechanism[list[float]]):
 
     Theorem (Hay, Li, Miklau & Jensen 2009).
         One edge moves two degrees by 1, and sorting brings two sequences no further apart (ℓ₁), nor does leaving out: at most 2. The rest
-        is `Laplace`, and `falling`, which is free.
+        is `Laplace`, and `nonincreasing`, which is free.
 
     Accuracy.
         With probability `confidence` all degrees are off by no more than `error`. Where many nodes have the same degree, pooling makes the
@@ -136,7 +136,7 @@ class DegreeSequence(Mechanism[list[float]]):
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    nodes: int = field(converter=given.nodes)
+    nodes: int = field(converter=arguments.nodes)
 
     @property
     def noise(self) -> Laplace:
@@ -152,11 +152,11 @@ class DegreeSequence(Mechanism[list[float]]):
         return self.noise.error(confidence, self.nodes)
 
     def check(self, answer: Any) -> None:
-        given.check_edges(answer)
+        arguments.check_edges(answer)
 
     def sample(self, answer: Any, bits: Bits) -> list[float]:
         noisy: Any = self.noise.sample(self.exact(Graph.of(answer)), bits)
-        return [min(max(value, 0.0), self.nodes - 1.0) for value in falling(noisy.tolist())]
+        return [min(max(value, 0.0), self.nodes - 1.0) for value in nonincreasing(noisy.tolist())]
 
     def exact(self, graph: Graph) -> Integers:
         """The degrees without noise, which are private."""

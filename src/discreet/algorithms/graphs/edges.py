@@ -8,8 +8,8 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet import parameter
-from discreet.algorithms.graphs import given
-from discreet.algorithms.graphs.given import Protects
+from discreet.algorithms.graphs import arguments
+from discreet.algorithms.graphs.arguments import Protects
 from discreet.algorithms.graphs.graph import Graph
 from discreet.algorithms.graphs.projection import project
 from discreet.errors import Invalid
@@ -38,8 +38,8 @@ class EdgeCount(Mechanism[int]):
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    protects: Protects = field(default="edge", converter=given.protects)
-    most: int | None = field(default=None, converter=given.any_most)
+    protects: Protects = field(default="edge", converter=arguments.protects)
+    most: int | None = field(default=None, converter=arguments.any_most)
 
     def __attrs_post_init__(self) -> None:
         if self.protects == "node" and self.most is None:
@@ -60,7 +60,7 @@ class EdgeCount(Mechanism[int]):
         return self.noise.error(confidence, size)
 
     def check(self, answer: Any) -> None:
-        given.check_edges(answer)
+        arguments.check_edges(answer)
 
     def sample(self, answer: Any, bits: Bits) -> int:
         return int(self.noise.sample(self.exact(Graph.of(answer)), bits))

@@ -51,7 +51,7 @@ class Graph:
         if isinstance(edges, Graph):
             return edges
         check_shape(edges)
-        edges = unmasked(edges)
+        edges = masked_as_none(edges)
         if isinstance(edges, np.ndarray):
             if edges.ndim != 2 or edges.shape[1] != 2:
                 raise Invalid("edges must be pairs: an array of them has two columns")
@@ -114,9 +114,9 @@ class Graph:
         tails, heads = np.divmod(keys, max(self.nodes, 1))
         first = np.searchsorted(tails, np.arange(self.nodes + 1))
         fan = first[heads + 1] - first[heads] if self.size else _NONE  # how many edges go on from each edge
-        found, done, reach = 0, 0, np.cumsum(fan)
+        found, done, ends = 0, 0, np.cumsum(fan)
         while done < self.size:
-            stop = max(done + 1, int(np.searchsorted(reach, (reach[done - 1] if done else 0) + _WEDGES, side="right")))
+            stop = max(done + 1, int(np.searchsorted(ends, (ends[done - 1] if done else 0) + _WEDGES, side="right")))
             part = np.repeat(np.arange(done, stop), fan[done:stop])
             step = np.arange(len(part)) - np.repeat(np.cumsum(fan[done:stop]) - fan[done:stop], fan[done:stop])
             wanted = tails[part] * self.nodes + heads[first[heads[part]] + step]
@@ -161,7 +161,7 @@ def check_shape(edges: Any) -> None:
         )
 
 
-def unmasked(values: Any) -> Any:
+def masked_as_none(values: Any) -> Any:
     """An array with None where a mask hides something; anything else as it is."""
     if not np.ma.isMaskedArray(values):
         return values
@@ -185,7 +185,7 @@ def _objects(values: list[Any]) -> NDArray[Any]:
 
 def _column(values: NDArray[Any]) -> NDArray[Any]:
     """Whole numbers stay as they are; everything else is looked at one by one, and what a mask hides is missing."""
-    values = unmasked(values)
+    values = masked_as_none(values)
     return values if values.dtype.kind == "i" else values.astype(object)
 
 
@@ -199,10 +199,10 @@ def _numbered(values: NDArray[Any]) -> tuple[Integers, Hashes]:
     for value in values.tolist():
         if type(value) is str or type(value) is int:  # of other types equal values may have different texts
             if (type(value), value) not in known:
-                known[type(value), value] = name_of(value)
+                known[type(value), value] = node_name(value)
             names.append(known[type(value), value])
         else:
-            names.append(name_of(value))
+            names.append(node_name(value))
     seen = set(names) - {None}
     wholes_seen = sorted(name for name in seen if isinstance(name, int))
     texts = sorted(name for name in seen if isinstance(name, str))
@@ -213,7 +213,7 @@ def _numbered(values: NDArray[Any]) -> tuple[Integers, Hashes]:
     return codes, hashes
 
 
-def name_of(value: Any) -> int | str | None:
+def node_name(value: Any) -> int | str | None:
     """One name, read by itself: a whole number of 64 bits, a text that says what else it is, or None where it is missing."""
     if value is None or value is np.ma.masked:
         return None
@@ -236,7 +236,7 @@ def _other_name(value: Any) -> str | None:
     """A name that is neither number nor text: one spelling for all values that are equal, or None where there is none."""
     match value:
         case tuple():
-            parts = [name_of(part) for part in value]
+            parts = [node_name(part) for part in value]
             return None if None in parts else f"tuple {parts!r}"
         case bytes() | bytearray():
             return f"bytes {bytes(value).hex()}"

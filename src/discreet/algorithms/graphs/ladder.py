@@ -44,7 +44,7 @@ class Piece:
 
 @final
 @frozen
-class Ladder:
+class LadderDistribution:
     """A law on the whole numbers around 0: rung k ≥ 1 has the next I(k − 1) numbers on either side, each with weight e^(−rate·k).
 
     Theorem (Zhang, Cormode, Procopiuc, Srivastava & Xiao 2015).
@@ -58,8 +58,8 @@ class Ladder:
     Accuracy.
         P[|noise| > I₀ + … + Iₖ₋₁] = P[the rung is above k], which `beyond` gives; `quantile` inverts it.
 
-    >>> steps = Ladder((Piece(0, 3, 1),), Fraction(1, 2))        # I = 3, 4, 5, …
-    >>> steps.reach(2), steps.quantile(Fraction(19, 20))
+    >>> steps = LadderDistribution((Piece(0, 3, 1),), Fraction(1, 2))        # I = 3, 4, 5, …
+    >>> steps.span(2), steps.quantile(Fraction(19, 20))
     (7, 51)
     """
 
@@ -85,7 +85,7 @@ class Ladder:
         above = piece.weight(k, self.rate) - (ball(0) if end is None else piece.weight(end, self.rate)) + known[place + 1]
         return 2 * above / (1 + 2 * known[0])
 
-    def reach(self, k: int) -> int:
+    def span(self, k: int) -> int:
         """I₀ + … + Iₖ₋₁: how far the first k rungs reach."""
         ends = [k if end is None else min(k, end) for end in self._ends()]
         return sum(piece.total(piece.start, end) for piece, end in zip(self.pieces, ends, strict=True) if end > piece.start)
@@ -104,7 +104,7 @@ class Ladder:
             # within the last rung every number has the chance `each`, and as many of the furthest may be left out as `miss` allows
             each = (-ball(self.rate * k)).exp() / (1 + 2 * weights[0])
             spare = exact.lower((miss - self.beyond(k, weights)) / (2 * each))
-            return self.reach(k) - min(max(math.floor(spare), 0), self.width(k - 1))
+            return self.span(k) - min(max(math.floor(spare), 0), self.width(k - 1))
 
     def sample(self, bits: Bits) -> int:
         """Draw the noise: the rung from one uniform, looked at as closely as needed, then a place on it."""
@@ -113,7 +113,7 @@ class Ladder:
             word, known = word << 64 | bits.word(), known + 64
         if rung == 0:
             return 0
-        away = 1 + self.reach(rung - 1) + uniform(self.width(rung - 1), bits)
+        away = 1 + self.span(rung - 1) + uniform(self.width(rung - 1), bits)
         return away if bits.word() & 1 else -away
 
     def _rung(self, word: int, known: int) -> int | None:
@@ -139,7 +139,7 @@ def steepest(epsilon: Fraction, least: int) -> Fraction:
         Let Z(J) = 1 + 2Jq/(1 − q) + 2q²/(1 − q)² with q = e^(−rate), which all weights of these steps add up to. The release is ε-DP if
         rate + ln(Z(least + 1)/Z(least)) ≤ ε.
 
-    Proof. A number's rung moves by at most 1, as for any `Ladder`, and Z by at most one step of J; Z grows linearly in J, so its ratio is
+    Proof. A number's rung moves by at most 1, as for any `LadderDistribution`, and Z by at most one step of J; Z grows linearly in J, so its ratio is
         largest at the least J. (That is at most e^rate, which gives ε/2.)
     """
 

@@ -8,10 +8,10 @@ from typing import Any, Literal, final
 from attrs import field, frozen
 
 from discreet import exact, parameter
-from discreet.algorithms.graphs import given
+from discreet.algorithms.graphs import arguments
+from discreet.algorithms.graphs.arguments import Protects
 from discreet.algorithms.graphs.degrees import DegreeHistogram, DegreeSequence
 from discreet.algorithms.graphs.edges import EdgeCount
-from discreet.algorithms.graphs.given import Protects
 from discreet.algorithms.graphs.projection import DegreeBound
 from discreet.algorithms.graphs.triangles import TriangleCount
 from discreet.errors import Invalid
@@ -47,9 +47,9 @@ class GraphPlan:
     """
 
     what: What = field(converter=_what)
-    protects: Protects = field(converter=given.protects)
+    protects: Protects = field(converter=arguments.protects)
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    most: int | None = field(default=None, converter=given.any_most)
+    most: int | None = field(default=None, converter=arguments.any_most)
     nodes: int | None = field(default=None)
 
     def __attrs_post_init__(self) -> None:
@@ -71,7 +71,7 @@ class GraphPlan:
         """How it is found how many edges of one node count, where it was not said."""
         if self.protects == "edge" or self.most is not None or self.what != "edges":
             return None
-        return DegreeBound(epsilon=self.epsilon * _FINDING, worth=self.epsilon * (1 - _FINDING))
+        return DegreeBound(epsilon=self.epsilon * _FINDING, count_epsilon=self.epsilon * (1 - _FINDING))
 
     @property
     def width(self) -> Laplace | None:
@@ -110,7 +110,7 @@ class GraphPlan:
         For triangles it depends on the graph: say how many neighbours two nodes have in common at most (`common`), or how many nodes there
         are (`nodes`). Where it is found how many edges of one node count, say `most` to see the error at that.
         """
-        mechanism = self.mechanism(given.most(most) if most is not None else None) if self._is_known(most) else None
+        mechanism = self.mechanism(arguments.most(most) if most is not None else None) if self._is_known(most) else None
         if mechanism is None:
             raise Invalid("how many edges of one node count is found with the answer: say most=8 to see the error at that, or ask with it")
         if not isinstance(mechanism, TriangleCount):

@@ -11,7 +11,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet import parameter
-from discreet.algorithms.graphs import given
+from discreet.algorithms.graphs import arguments
 from discreet.algorithms.graphs.graph import Graph
 from discreet.exact import Number
 from discreet.loss.loss import Loss
@@ -57,26 +57,26 @@ def kept_by(graph: Graph, most: int) -> NDArray[np.bool_]:
 class DegreeBound(Mechanism[int]):
     """Find how many edges of one node should count, among 1, 2, 4, … up to the power of two that `largest` reaches.
 
-    The first bound t is taken whose double would bring fewer than t/worth + 2t·margin edges more. With worth = ε of a count to come,
-    t/worth is what its noise would grow by; the margin, twice the scale of the search's own noise, makes it rare that the search goes on
+    The first bound t is taken whose double would bring fewer than t/count_epsilon + 2t·margin edges more. With count_epsilon = ε of a count to come,
+    t/count_epsilon is what its noise would grow by; the margin, twice the scale of the search's own noise, makes it rare that the search goes on
     for no reason, which would double the noise again and again.
 
     Theorem (Dwork & Roth 2014, sec. 3.6, on the theorem of `project`).
         Let e(t) be the number of edges that are left by the bound t. One node moves e(t) by 0 … t and e(2t) by 0 … 2t, in the same
-        direction, so (e(t) − e(2t))/2t by at most 1. `SparseVector` finds the first of these above −1/(2·worth) − margin, for ε.
+        direction, so (e(t) − e(2t))/2t by at most 1. `SparseVector` finds the first of these above −1/(2·count_epsilon) − margin, for ε.
 
     Accuracy.
-        With probability `confidence`, for the bound t that is found doubling brings at most t/worth + 2t·(margin + `error`) edges more, and
-        for every smaller t at least t/worth + 2t·(margin − `error`); how many bounds are tried is known, so size need not be given.
+        With probability `confidence`, for the bound t that is found doubling brings at most t/count_epsilon + 2t·(margin + `error`) edges more, and
+        for every smaller t at least t/count_epsilon + 2t·(margin − `error`); how many bounds are tried is known, so size need not be given.
 
     >>> star = Graph.of([(0, i) for i in range(1, 60)] + [(100 + i, 101 + i) for i in range(3000)])
-    >>> DegreeBound(epsilon=50, worth="1/10").release(star)
+    >>> DegreeBound(epsilon=50, count_epsilon="1/10").release(star)
     2
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    worth: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    largest: int = field(default=2**16, converter=given.most)
+    count_epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    largest: int = field(default=2**16, converter=arguments.most)
 
     @property
     def bounds(self) -> tuple[int, ...]:
@@ -90,7 +90,7 @@ class DegreeBound(Mechanism[int]):
 
     @property
     def _search(self) -> SparseVector:
-        return SparseVector(epsilon=self.epsilon, threshold=-1 / (2 * self.worth) - self.margin)
+        return SparseVector(epsilon=self.epsilon, threshold=-1 / (2 * self.count_epsilon) - self.margin)
 
     @property
     def loss(self) -> Loss:
@@ -100,7 +100,7 @@ class DegreeBound(Mechanism[int]):
         return self._search.error(confidence, max(len(self.bounds) - 1, 1))
 
     def check(self, answer: Any) -> None:
-        given.check_edges(answer)
+        arguments.check_edges(answer)
 
     def sample(self, answer: Any, bits: Bits) -> int:
         graph = Graph.of(answer)

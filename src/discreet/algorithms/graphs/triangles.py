@@ -10,10 +10,10 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact, parameter
-from discreet.algorithms.graphs import given
-from discreet.algorithms.graphs.given import Protects
+from discreet.algorithms.graphs import arguments
+from discreet.algorithms.graphs.arguments import Protects
 from discreet.algorithms.graphs.graph import Graph, Integers
-from discreet.algorithms.graphs.ladder import Ladder, Piece, steepest
+from discreet.algorithms.graphs.ladder import LadderDistribution, Piece, steepest
 from discreet.errors import Invalid
 from discreet.exact import Number, ball
 from discreet.loss import leaves
@@ -29,9 +29,9 @@ class TriangleCount(Mechanism[int]):
 
     Theorem (Nissim, Raskhodnikova & Smith 2007; Zhang et al. 2015; for nodes after Kasiviswanathan, Nissim, Raskhodnikova & Smith 2013).
         Edges: let c be the largest number of common neighbours of two nodes, or `least` = 2/ε if that is more. One edge moves the
-        triangles by at most c, and c by at most 1; so Iₜ = c + t is a `Ladder`, and its rate may be `steepest`.
+        triangles by at most c, and c by at most 1; so Iₜ = c + t is a `LadderDistribution`, and its rate may be `steepest`.
         Nodes: let m be `most`, T = m(m − 1)/2, and n(t) the sum of l(l − 1)/2 over all nodes with m − t … m + t + 1 edges, where l, at most
-        m, is how many neighbours have at most m + t + 1. Iₜ = T + n(t) + t(T + m² − 1) + (m − 1)t(t − 1)/2 is a `Ladder` for the triangles
+        m, is how many neighbours have at most m + t + 1. Iₜ = T + n(t) + t(T + m² − 1) + (m − 1)t(t − 1)/2 is a `LadderDistribution` for the triangles
         that count.
 
     Proof for nodes.
@@ -53,8 +53,8 @@ class TriangleCount(Mechanism[int]):
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
-    protects: Protects = field(default="edge", converter=given.protects)
-    most: int | None = field(default=None, converter=given.any_most)
+    protects: Protects = field(default="edge", converter=arguments.protects)
+    most: int | None = field(default=None, converter=arguments.any_most)
 
     def __attrs_post_init__(self) -> None:
         if self.protects == "node" and (self.most is None or self.most < 2):
@@ -85,9 +85,9 @@ class TriangleCount(Mechanism[int]):
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         level, count = exact.confidence_level(confidence), exact.whole(size, "size", least=0)
         if self.protects == "edge":
-            return float(Ladder((Piece(0, max(count, self.least), 1),), self.rate).quantile(level))
+            return float(LadderDistribution((Piece(0, max(count, self.least), 1),), self.rate).quantile(level))
         # all steps between those with nobody and with everybody near `most`: the far ones large and the near ones small is worst
-        fewest, widest = (Ladder((self._piece(0, near),), self.rate) for near in (0, count * self._each))
+        fewest, widest = (LadderDistribution((self._piece(0, near),), self.rate) for near in (0, count * self._each))
         with exact.precision(192):
             k, miss = 1, ball(1 - level)
             while not _share(fewest, widest, k) <= miss:
@@ -96,10 +96,10 @@ class TriangleCount(Mechanism[int]):
             while k - low > 1:
                 middle = (low + k) // 2
                 low, k = (low, middle) if _share(fewest, widest, middle) <= miss else (middle, k)
-            return float(widest.reach(k))
+            return float(widest.span(k))
 
     def check(self, answer: Any) -> None:
-        given.check_edges(answer)
+        arguments.check_edges(answer)
 
     def sample(self, answer: Any, bits: Bits) -> int:
         graph = Graph.of(answer)
@@ -112,12 +112,12 @@ class TriangleCount(Mechanism[int]):
         low = graph.degrees <= self.most
         return graph.keep(low[graph.ends[:, 0]] & low[graph.ends[:, 1]]).triangles()
 
-    def ladder(self, graph: Graph) -> Ladder:
+    def ladder(self, graph: Graph) -> LadderDistribution:
         """The noise that a graph needs, which is private."""
         if self.most is None:
-            return Ladder((Piece(0, max(graph.most_common_neighbours(), self.least), 1),), self.rate)
+            return LadderDistribution((Piece(0, max(graph.most_common_neighbours(), self.least), 1),), self.rate)
         near = dict(zip(*(part.tolist() for part in self._near(graph)), strict=True))
-        return Ladder(tuple(self._piece(t, n) for t, n in ({0: 0} | near).items()), self.rate)
+        return LadderDistribution(tuple(self._piece(t, n) for t, n in ({0: 0} | near).items()), self.rate)
 
     def _near(self, graph: Graph) -> tuple[Integers, Integers]:
         """The t at which n(t) grows, in order, and what it grows to.
@@ -141,7 +141,7 @@ class TriangleCount(Mechanism[int]):
         return Piece(start, each + near, each + most**2 - 1, most - 1)
 
 
-def _share(fewest: Ladder, widest: Ladder, k: int) -> Any:
+def _share(fewest: LadderDistribution, widest: LadderDistribution, k: int) -> Any:
     """At most this is the chance of a rung above k, when each step is between those of two ladders."""
     whole = 1 + 2 * widest.weights()[0]
     above = widest.beyond(k) * whole

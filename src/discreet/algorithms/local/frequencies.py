@@ -12,7 +12,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet import exact, parameter
-from discreet.algorithms.local.ways import Reports, Way, best_way, worst_variance
+from discreet.algorithms.local.randomizers import LocalRandomizer, Reports, best_randomizer, worst_variance
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss
@@ -80,7 +80,7 @@ class LocalFrequencies(Mechanism[Reports]):
 
     epsilon: Fraction = field(repr=str)
     choices: tuple[Hashable, ...]
-    way: Way = field(repr=False)
+    randomizer: LocalRandomizer = field(repr=False)
 
     def __init__(self, *, epsilon: Number, choices: int | Iterable[Hashable], method: str = "auto") -> None:
         price, names = parameter.some_epsilon(epsilon), _choices(choices)
@@ -88,16 +88,16 @@ class LocalFrequencies(Mechanism[Reports]):
             raise Invalid(f"epsilon must not exceed {_STEEPEST}: beyond it the truth is told")
         if method not in METHODS:
             raise Invalid(f"method must be one of {', '.join(METHODS)}")
-        self.__attrs_init__(epsilon=price, choices=names, way=best_way(price, len(names), method))
+        self.__attrs_init__(epsilon=price, choices=names, randomizer=best_randomizer(price, len(names), method))
 
     @property
     def method(self) -> str:
         """How choices are randomised."""
-        return self.way.name
+        return self.randomizer.name
 
     @property
     def loss(self) -> Loss:
-        return self.way.loss
+        return self.randomizer.loss
 
     # ── on a person's device ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -120,7 +120,7 @@ class LocalFrequencies(Mechanism[Reports]):
             raise Invalid("values must be a list of choices, one for each person")
         known = self._places
         true = np.array([known.get(value, 0) if _is_hashable(value) else 0 for value in answer], np.int64)
-        return self.way.draw(true, bits)
+        return self.randomizer.draw(true, bits)
 
     @property
     def _places(self) -> dict[Hashable, int]:
@@ -134,7 +134,7 @@ class LocalFrequencies(Mechanism[Reports]):
         Reports come from anywhere: one that `report` never makes is left out, whatever it is, and `dropped` says how many were.
         """
         counts, people, dropped = self._counted(reports)
-        p, q = self._chances
+        p, q = self._probabilities
         shares = (counts / people - q) / (p - q)
         spread = np.sqrt([self.variance(Fraction(min(max(share, 0.0), 1.0)), people) for share in shares.tolist()])
         return Frequencies(self.choices, shares, np.asarray(spread, np.float64), people, dropped)
@@ -145,26 +145,26 @@ class LocalFrequencies(Mechanism[Reports]):
         if not 0 <= f <= 1:
             raise Invalid("share must lie between 0 and 1")
         with exact.precision(128):
-            p, q = self.way.chances()
+            p, q = self.randomizer.probabilities()
             varies = exact.ball(f) * p * (1 - p) + exact.ball(1 - f) * q * (1 - q)
             return exact.float_up(exact.upper(varies / (people * (p - q) ** 2)))
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         """How far off one share may be, for `size` people, with this confidence."""
         beta, n = exact.miss(exact.confidence_level(confidence)), exact.whole(size, "size")
-        p, q = self._chances
-        log, varies = math.log(2) - math.log(beta), worst_variance(self.way) * (p - q) ** 2
+        p, q = self._probabilities
+        log, varies = math.log(2) - math.log(beta), worst_variance(self.randomizer) * (p - q) ** 2
         hoeffding = math.sqrt(log / (2 * n))
         bernstein = (log / 3 + math.sqrt(log**2 / 9 + 2 * n * varies * log)) / n
         return min(hoeffding, bernstein) / (p - q)
 
     @property
-    def _chances(self) -> tuple[float, float]:
-        return tuple(exact.bounds(lambda i=i: self.way.chances()[i])[0] for i in (0, 1))  # type: ignore[misc,return-value]
+    def _probabilities(self) -> tuple[float, float]:
+        return tuple(exact.bounds(lambda i=i: self.randomizer.probabilities()[i])[0] for i in (0, 1))  # type: ignore[misc,return-value]
 
     def _counted(self, reports: Any) -> tuple[Integers, int, int]:
         """How many reports name each choice, how many count, and how many do not. Reports are public."""
-        k, named = len(self.choices), self.way.named
+        k, named = len(self.choices), self.randomizer.named
         if isinstance(reports, np.ndarray) and reports.ndim != 1:
             if reports.dtype != np.bool_ or reports.ndim != 2 or reports.shape[1] != k or np.ma.isMaskedArray(reports):
                 raise Invalid(

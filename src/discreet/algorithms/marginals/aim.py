@@ -12,13 +12,13 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from discreet.algorithms.marginals.counts import Counts, Integers, Marginals, distance, rounded
+from discreet.algorithms.marginals.counts import Counts, Integers, Marginals, distance, to_counts
 from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.junction_tree import tree_cells
-from discreet.algorithms.marginals.measured import Measured, measure, total_of
+from discreet.algorithms.marginals.measured import NoisyMeasurement, measure, total_of
 from discreet.algorithms.marginals.model import fit_tree
 from discreet.algorithms.marginals.result import FINAL_STEPS, Progress, Result, quiet
-from discreet.algorithms.marginals.spending import Budget, Spending
+from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.algorithms.marginals.workload import Workload
 
 Floats = NDArray[np.float64]
@@ -40,7 +40,7 @@ class AIM:
         Whatever is chosen, all steps together cost no more than the budget: each is priced before it is used, the last takes what is left.
 
     Proof.
-        Scores are whole numbers: the model's counts are rounded before they meet the data's. One unit moves a marginal by at most Δ in ℓ₁,
+        Scores are whole numbers: the model's counts are to_counts before they meet the data's. One unit moves a marginal by at most Δ in ℓ₁,
         so it moves each score by weight·Δ at most, some up and some down: the exponential mechanism pays for 2·max weight·Δ (not half of
         it: the scores are not monotone), ε²/8 in ρ. A marginal moves by the stated ℓ₂ length, which prices Gaussian noise.
 
@@ -48,7 +48,7 @@ class AIM:
         No bound is known before the run; benchmarks/synthetic.py measures it on public tables.
     """
 
-    budget: Budget
+    budget: MeasurementBudget
     workload: Workload
     rounds: int | None = None  # as many are planned for; None for 16 for each column
     selection: Fraction = Fraction(1, 10)  # share of a round's price that its choice costs
@@ -60,7 +60,7 @@ class AIM:
         closure = self.workload.closure()
         exact = counts.marginals(list(dict.fromkeys([*((i,) for i in domain.columns), *closure])))
         price = self.budget.amount / max(self.rounds or 16 * len(domain.names), 2 * len(domain.names))
-        measured: list[Measured] = []
+        measured: list[NoisyMeasurement] = []
         for i in domain.columns:
             measured.append(measure(exact, (i,), spending, price * (1 - self.selection), counts))
         if _column_error(measured) > _POOR:
@@ -71,11 +71,11 @@ class AIM:
             if spending.left < 2 * price:
                 price = spending.left
             last = price == spending.left
-            noise = float(spending.gaussian(price * (1 - self.selection), counts.length).scale) / counts.one
+            noise = float(spending.gaussian(price * (1 - self.selection), counts.l2_sensitivity).scale) / counts.one
             candidates = self._candidates(closure, [one.clique for one in measured], spending.used)
-            estimates = {clique: rounded(model.marginal(clique), counts.one) for clique in candidates}
+            estimates = {clique: to_counts(model.marginal(clique), counts.one) for clique in candidates}
             scores = exact.map(partial(_scores, estimates=estimates, weights=closure, noise=counts.one * noise))
-            chooser = spending.selection(price * self.selection, max(closure[clique] for clique in candidates) * counts.moved)
+            chooser = spending.selection(price * self.selection, max(closure[clique] for clique in candidates) * counts.l1_sensitivity)
             chosen = candidates[spending.release("choice", chooser, scores)]
             rest = spending.left if last else price * (1 - self.selection)
             measured.append(measure(exact, chosen, spending, rest, counts))
@@ -92,7 +92,7 @@ class AIM:
         return [clique for clique in closure if clique in known or tree_cells(domain, [*cliques, clique]) <= self.most_cells * used]
 
 
-def _column_error(measured: Sequence[Measured]) -> float:
+def _column_error(measured: Sequence[NoisyMeasurement]) -> float:
     """By which share of all records columns by themselves are off, on average, by what was released of them."""
     total = total_of(measured)
     return sum(_HALF_NORMAL * one.deviation * one.values.size for one in measured) / len(measured) / total

@@ -43,10 +43,10 @@ class Beliefs:
         self._whole = [domain.shape(clique) for clique in tree.cliques]
         self._ends = np.cumsum([0, *(domain.cells(clique) for clique in cliques)])
         self._steps = [
-            (link.parent, link.child, axes_without(link.separator, tree.cliques[link.child]),
-             fitting(domain, link.separator, tree.cliques[link.child]), axes_without(link.separator, tree.cliques[link.parent]),
-             fitting(domain, link.separator, tree.cliques[link.parent]))
-            for link in tree.links
+            (edge.parent, edge.child, axes_without(edge.separator, tree.cliques[edge.child]),
+             fitting(domain, edge.separator, tree.cliques[edge.child]), axes_without(edge.separator, tree.cliques[edge.parent]),
+             fitting(domain, edge.separator, tree.cliques[edge.parent]))
+            for edge in tree.edges
         ]  # fmt: skip
 
     @property

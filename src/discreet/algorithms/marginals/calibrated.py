@@ -20,16 +20,16 @@ _TINY = 1e-290  # probabilities below this are nothing
 class Calibrated:
     """The cliques' marginals, and a memory of what was asked on the way.
 
-    A marginal is gathered at the clique nearest to its columns: each column that is not there lies beyond one link, and what is needed of
-    it is its distribution given the link's separator, which is computed once and kept.
+    A marginal is gathered at the clique nearest to its columns: each column that is not there lies beyond one edge, and what is needed of
+    it is its distribution given the edge's separator, which is computed once and kept.
     """
 
     def __init__(self, tree: JunctionTree, beliefs: Sequence[Floats]) -> None:
         self.tree, self.beliefs = tree, tuple(beliefs)
         self._near: list[list[tuple[int, Clique]]] = [[] for _ in tree.cliques]
-        for link in tree.links:
-            self._near[link.parent].append((link.child, link.separator))
-            self._near[link.child].append((link.parent, link.separator))
+        for edge in tree.edges:
+            self._near[edge.parent].append((edge.child, edge.separator))
+            self._near[edge.child].append((edge.parent, edge.separator))
         self._far = [self._distances(i) for i in tree.domain.columns]
         self._beyond: dict[tuple[int, int], frozenset[int]] = {}
         self._parts: dict[tuple[int, Clique], Floats] = {}
@@ -43,7 +43,7 @@ class Calibrated:
         return np.asarray(found.transpose([order.index(i) for i in clique]), order="C")
 
     def _distances(self, column: int) -> list[int]:
-        """How many links each clique is away from one that holds a column."""
+        """How many edges each clique is away from one that holds a column."""
         far = [0 if column in clique else -1 for clique in self.tree.cliques]
         ring = [i for i, d in enumerate(far) if d == 0]
         while ring:
@@ -90,7 +90,7 @@ class Calibrated:
         return found, order
 
     def _message(self, here: int, there: int, separator: Clique, wanted: Clique) -> tuple[Floats, Clique]:
-        """The distribution of wanted columns beyond a link, given its separator."""
+        """The distribution of wanted columns beyond a edge, given its separator."""
         key = (here, there, wanted)
         if key not in self._given:
             joint, order = self._gathered(there, wanted, here, separator)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.domain import Clique, Domain
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.residual import BITS, contrasts
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,9 @@ class Certainty(NamedTuple):
     measured: bool
 
 
-def certainty(domain: Domain, measured: Sequence[Measured], residuals: bool, total: float, clique: Clique, weights: Floats) -> Certainty:
+def certainty(
+    domain: Domain, measured: Sequence[NoisyMeasurement], residuals: bool, total: float, clique: Clique, weights: Floats
+) -> Certainty:
     """The standard error of Σ weights × cells of a clique.
 
     The sum splits into the clique's residuals. One that was measured, alone or inside a marginal, has the variance of the noise on it: of a
@@ -49,7 +51,7 @@ def certainty(domain: Domain, measured: Sequence[Measured], residuals: bool, tot
     return Certainty(float(np.sqrt(variance)), known)
 
 
-def _uncertainty(domain: Domain, measured: Sequence[Measured], residuals: bool) -> float:
+def _uncertainty(domain: Domain, measured: Sequence[NoisyMeasurement], residuals: bool) -> float:
     """The standard deviation of the number of records."""
     precision = _precision(domain, measured, residuals, ())
     return float(precision**-0.5) if precision else 0.0
@@ -65,7 +67,7 @@ def _share(domain: Domain, clique: Clique, part: Clique, weights: Floats) -> flo
     return float((array**2).sum())
 
 
-def _precision(domain: Domain, measured: Sequence[Measured], residuals: bool, part: Clique) -> float:
+def _precision(domain: Domain, measured: Sequence[NoisyMeasurement], residuals: bool, part: Clique) -> float:
     if residuals:
         return sum(1 / one.deviation**2 for one in measured if one.clique == part)
     inside = set(part)

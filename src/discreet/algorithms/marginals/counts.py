@@ -24,7 +24,7 @@ def distance(counts: Integers, estimate: Integers) -> int:
     return min((int((apart >> np.uint64(32)).sum()) << 32) + int((apart & low).sum()), 2**62)
 
 
-def rounded(records: NDArray[np.float64], one: int) -> Integers:
+def to_counts(records: NDArray[np.float64], one: int) -> Integers:
     """A public estimate in the units of counts."""
     return np.rint(np.clip(records.ravel() * one, -(2.0**60), 2.0**60)).astype(np.int64)
 
@@ -41,15 +41,15 @@ class Counts(Protocol):
         """What a whole record counts."""
 
     @property
-    def moved(self) -> int:
+    def l1_sensitivity(self) -> int:
         """How far any marginal moves between neighbours, in ℓ₁."""
 
     @property
-    def length(self) -> Fraction:
+    def l2_sensitivity(self) -> Fraction:
         """The same in ℓ₂."""
 
     @property
-    def gained(self) -> int:
+    def one_sided_sensitivity(self) -> int:
         """The most that all cells of a marginal gain together, or that they lose: replacing a unit takes one away and adds another."""
 
     def marginals(self, cliques: Sequence[Clique]) -> Private[Marginals]:
@@ -65,8 +65,8 @@ class CodedTable:
 
     def __init__(self, domain: Domain, columns: Mapping[str, Any], replace_one: bool = False) -> None:
         self.domain, self.one = domain, 1
-        self.moved, self.gained = 2 if replace_one else 1, 1
-        self.length = Fraction(14143, 10000) if replace_one else Fraction(1)
+        self.l1_sensitivity, self.one_sided_sensitivity = 2 if replace_one else 1, 1
+        self.l2_sensitivity = Fraction(14143, 10000) if replace_one else Fraction(1)
         if missing := [name for name in domain.names if name not in columns]:
             raise Invalid(f"these columns are missing: {', '.join(missing)}")
         codes = [np.asarray(columns[name]) for name in domain.names]

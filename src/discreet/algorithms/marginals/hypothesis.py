@@ -14,7 +14,7 @@ from discreet.algorithms.marginals.fit import fit
 from discreet.algorithms.marginals.junction_tree import tree_cells
 from discreet.algorithms.marginals.knowledge import BITS, Knowledge
 from discreet.algorithms.marginals.linear_query import LinearQuery
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import DENSE_GUESS, POWER, DenseModel, Model, TreeModel, fit_tree
 
 Floats = NDArray[np.float64]
@@ -95,15 +95,15 @@ class Hypothesis:
 
     def _tree(self) -> TreeModel:
         """Of the marginals that are known, as many as a junction tree can hold: columns first, then the surest."""
-        domain, found, refused = self._knowledge.domain, list[Measured](), 0
+        domain, found, refused = self._knowledge.domain, list[NoisyMeasurement](), 0
         for clique in sorted(self._knowledge.known, key=lambda one: (len(one) > 1, -self._knowledge.known[one].precision, one)):
             marginal = self._knowledge.marginal(clique) if clique else None
             if marginal is None:
                 continue
             if tree_cells(domain, [*(one.clique for one in found), clique]) <= _TREE:
-                found.append(Measured(clique, *marginal))
+                found.append(NoisyMeasurement(clique, *marginal))
             elif (refused := refused + 1) == _TRIED:
                 break
         if not found:
-            found = [Measured((), np.array([self._knowledge.total]), 1.0)]
+            found = [NoisyMeasurement((), np.array([self._knowledge.total]), 1.0)]
         return fit_tree(domain, found, self._model if isinstance(self._model, TreeModel) else None)

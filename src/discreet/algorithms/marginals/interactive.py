@@ -22,8 +22,7 @@ from discreet.errors import BudgetExceeded, Invalid
 from discreet.exact import Number
 from discreet.loss.loss import NOTHING, Loss, compose
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.streams.sparse_vector import Run as Stream
-from discreet.mechanisms.streams.sparse_vector import SparseVector
+from discreet.mechanisms.streams.sparse_vector import SparseVector, SparseVectorRun
 from discreet.private import Private
 
 Source = Literal["cached", "posterior", "hypothesis", "paid"]
@@ -61,7 +60,7 @@ def _guarding(value: Guarding) -> Guarding:
 
 @final
 @frozen
-class Told:
+class InteractiveAnswer:
     """An answer in records and as a share of all of them, where it comes from, how far off it may be, and what it cost.
 
     cached: the same question was answered before. posterior: what was released earlier is sure enough. hypothesis: the model's
@@ -136,18 +135,18 @@ class Interactive:
         threshold, confidence = width // 2, 1 - self.beta / (2 * round_number * (round_number + 1))
         if (slack := width - threshold - 2) < 4:
             return None
-        moved = _GRAIN * counts.gained
-        once = SparseVector(epsilon=1, threshold=threshold, sensitivity=moved).error(confidence, 2 * self.questions)
+        sensitivity = _GRAIN * counts.one_sided_sensitivity
+        once = SparseVector(epsilon=1, threshold=threshold, sensitivity=sensitivity).error(confidence, 2 * self.questions)
         epsilon = Fraction(ceil(once / slack * 10**6), 10**6)  # the error is that of ε = 1 divided by ε
-        return SparseVector(epsilon=epsilon, threshold=threshold, sensitivity=moved)
+        return SparseVector(epsilon=epsilon, threshold=threshold, sensitivity=sensitivity)
 
-    def open(self, counts: Counts, pay: Pay) -> Run:
+    def open(self, counts: Counts, pay: Pay) -> InteractiveRun:
         """Begin; a share needs the number of records, which is measured now."""
-        return Run(self, counts, pay)
+        return InteractiveRun(self, counts, pay)
 
 
 @final
-class Run:
+class InteractiveRun:
     """One stream of questions."""
 
     def __init__(self, rules: Interactive, counts: Counts, pay: Pay) -> None:
@@ -156,9 +155,9 @@ class Run:
         self.knowledge = Knowledge(counts, rules.questions)
         self.hypothesis = Hypothesis(self.knowledge)
         self._counts, self._account = counts, pay
-        self._told: dict[LinearQuery, Told] = {}
+        self._told: dict[LinearQuery, InteractiveAnswer] = {}
         self._held: dict[Clique, Private[Marginals]] = {}
-        self._stream: Stream | None = None
+        self._stream: SparseVectorRun | None = None
         self._measured = Fraction(0)  # ρ spent on measurements since the last round
         self._saved = Fraction(0)  # ρ that the round's answers would have cost
         self._patience = 2  # rounds are opened when so many times their price was spent on measurements
@@ -169,11 +168,11 @@ class Run:
         """How far off an answer may be, in records."""
         return float(self._wanted)
 
-    def ask(self, query: LinearQuery) -> Told:
+    def ask(self, query: LinearQuery) -> InteractiveAnswer:
         """Answer a question."""
         query.check(self._counts.domain)
         if (told := self._told.get(query)) is not None:
-            return Told(told.value, told.share, "cached", told.error)
+            return InteractiveAnswer(told.value, told.share, "cached", told.error)
         if (told := self._posterior(query, "posterior")) is None:
             before = len(self.losses)
             try:
@@ -187,7 +186,7 @@ class Run:
 
     # ── the four sources ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _posterior(self, query: LinearQuery, source: Source) -> Told | None:
+    def _posterior(self, query: LinearQuery, source: Source) -> InteractiveAnswer | None:
         """The model's estimate, moved as near to the direct one as it takes to be within the accuracy; None if that is not sure enough."""
         direct = self.knowledge.direct(query)
         width = direct.half_width(self.rules.z)
@@ -198,7 +197,7 @@ class Run:
             value = min(max(self.hypothesis.estimate(query), value - room), value + room)
         return self._tell(value, source, abs(value - direct.value) + width)
 
-    def _guarded(self, query: LinearQuery) -> Told | None:
+    def _guarded(self, query: LinearQuery) -> InteractiveAnswer | None:
         """The model's estimate if an open threshold test finds nothing against it."""
         if not self.hypothesis.is_trained(query.clique):
             return None
@@ -228,7 +227,7 @@ class Run:
         enough = self._measured >= self._patience * (guard.loss.rho or 0)
         return self.rules.guarding == "always" or (self.rules.guarding == "auto" and enough)
 
-    def _paid(self, query: LinearQuery) -> Told:
+    def _paid(self, query: LinearQuery) -> InteractiveAnswer:
         """Measure what it takes."""
         alone = self._alone(query)
         plan = self._plan(query, alone)
@@ -243,7 +242,7 @@ class Run:
         direct = self.knowledge.direct(query)
         return self._posterior(query, "paid") or self._tell(direct.value, "paid", direct.half_width(self.rules.z))
 
-    def _refused(self, query: LinearQuery) -> Told:
+    def _refused(self, query: LinearQuery) -> InteractiveAnswer:
         """The model's estimate, and how far off it is if that is known at all."""
         direct = self.knowledge.direct(query)
         value, error = self.hypothesis.estimate(query), inf
@@ -312,6 +311,6 @@ class Run:
         self._account(what, loss)
         self.losses.append((what, loss))
 
-    def _tell(self, value: float, source: Source, error: float, note: str = "") -> Told:
+    def _tell(self, value: float, source: Source, error: float, note: str = "") -> InteractiveAnswer:
         share = value / self.knowledge.total if () in self.knowledge.known else nan  # not known before the number of records is
-        return Told(value, share, source, error, NOTHING, note)
+        return InteractiveAnswer(value, share, source, error, NOTHING, note)

@@ -11,7 +11,7 @@ from attrs import frozen
 from discreet.algorithms.marginals.domain import Clique, Domain
 
 
-class Link(NamedTuple):
+class TreeEdge(NamedTuple):
     """A clique below another in the tree, and the columns that they share."""
 
     parent: int
@@ -22,7 +22,7 @@ class Link(NamedTuple):
 @final
 @frozen
 class JunctionTree:
-    """Maximal cliques, and links from the first downwards, parents before children.
+    """Maximal cliques, and edges from the first downwards, parents before children.
 
     The columns that two cliques share are in every clique between them (running intersection). Cliques without a common column are linked
     by an empty separator, so that there is always one tree.
@@ -30,7 +30,7 @@ class JunctionTree:
 
     domain: Domain
     cliques: tuple[Clique, ...]
-    links: tuple[Link, ...]
+    edges: tuple[TreeEdge, ...]
 
     @property
     def cells(self) -> int:
@@ -51,7 +51,7 @@ def tree_cells(domain: Domain, cliques: Iterable[Clique]) -> int:
 def junction_tree(domain: Domain, cliques: Iterable[Clique]) -> JunctionTree:
     """The junction tree of cliques; columns in none of them are cliques of their own."""
     maximal = sorted(_maximal(domain, cliques), key=lambda clique: (-domain.cells(clique), clique))
-    return JunctionTree(domain, tuple(maximal), tuple(_links(domain, maximal)))
+    return JunctionTree(domain, tuple(maximal), tuple(_edges(domain, maximal)))
 
 
 def _maximal(domain: Domain, cliques: Iterable[Clique]) -> list[Clique]:
@@ -82,15 +82,15 @@ def _places(mask: int) -> Clique:
     return tuple(places)
 
 
-def _links(domain: Domain, cliques: Sequence[Clique]) -> list[Link]:
+def _edges(domain: Domain, cliques: Sequence[Clique]) -> list[TreeEdge]:
     """A spanning tree with the largest separators (Prim), begun at the first clique."""
     shared = {(a, b): tuple(sorted(set(cliques[a]) & set(cliques[b]))) for a, b in combinations(range(len(cliques)), 2)}
-    inside, links = [0], []
+    inside, edges = [0], []
     outside = set(range(1, len(cliques)))
     while outside:
         pairs = ((a, b) for a in inside for b in outside)
         parent, child = max(pairs, key=lambda ab: (len(shared[min(ab), max(ab)]), -ab[1], -ab[0]))
-        links.append(Link(parent, child, shared[min(parent, child), max(parent, child)]))
+        edges.append(TreeEdge(parent, child, shared[min(parent, child), max(parent, child)]))
         inside.append(child)
         outside.remove(child)
-    return links
+    return edges

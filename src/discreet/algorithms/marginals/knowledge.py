@@ -70,14 +70,14 @@ class Purchase:
 class Knowledge:
     """Residuals as far as they are known.
 
-    Each was measured with Gaussian noise for how far one unit moves it (`Residual.moved_squared`).
+    Each was measured with Gaussian noise for how far one unit moves it (`Residual.sensitivity_squared`).
     """
 
     def __init__(self, counts: Counts, expected: int) -> None:
         self.domain, self.known = counts.domain, dict[Clique, Known]()
         self.purchases = 0
         self._counts, self._expected = counts, expected
-        self._lengths: dict[Clique, Fraction] = {}
+        self._sensitivities: dict[Clique, Fraction] = {}
         self.direct = lru_cache(4096)(self._direct)  # emptied when something is learnt
         self._parts: Callable[[LinearQuery], Mapping[Clique, Floats]] = lru_cache(1024)(self._split)
 
@@ -104,7 +104,7 @@ class Knowledge:
         for part, coefficients in parts.items():
             unit = Residual(self.domain, part, BITS).unit * self._counts.one
             shares.append(max(1.0, cliques * comb(columns - len(part), size - len(part)) / comb(columns, size)))
-            prices.append((float(self._length(part)) / unit) ** 2)
+            prices.append((float(self._sensitivity(part)) / unit) ** 2)
             needs.append(float((coefficients**2).sum()))
             have.append(self.known[part].precision if part in self.known else 0.0)
         rounding = sum(self._rounding(part, coefficients) for part, coefficients in parts.items())
@@ -141,7 +141,7 @@ class Knowledge:
 
     def total_mechanism(self, deviation: Fraction) -> Gaussian:
         """How the number of records is measured with this standard deviation, in records."""
-        return Gaussian(scale=deviation * self._counts.one, sensitivity=self._length(()), whole=True)
+        return Gaussian(scale=deviation * self._counts.one, sensitivity=self._sensitivity(()), whole=True)
 
     def marginal(self, clique: Clique) -> tuple[Floats, float] | None:
         """The estimate of a whole marginal and the root of its cells' mean variance; None if a part is not known."""
@@ -194,14 +194,16 @@ class Knowledge:
         """Gaussian noise of this precision, in records, or a little less noise, with short numbers."""
         unit = Residual(self.domain, clique, BITS).unit * self._counts.one
         scale = max(1, int(unit / sqrt(precision) * _FINE * (1 - 1e-9)))
-        return Gaussian(scale=Fraction(scale, _FINE), sensitivity=self._length(clique), whole=True)
+        return Gaussian(scale=Fraction(scale, _FINE), sensitivity=self._sensitivity(clique), whole=True)
 
-    def _length(self, clique: Clique) -> Fraction:
+    def _sensitivity(self, clique: Clique) -> Fraction:
         """How far one unit moves a residual in ℓ₂, in whole numbers, rounded up."""
-        if clique not in self._lengths:
-            moved = Residual(self.domain, clique, BITS).moved_squared(self._counts.moved, self._counts.length)
-            self._lengths[clique] = _root_up(moved) if clique else Fraction(self._counts.gained)  # a total, which gains or loses
-        return self._lengths[clique]
+        if clique not in self._sensitivities:
+            square = Residual(self.domain, clique, BITS).sensitivity_squared(self._counts.l1_sensitivity, self._counts.l2_sensitivity)
+            self._sensitivities[clique] = (
+                _root_up(square) if clique else Fraction(self._counts.one_sided_sensitivity)
+            )  # a total, which gains or loses
+        return self._sensitivities[clique]
 
 
 def _root_up(square: Fraction) -> Fraction:

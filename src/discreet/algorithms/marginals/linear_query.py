@@ -123,8 +123,8 @@ class LinearQuery:
 
     def sensitivity(self, counts: Counts) -> int:
         """How far one unit moves Σ weight·count, in units of the counts."""
-        squares = sum(weight * weight for weight in self.weights) * Fraction(counts.length) ** 2
-        return min(max(self.weights) * counts.gained, isqrt(squares.numerator // squares.denominator))
+        squares = sum(weight * weight for weight in self.weights) * Fraction(counts.l2_sensitivity) ** 2
+        return min(max(self.weights) * counts.one_sided_sensitivity, isqrt(squares.numerator // squares.denominator))
 
     def shown(self, domain: Domain) -> str:
         """What the query is about, as people read it."""

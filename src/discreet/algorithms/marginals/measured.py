@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @final
 @frozen(eq=False)
-class Measured:
+class NoisyMeasurement:
     """A marginal as it was released, in records, and the noise's standard deviation in each cell."""
 
     clique: Clique
@@ -28,35 +28,35 @@ class Measured:
     deviation: float
 
 
-def total_of(measured: Iterable[Measured]) -> float:
+def total_of(measured: Iterable[NoisyMeasurement]) -> float:
     """How many records there are: each marginal's sum, weighted by how sure it is; at least 1."""
     sums = [(float(one.values.sum()), one.values.size * one.deviation**2) for one in measured]
     weight = sum(1 / variance for _, variance in sums)
     return max(1.0, sum(value / variance for value, variance in sums) / weight)
 
 
-def merged(measured: Sequence[Measured]) -> list[Measured]:
+def merge_measurements(measured: Sequence[NoisyMeasurement]) -> list[NoisyMeasurement]:
     """One for each clique: those of the same are averaged, the surer ones count more."""
-    found: dict[Clique, Measured] = {}
+    found: dict[Clique, NoisyMeasurement] = {}
     for one in measured:
         if (other := found.get(one.clique)) is not None:
             a, b = 1 / one.deviation**2, 1 / other.deviation**2
-            one = Measured(one.clique, (a * one.values + b * other.values) / (a + b), (a + b) ** -0.5)
+            one = NoisyMeasurement(one.clique, (a * one.values + b * other.values) / (a + b), (a + b) ** -0.5)
         found[one.clique] = one
     return list(found.values())
 
 
-def independent(domain: Domain, measured: Sequence[Measured], total: float) -> list[Floats]:
+def independent(domain: Domain, measured: Sequence[NoisyMeasurement], total: float) -> list[Floats]:
     """Each column's distribution by what was measured of it alone; what is below the noise is shared evenly, and nothing is impossible."""
     found = [np.full(size, 1 / size) for size in domain.sizes]
-    for one in merged([one for one in measured if len(one.clique) == 1]):
+    for one in merge_measurements([one for one in measured if len(one.clique) == 1]):
         values = np.maximum(one.values, one.deviation / 4)
         found[one.clique[0]] = values / values.sum()
     return found
 
 
-def measure(exact: Private[Marginals], clique: Clique, spending: Spending, price: Fraction, counts: Counts) -> Measured:
+def measure(exact: Private[Marginals], clique: Clique, spending: Spending, price: Fraction, counts: Counts) -> NoisyMeasurement:
     """Release a marginal with Gaussian noise, for a price."""
-    mechanism = spending.gaussian(price, counts.length)
+    mechanism = spending.gaussian(price, counts.l2_sensitivity)
     noisy = spending.release(f"marginal of {counts.domain.shown(clique)}", mechanism, exact.map(lambda held: held[clique]))
-    return Measured(clique, np.asarray(noisy, np.float64) / counts.one, float(mechanism.scale) / counts.one)
+    return NoisyMeasurement(clique, np.asarray(noisy, np.float64) / counts.one, float(mechanism.scale) / counts.one)

@@ -9,12 +9,12 @@ from typing import Literal, TypeAlias
 from discreet.algorithms.marginals.aim import AIM
 from discreet.algorithms.marginals.dense import MOST_CELLS
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import Model, fit_tree
 from discreet.algorithms.marginals.mst import MST
 from discreet.algorithms.marginals.residuals import Residuals, fit_residuals
 from discreet.algorithms.marginals.result import FINAL_STEPS
-from discreet.algorithms.marginals.spending import Budget
+from discreet.algorithms.marginals.spending import MeasurementBudget
 from discreet.algorithms.marginals.workload import Workload
 from discreet.errors import Invalid
 
@@ -51,7 +51,7 @@ def choose(workload: Workload, asked: str = "auto") -> Name:
     return asked
 
 
-def method_of(name: Name, budget: Budget, workload: Workload) -> Method:
+def method_of(name: Name, budget: MeasurementBudget, workload: Workload) -> Method:
     """A method with its budget."""
     match name:
         case "residuals":
@@ -62,12 +62,12 @@ def method_of(name: Name, budget: Budget, workload: Workload) -> Method:
             return MST(budget=budget, workload=workload)
 
 
-def model_of(name: Name, domain: Domain, measured: Sequence[Measured]) -> Model:
+def model_of(name: Name, domain: Domain, measured: Sequence[NoisyMeasurement]) -> Model:
     """The model of a method from all that it measured: a function of it and nothing else."""
     return fit_residuals(domain, measured) if name == "residuals" else fit_tree(domain, measured, steps=FINAL_STEPS)
 
 
-def records_needed(name: Name, budget: Budget, workload: Workload, counted: float) -> float:
+def records_needed(name: Name, budget: MeasurementBudget, workload: Workload, counted: float) -> float:
     """About how many records there must be for this to beat independent columns, where a unit counts so many records.
 
     Residuals: where the expected error is as large as that of independent columns. Others: where the noise of a workload's pair is, if

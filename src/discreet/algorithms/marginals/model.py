@@ -15,7 +15,7 @@ from discreet.algorithms.marginals.dense import DenseResiduals
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.fit import fit
 from discreet.algorithms.marginals.junction_tree import junction_tree
-from discreet.algorithms.marginals.measured import Measured, independent, merged, total_of
+from discreet.algorithms.marginals.measured import NoisyMeasurement, independent, merge_measurements, total_of
 
 Floats = NDArray[np.float64]
 _CLOSE = 0.02  # the fit stops at this share of the noise
@@ -69,9 +69,9 @@ class DenseModel:
         return self.total * np.asarray(self.distribution.sum(axis=axes_without(clique, tuple(self.domain.columns))))
 
 
-def fit_tree(domain: Domain, measured: Sequence[Measured], warm: TreeModel | None = None, steps: int = 60) -> TreeModel:
+def fit_tree(domain: Domain, measured: Sequence[NoisyMeasurement], warm: TreeModel | None = None, steps: int = 60) -> TreeModel:
     """The model nearest to what was measured, begun where an earlier one ended."""
-    once = merged(measured)
+    once = merge_measurements(measured)
     total, cliques = total_of(once), [one.clique for one in once]
     beliefs = Beliefs(junction_tree(domain, cliques), cliques)
     base, alone = np.zeros(beliefs.size), independent(domain, once, total)
@@ -95,12 +95,14 @@ def fit_tree(domain: Domain, measured: Sequence[Measured], warm: TreeModel | Non
     return TreeModel(total, Calibrated(beliefs.tree, found), dict(zip(cliques, beliefs.split(potentials), strict=True)))
 
 
-def _in_a_row(measured: Sequence[Measured]) -> tuple[Floats, Floats]:
+def _in_a_row(measured: Sequence[NoisyMeasurement]) -> tuple[Floats, Floats]:
     """All measured numbers, and the standard deviation of each."""
     return np.concatenate([one.values for one in measured]), np.concatenate([np.full(one.values.size, one.deviation) for one in measured])
 
 
-def fit_dense(domain: Domain, measured: Sequence[Measured], bits: int, alone: Sequence[Floats], total: float, rho: float) -> DenseModel:
+def fit_dense(
+    domain: Domain, measured: Sequence[NoisyMeasurement], bits: int, alone: Sequence[Floats], total: float, rho: float
+) -> DenseModel:
     """The model nearest to measured residuals, over the whole domain; ρ is what they cost."""
     base = np.zeros(domain.sizes)
     for i, column in enumerate(alone):

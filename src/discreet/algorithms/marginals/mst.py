@@ -11,12 +11,12 @@ from typing import final
 import numpy as np
 from attrs import frozen
 
-from discreet.algorithms.marginals.counts import Counts, Integers, distance, rounded
+from discreet.algorithms.marginals.counts import Counts, Integers, distance, to_counts
 from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.measured import measure
 from discreet.algorithms.marginals.model import fit_tree
 from discreet.algorithms.marginals.result import FINAL_STEPS, Progress, Result, quiet
-from discreet.algorithms.marginals.spending import Budget, Spending
+from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.algorithms.marginals.workload import Workload
 
 _THIRD = Fraction(1, 3)
@@ -35,7 +35,7 @@ class MST:
         No bound is known before the run.
     """
 
-    budget: Budget
+    budget: MeasurementBudget
     workload: Workload
 
     def run(self, counts: Counts, progress: Progress = quiet) -> Result:
@@ -49,13 +49,13 @@ class MST:
         measured = [measure(exact, column, spending, self.budget.amount * _THIRD / len(columns), counts) for column in columns]
         progress("measured each column", _share(spending))
         model = fit_tree(domain, measured)
-        estimates = {pair: rounded(model.marginal(pair), counts.one) for pair in pairs}
+        estimates = {pair: to_counts(model.marginal(pair), counts.one) for pair in pairs}
         scores = exact.map(lambda held: {pair: distance(held[pair], estimates[pair]) for pair in pairs})
         tree: list[Clique] = []
         group = list(domain.columns)  # columns that are joined have the same number
         for _ in range(len(columns) - 1):
             open_pairs = [pair for pair in pairs if group[pair[0]] != group[pair[1]]]
-            chooser = spending.selection(self.budget.amount * _THIRD / (len(columns) - 1), counts.moved)
+            chooser = spending.selection(self.budget.amount * _THIRD / (len(columns) - 1), counts.l1_sensitivity)
             a, b = open_pairs[spending.release("choice", chooser, scores.map(partial(_listed, pairs=open_pairs)))]
             group = [group[a] if one == group[b] else one for one in group]
             tree.append((a, b))

@@ -76,15 +76,15 @@ class Residual:
         """The square of how far one record moves it in ℓ₂, in whole numbers."""
         return prod(int((contrasts(size, self.bits) ** 2).sum(axis=0).max()) if size > 1 else 0 for size in self.domain.shape(self.clique))
 
-    def moved_squared(self, moved: int, length: Fraction) -> Fraction:
-        """The square of how far one unit moves it in ℓ₂, if it moves the marginal by `moved` in ℓ₁ and by `length` in ℓ₂.
+    def sensitivity_squared(self, l1: int, l2: Fraction) -> Fraction:
+        """The square of how far one unit moves it in ℓ₂, if it moves the marginal by `l1` in ℓ₁ and by `l2` in ℓ₂.
 
-        Lemma. It is at most min(c²·moved², s²·length²), where c is the largest length of a column of the contrasts R, and s bounds their
+        Lemma. It is at most min(c²·l1², s²·l2²), where c is the largest length of a column of the contrasts R, and s bounds their
         largest singular value: ‖RΔ‖₂ ≤ Σᵥ |Δᵥ|·‖R eᵥ‖₂, and ‖RΔ‖₂ ≤ s·‖Δ‖₂. Both norms of a tensor product are products, and s² is at most
         the largest sum of absolute entries in a row of RRᵀ (Gershgorin).
         """
         stretch = prod(_stretch(size, self.bits) for size in self.domain.shape(self.clique))
-        return min(Fraction(self.length_squared * moved**2), stretch * Fraction(length) ** 2)
+        return min(Fraction(self.length_squared * l1**2), stretch * Fraction(l2) ** 2)
 
     @property
     def share(self) -> float:

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from discreet import exact
 from discreet.algorithms.marginals.counts import Counts, Marginals
 from discreet.algorithms.marginals.domain import Clique, Domain
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import DenseModel, fit_dense
 from discreet.algorithms.marginals.residual import BITS, Residual, contrasts
 from discreet.algorithms.marginals.residual_planner import ENERGY, ResidualPlan, plan_residuals
 from discreet.algorithms.marginals.result import Progress, Result, quiet
-from discreet.algorithms.marginals.spending import Budget, Spending
+from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.algorithms.marginals.workload import Workload
 from discreet.private import Private
 
@@ -36,7 +36,7 @@ class Residuals:
     First the number of records, for its planned part of the budget; by it, what is surely below the noise is left out.
 
     Theorem (Gaussian composition).
-        The residuals of one clique, as whole numbers, move by at most `Residual.moved_squared` for one unit; Gaussian noise on all of them
+        The residuals of one clique, as whole numbers, move by at most `Residual.sensitivity_squared` for one unit; Gaussian noise on all of them
         costs what is claimed, in ρ and in μ². Fitting is post-processing.
 
     Accuracy.
@@ -44,7 +44,7 @@ class Residuals:
         fit comes nearer.
     """
 
-    budget: Budget
+    budget: MeasurementBudget
     workload: Workload
 
     def expected_errors(self, one: float = 1.0) -> dict[Clique, float]:
@@ -63,22 +63,22 @@ class Residuals:
         domain, spending = counts.domain, Spending(self.budget)
         held = counts.marginals([(), *self.workload.closure()])
         part = self._first
-        mechanism = spending.gaussian(self.budget.amount * part, Fraction(counts.gained))
+        mechanism = spending.gaussian(self.budget.amount * part, Fraction(counts.one_sided_sensitivity))
         count = spending.release("number of records", mechanism, held.map(lambda marginals: marginals[()]))
         raw = float(np.asarray(count)[0]) / counts.one
         total = max(1.0, raw)
-        amount = _amount(self.budget, 1 - part) * (counts.one / counts.moved) ** 2
+        amount = _amount(self.budget, 1 - part) * (counts.one / counts.l1_sensitivity) ** 2
         squared = max(total, float(mechanism.scale) / counts.one) ** 2 * amount  # as many as noise may hide are never surely not there
         guess = {order: energy * squared for order, energy in enumerate(ENERGY)}
         guess.update(dict.fromkeys(range(len(ENERGY), len(domain.names) + 1), ENERGY[-1] * squared / 10))
         plan = plan_residuals(domain, self.workload, guess)
-        first = Measured((), np.array([raw]), float(mechanism.scale) / counts.one)
+        first = NoisyMeasurement((), np.array([raw]), float(mechanism.scale) / counts.one)
         measured = [first, *_measured(plan, spending, held, counts, progress)]
         progress("fitting", 0.9)
         return Result("residuals", fit_residuals(domain, measured), tuple(measured), tuple(spending.losses), self.budget.loss)
 
 
-def fit_residuals(domain: Domain, measured: Sequence[Measured]) -> DenseModel:
+def fit_residuals(domain: Domain, measured: Sequence[NoisyMeasurement]) -> DenseModel:
     """The model over the whole domain that fits measured residuals best; the first is the number of records."""
     total, residuals = max(1.0, float(measured[0].values[0])), measured[1:]
     # ρ is what a record's own share of each residual costs at this noise
@@ -86,12 +86,14 @@ def fit_residuals(domain: Domain, measured: Sequence[Measured]) -> DenseModel:
     return fit_dense(domain, residuals, BITS, _alone(domain, residuals, total), total, rho)
 
 
-def _amount(budget: Budget, share: Fraction) -> float:
+def _amount(budget: MeasurementBudget, share: Fraction) -> float:
     """What Σ share/variance may be: μ², or 2ρ."""
     return float(budget.amount * share) * (2 if budget.notion == "zcdp" else 1)
 
 
-def _measured(plan: ResidualPlan, spending: Spending, held: Private[Marginals], counts: Counts, progress: Progress) -> list[Measured]:
+def _measured(
+    plan: ResidualPlan, spending: Spending, held: Private[Marginals], counts: Counts, progress: Progress
+) -> list[NoisyMeasurement]:
     """Residuals with the same noise and length are released together, as one vector."""
     budget = spending.left
     shares = {
@@ -101,10 +103,10 @@ def _measured(plan: ResidualPlan, spending: Spending, held: Private[Marginals], 
     whole = sum(shares[clique] for clique in used)
     priced = [(Fraction(int(shares[clique] / whole * _DIGITS), _DIGITS) * budget, plan.residual(clique)) for clique in used]
     priced = [(price, residual) for price, residual in priced if price > 0]
-    found: list[Measured] = []
-    moved = {residual: residual.moved_squared(counts.moved, counts.length) for _, residual in priced}
-    together = sorted(priced, key=lambda one: (len(one[1].clique), one[0], moved[one[1]], one[1].clique))
-    for (_, price, each), group in groupby(together, key=lambda one: (len(one[1].clique), one[0], moved[one[1]])):
+    found: list[NoisyMeasurement] = []
+    squares = {residual: residual.sensitivity_squared(counts.l1_sensitivity, counts.l2_sensitivity) for _, residual in priced}
+    together = sorted(priced, key=lambda one: (len(one[1].clique), one[0], squares[one[1]], one[1].clique))
+    for (_, price, each), group in groupby(together, key=lambda one: (len(one[1].clique), one[0], squares[one[1]])):
         residuals = [residual for _, residual in group]
         found += _released(residuals, price * len(residuals), each * len(residuals), spending, held, counts)
         progress(f"measured {len(found):,} of {len(priced):,} residuals", 0.8 * len(found) / len(priced))
@@ -112,9 +114,14 @@ def _measured(plan: ResidualPlan, spending: Spending, held: Private[Marginals], 
 
 
 def _released(
-    residuals: Sequence[Residual], price: Fraction, moved_squared: Fraction, spending: Spending, held: Private[Marginals], counts: Counts
-) -> list[Measured]:
-    mechanism = spending.gaussian(price, exact.rational_up(lambda: exact.ball(moved_squared).sqrt()))
+    residuals: Sequence[Residual],
+    price: Fraction,
+    sensitivity_squared: Fraction,
+    spending: Spending,
+    held: Private[Marginals],
+    counts: Counts,
+) -> list[NoisyMeasurement]:
+    mechanism = spending.gaussian(price, exact.rational_up(lambda: exact.ball(sensitivity_squared).sqrt()))
 
     def answers(marginals: Marginals) -> NDArray[Any]:
         return np.concatenate([residual.of(marginals[residual.clique]) for residual in residuals])
@@ -123,12 +130,12 @@ def _released(
     unit = residuals[0].unit * counts.one
     ends = np.cumsum([0, *(residual.size for residual in residuals)])
     return [
-        Measured(residual.clique, noisy[a:b] / unit, float(mechanism.scale) / unit)
+        NoisyMeasurement(residual.clique, noisy[a:b] / unit, float(mechanism.scale) / unit)
         for residual, a, b in zip(residuals, ends, ends[1:], strict=False)
     ]
 
 
-def _alone(domain: Domain, measured: Sequence[Measured], total: float) -> list[Floats]:
+def _alone(domain: Domain, measured: Sequence[NoisyMeasurement], total: float) -> list[Floats]:
     """Each column's distribution by itself, from its own residual; nothing is impossible."""
     found = []
     known = {one.clique: one for one in measured}

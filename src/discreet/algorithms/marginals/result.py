@@ -7,7 +7,7 @@ from typing import final
 
 from attrs import field, frozen
 
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import Model
 from discreet.loss.loss import Loss
 
@@ -26,6 +26,6 @@ class Result:
 
     method: str
     model: Model
-    measured: tuple[Measured, ...] = field(repr=False)
+    measured: tuple[NoisyMeasurement, ...] = field(repr=False)
     losses: tuple[tuple[str, Loss], ...] = field(repr=False)
     claimed: Loss

@@ -40,7 +40,7 @@ def _tree_rows(model: TreeModel, count: int) -> list[Integers]:
     domain, tree = model.domain, model.calibrated.tree
     columns: list[Integers] = [np.zeros(count, np.int64) for _ in domain.columns]
     known: list[int] = []
-    for place, (home, separator) in enumerate([(0, ()), *((link.child, link.separator) for link in tree.links)]):
+    for place, (home, separator) in enumerate([(0, ()), *((edge.child, edge.separator) for edge in tree.edges)]):
         clique = tree.cliques[home]
         given = tuple(i for i in separator if i in known)
         new = tuple(i for i in clique if i not in known)

@@ -26,26 +26,26 @@ _FINE = 10**12
 
 @final
 @frozen
-class Budget:
+class MeasurementBudget:
     """An amount in one of two currencies."""
 
     notion: Notion
     amount: Fraction
 
     @classmethod
-    def zcdp(cls, rho: exact.Number) -> Budget:
+    def zcdp(cls, rho: exact.Number) -> MeasurementBudget:
         """So much ρ."""
         return cls("zcdp", exact.positive(rho, "rho"))
 
     @classmethod
-    def gdp(cls, mu_squared: exact.Number) -> Budget:
+    def gdp(cls, mu_squared: exact.Number) -> MeasurementBudget:
         """So much μ²."""
         return cls("gdp", exact.positive(mu_squared, "mu_squared"))
 
     @property
     def loss(self) -> Loss:
         """What is claimed for the whole run."""
-        return leaves.Zcdp(self.amount) if self.notion == "zcdp" else leaves.Gaussian(self.amount)
+        return leaves.Zcdp(self.amount) if self.notion == "zcdp" else leaves.GaussianLoss(self.amount)
 
     def price(self, loss: Loss) -> Fraction:
         """What one step costs."""
@@ -59,7 +59,7 @@ class Budget:
 class Spending:
     """One run's account: every mechanism is paid for before it is used, and its loss is kept."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: MeasurementBudget) -> None:
         self.budget = budget
         self.left = budget.amount
         self.losses: list[tuple[str, Loss]] = []
@@ -69,18 +69,18 @@ class Spending:
         """The share that is spent."""
         return 1 - float(self.left / self.budget.amount)
 
-    def gaussian(self, price: Fraction, length: Fraction) -> Gaussian:
-        """Gaussian noise on whole numbers that move by `length` in ℓ₂, for a price."""
+    def gaussian(self, price: Fraction, sensitivity: Fraction) -> Gaussian:
+        """Gaussian noise on whole numbers that move by `sensitivity` in ℓ₂, for a price."""
         ratio_squared = 2 * price if self.budget.notion == "zcdp" else price
-        scale = exact.rational_up(lambda: exact.ball(length) / exact.ball(ratio_squared).sqrt())
-        return Gaussian(scale=_coarse(scale), sensitivity=length, whole=True)
+        scale = exact.rational_up(lambda: exact.ball(sensitivity) / exact.ball(ratio_squared).sqrt())
+        return Gaussian(scale=_coarse(scale), sensitivity=sensitivity, whole=True)
 
-    def selection(self, price: Fraction, moved: int) -> Exponential:
-        """An exponential mechanism over scores that move by `moved`, for a price: ε²/8 of ρ, or (ε√(2π)/4)² of μ², at most."""
+    def selection(self, price: Fraction, sensitivity: int) -> Exponential:
+        """An exponential mechanism over scores that move by `sensitivity`, for a price: ε²/8 of ρ, or (ε√(2π)/4)² of μ², at most."""
         # √8 = 2.82842…, 4/√(2π) = 1.59576…
         root, factor = exact.ball(price).sqrt(), Fraction("2.8284") if self.budget.notion == "zcdp" else Fraction("1.5957")
         epsilon = Fraction(int(Fraction(exact.lower(root)) * factor * _FINE), _FINE)
-        return Exponential(epsilon=epsilon, sensitivity=moved)
+        return Exponential(epsilon=epsilon, sensitivity=sensitivity)
 
     def release(self, what: str, mechanism: Mechanism[Any], answer: Any) -> Any:
         """Pay for a mechanism, then use it once."""

@@ -1,4 +1,4 @@
-"""DuckDB's spelling."""
+"""The primitives in DuckDB's SQL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.engines.dialect import Dialect
 @final
 @frozen
 class DuckDBDialect(Dialect):
-    """DuckDB 1.2 to 2."""
+    """DuckDB 2."""
 
     name: str = "duckdb"
     inline: str = "NOT MATERIALIZED "

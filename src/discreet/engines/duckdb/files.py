@@ -1,4 +1,4 @@
-"""What can be known of files without reading a row: that they are there, and which columns they have."""
+"""Checks of files that read no row: whether they exist, and which columns they have."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ import duckdb
 from attrs import frozen
 
 from discreet.engines.duckdb.dialect import DUCKDB
-from discreet.engines.duckdb.sources import Csv, Database, Parquet, Source, read_header
+from discreet.engines.duckdb.sources import Csv, Database, DuckDBSource, Parquet, read_header
+from discreet.engines.paths import require_no_partitions
 from discreet.errors import EngineError
 
-Stored: TypeAlias = Mapping[str, tuple[tuple[object, ...], ...]]
-"""How each column is stored: one line for itself and one for each part of it."""
+ParquetSchema: TypeAlias = Mapping[str, tuple[tuple[object, ...], ...]]
+"""The schema lines of each column: one for the column and one for each nested part."""
 
 
 @final
 @frozen(eq=False)
-class Looked:
-    """What was seen of a source's files."""
+class FileState:
+    """The files of a source and their schema, as last checked."""
 
-    files: Mapping[str, tuple[int, int]]  # size and time
-    columns: Stored
+    files: Mapping[str, tuple[int, int]]  # size and modification time
+    columns: ParquetSchema
 
 
-def look(connection: duckdb.DuckDBPyConnection, name: str, source: Source, before: Looked | None = None) -> Looked | None:
-    """See whether files can be read as one table, and as the same one as before; None for what is no file.
+def check_files(
+    connection: duckdb.DuckDBPyConnection, name: str, source: DuckDBSource, before: FileState | None = None
+) -> FileState | None:
+    """Check that files make one table, with the same schema as before; None for sources other than Parquet files.
 
-    Only the names of files, the first line of a text file and the schemas of Parquet files are read, of these only what has changed.
+    Only the names of files, the first line of a CSV file, and the schemas of Parquet files that have changed are read.
     """
     match source:
         case Parquet():
@@ -39,11 +42,11 @@ def look(connection: duckdb.DuckDBPyConnection, name: str, source: Source, befor
             if read_header(name, Path(source.path), source.delimiter) != source.header:
                 raise _changed(name)
         case Database() if not Path(source.path).is_file():
-            raise _gone(name)
+            raise _missing(name)
     return None
 
 
-def _parquet(connection: duckdb.DuckDBPyConnection, name: str, source: Parquet, before: Looked | None) -> Looked:
+def _parquet(connection: duckdb.DuckDBPyConnection, name: str, source: Parquet, before: FileState | None) -> FileState:
     files = _files(connection, name, source)
     if before is not None and files == before.files:
         return before
@@ -53,8 +56,8 @@ def _parquet(connection: duckdb.DuckDBPyConnection, name: str, source: Parquet, 
     for file in new:
         _require_same(name, columns, found[file], before is not None)
     if source.is_folder:
-        _require_no_partitions(name, source, files, columns)
-    return Looked(files, columns)
+        _require_stored(name, source, files, columns)
+    return FileState(files, columns)
 
 
 def _files(connection: duckdb.DuckDBPyConnection, name: str, source: Parquet) -> dict[str, tuple[int, int]]:
@@ -64,15 +67,15 @@ def _files(connection: duckdb.DuckDBPyConnection, name: str, source: Parquet) ->
         try:
             stat = Path(file).stat()
         except OSError:
-            raise _gone(name) from None
+            raise _missing(name) from None
         files[str(file)] = stat.st_size, stat.st_mtime_ns
     if not files:
-        raise EngineError(f"{name}: there is no Parquet file in {source.place}: name a folder or a pattern that has some")
+        raise EngineError(f"{name}: there is no Parquet file in {source.place}: give a folder or a pattern that has some")
     return files
 
 
-def _schemas(connection: duckdb.DuckDBPyConnection, files: list[str]) -> dict[str, Stored]:
-    """The columns of each file, with how they are stored."""
+def _schemas(connection: duckdb.DuckDBPyConnection, files: list[str]) -> dict[str, ParquetSchema]:
+    """The schema of each file."""
     if not files:
         return {}
     asked = ", ".join(DUCKDB.text(_exactly(file)) for file in files)
@@ -86,8 +89,8 @@ def _schemas(connection: duckdb.DuckDBPyConnection, files: list[str]) -> dict[st
     return {file: _columns(found) for file, found in lines.items()}
 
 
-def _columns(lines: list[tuple[object, ...]]) -> Stored:
-    """The lines of a schema, by column: the first line is the whole, each is followed by its parts."""
+def _columns(lines: list[tuple[object, ...]]) -> ParquetSchema:
+    """The lines of a schema by column. The first line is the whole schema; each line is followed by its nested parts."""
     columns: dict[str, tuple[tuple[object, ...], ...]] = {}
     at = 1
     while at < len(lines):
@@ -99,32 +102,27 @@ def _columns(lines: list[tuple[object, ...]]) -> Stored:
     return columns
 
 
-def _require_same(name: str, columns: Stored, others: Stored, opened: bool) -> None:
-    """All files must have the same columns, stored in the same way: else a question fails, or a cast does, which would show a value."""
+def _require_same(name: str, columns: ParquetSchema, others: ParquetSchema, opened: bool) -> None:
+    """All files must have the same columns of the same types: otherwise a query or a cast may fail, which would reveal a value."""
     if columns == others:
         return
     if opened:
         raise _changed(name)
-    if lacking := sorted(columns.keys() ^ others.keys()):
+    if missing := sorted(columns.keys() ^ others.keys()):
         raise EngineError(
-            f"{name}: not all of its files have {_listed(lacking)}: write them again with the same columns, or name one folder each"
+            f"{name}: not all of its files have {_listed(missing)}: write them again with the same columns, or give each its own folder"
         )
     different = sorted(column for column in columns if columns[column] != others[column])
     raise EngineError(f"{name}: its files store {_listed(different)} in different types: write them again with one schema")
 
 
-def _require_no_partitions(name: str, source: Parquet, files: Mapping[str, tuple[int, int]], columns: Stored) -> None:
-    """Folders named column=value hold a column that no file has."""
-    folders = {part for file in files for part in os.path.relpath(file, source.place).split(os.sep)[:-1] if "=" in part}
-    if lacking := sorted({folder.split("=")[0] for folder in folders} - columns.keys()):
-        raise EngineError(
-            f"{name}: {_listed(lacking)} is told by the names of folders ({lacking[0]}=…) and not stored in the files, and folders are not "
-            "read as columns: write the files again with it (in DuckDB: COPY … (PARTITION_BY …, WRITE_PARTITION_COLUMNS))"
-        )
+def _require_stored(name: str, source: Parquet, files: Mapping[str, tuple[int, int]], columns: ParquetSchema) -> None:
+    folders = {part for file in files for part in os.path.relpath(file, source.place).split(os.sep)[:-1]}
+    require_no_partitions(name, folders, columns, " (in DuckDB: COPY … (PARTITION_BY …, WRITE_PARTITION_COLUMNS))")
 
 
 def _exactly(file: str) -> str:
-    """A pattern that means one file."""
+    """A glob pattern that matches only this file."""
     return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in file)
 
 
@@ -132,9 +130,9 @@ def _listed(columns: list[str]) -> str:
     return ", ".join(columns[:5]) + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
 
 
-def _gone(name: str) -> EngineError:
-    return EngineError(f"{name}: a file of it is gone: put it back, or connect again")
+def _missing(name: str) -> EngineError:
+    return EngineError(f"{name}: one of its files is missing: restore it, or connect again")
 
 
 def _changed(name: str) -> EngineError:
-    return EngineError(f"{name}: its files have other columns than when it was opened: put them back, or connect again")
+    return EngineError(f"{name}: the columns of its files have changed since it was opened: restore the files, or connect again")

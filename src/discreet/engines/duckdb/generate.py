@@ -1,4 +1,4 @@
-"""Made-up tables for demonstrations: written by SQL, and read without protection, for there is nobody in them."""
+"""Generated tables for demonstrations: written by SQL, and read without protection, for they contain no real person."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.engines.duckdb.dialect import DUCKDB
 
 
 def write_tables(folder: Path, tables: Mapping[str, str]) -> dict[str, Path]:
-    """Write the result of each SELECT as a Parquet file of that name; equal statements write equal rows."""
+    """Write the result of each SELECT to a Parquet file of that name; equal statements write equal rows."""
     files = {name: folder / f"{name}.parquet" for name in tables}
     with duckdb.connect(":memory:") as connection:
         for name, select in tables.items():
@@ -20,8 +20,8 @@ def write_tables(folder: Path, tables: Mapping[str, str]) -> dict[str, Path]:
     return files
 
 
-def exactly(files: Mapping[str, Path], sql: str) -> list[tuple[Any, ...]]:
-    """What a query over made-up tables gives without any noise."""
+def exact_rows(files: Mapping[str, Path], sql: str) -> list[tuple[Any, ...]]:
+    """The result of a query over generated tables, without noise."""
     with duckdb.connect(":memory:") as connection:
         for name, path in files.items():
             connection.execute(f"CREATE VIEW {DUCKDB.identifier(name)} AS SELECT * FROM read_parquet({DUCKDB.text(str(path))})")
@@ -29,7 +29,7 @@ def exactly(files: Mapping[str, Path], sql: str) -> list[tuple[Any, ...]]:
 
 
 def as_csv(files: Mapping[str, Path]) -> dict[str, tuple[dict[str, str], Path]]:
-    """The same tables as CSV files beside them, with their columns and types."""
+    """The same tables as CSV files in the same folder, with their columns and types."""
     found = {}
     with duckdb.connect(":memory:") as connection:
         for name, path in files.items():

@@ -1,22 +1,23 @@
-"""Made-up rows of a declared schema, as SQL: for dry runs, which must not touch data."""
+"""Mock rows of a declared schema, as SQL: for dry runs, which must not read data."""
 
 from __future__ import annotations
 
 from attrs import evolve
 
 from discreet.engines.duckdb.dialect import DUCKDB
-from discreet.tables.column import Column
+from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 
 ROWS, UNITS, PUBLIC_ROWS = 20_000, 5_000, 20
 
 
-def made_up(table: Table) -> str:
-    """A SELECT of made-up rows: within the bounds, of the public keys, with a few units that have many rows.
+def mock_rows(table: Table) -> str:
+    """A SELECT of mock rows: within the bounds, with the public keys, and with units of several rows where a unit may have them.
 
     >>> from discreet.tables.unit import Person
-    >>> made_up(Table("visits", (Column.of("id", Kind.INTEGER), Column.of("cost", Kind.REAL, bounds=(0, 9))), Person("id")))
+    >>> columns = ColumnMetadata.of("id", Kind.INTEGER), ColumnMetadata.of("cost", Kind.REAL, bounds=(0, 9))
+    >>> mock_rows(Table("visits", columns, Person("id")))
     'SELECT CAST(i % 5000 AS BIGINT) AS "id", CAST(0.0 + 9.0 * ((i * 37) % 101) / 100 AS DOUBLE) AS "cost" FROM range(20000) AS t(i)'
     """
     rows = ROWS if table.private and not table.one_row else UNITS if table.private else PUBLIC_ROWS
@@ -24,11 +25,11 @@ def made_up(table: Table) -> str:
     return f"SELECT {', '.join(columns)} FROM range({rows}) AS t(i)"
 
 
-def _value(column: Column, unit: bool) -> str:
+def _value(column: ColumnMetadata, unit: bool) -> str:
     kind = DUCKDB.type_name(column.kind)
     if unit or column.unique:
-        name = "i" if column.unique else f"i % {UNITS}"
-        return f"CAST({name} AS {kind})" if column.kind in (Kind.INTEGER, Kind.TEXT) else _value(evolve(column, unique=False), False)
+        number = "i" if column.unique else f"i % {UNITS}"
+        return f"CAST({number} AS {kind})" if column.kind in (Kind.INTEGER, Kind.TEXT) else _value(evolve(column, unique=False), False)
     if column.keys is not None:
         listed = ", ".join(DUCKDB.literal(key) for key in column.keys[:1000])
         return f"CAST([{listed}][1 + (i * 7) % {len(column.keys[:1000])}] AS {kind})"

@@ -1,4 +1,4 @@
-"""Python objects of a pandas column as texts; it never fails, whatever the value."""
+"""Python objects of a pandas column as texts; no value raises."""
 
 from __future__ import annotations
 
@@ -13,46 +13,46 @@ import numpy as np
 
 from discreet.tables.kind import Kind
 
-_PLAIN = (str, bool, int, float, Decimal, datetime.date, UUID, np.generic)  # what an object column may hold; the rest counts as missing
+_PLAIN = (str, bool, int, float, Decimal, datetime.date, UUID, np.generic)  # what an object column may hold; other values are NULL
 _NUMBERS = (int, float, Decimal, Fraction, np.integer, np.floating, np.bool_)
 
 
-def texts(values: np.ndarray[Any, Any], read: Callable[[Any], str | None]) -> np.ndarray[Any, Any]:
-    """A column of texts, with None for what cannot be read."""
+def to_texts(values: np.ndarray[Any, Any], read: Callable[[Any], str | None]) -> np.ndarray[Any, Any]:
+    """A column of texts, with None for values that cannot be read."""
     found = np.empty(len(values), dtype=object)
     found[:] = [_total(read, value) for value in values]
     return found
 
 
-def shown(value: Any) -> str | None:
-    """A text as it is, plain values as Python writes them, and None for all else."""
+def as_text(value: Any) -> str | None:
+    """A text unchanged, a plain value as Python writes it, and None for anything else."""
     if not isinstance(value, _PLAIN) or value != value:
         return None
     text = str(value)
-    # lone surrogates cannot be stored; an error there would tell that there is one
+    # lone surrogates cannot be stored, and an error would reveal that there is one
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def named(kind: Kind) -> Callable[[Any], str | None]:
-    """How values are read where they tell units apart: two are written alike if and only if Python's == says that they are one.
+def as_identity(kind: Kind) -> Callable[[Any], str | None]:
+    """The conversion for values that identify units: two get the same text if and only if Python's == holds them equal.
 
-    What is of no such type is missing, also where it could be written: 17 and "17" are two values.
+    A value of another type is None, even if it could be converted: 17 and "17" are different values.
     """
-    return _NAMED[kind]
+    return _IDENTITY[kind]
 
 
 def _total(read: Callable[[Any], str | None], value: Any) -> str | None:
     try:
         return read(value)
-    except Exception:  # such as integers of more than 4300 digits; which error it was would tell something about the value
+    except Exception:  # such as integers of more than 4300 digits; the kind of error would reveal something about the value
         return None
 
 
 def _text(value: Any) -> str | None:
     if not isinstance(value, str):
         return None
-    text = str.__str__(value)  # of an enumeration's member, its value: that is what it equals
-    text.encode()  # a lone surrogate cannot be stored, and is missing
+    text = str.__str__(value)  # for a member of an enumeration its value, which it equals
+    text.encode()  # a lone surrogate cannot be stored: it raises, and the value is None
     return text
 
 
@@ -82,13 +82,13 @@ def _day(value: Any) -> str | None:
 
 
 def _moment(value: Any) -> str | None:
-    # one with a zone never equals one without, and nanoseconds would be cut
+    # a zoned timestamp never equals a naive one, and nanoseconds would be truncated
     if not isinstance(value, datetime.datetime) or value.tzinfo is not None or value != value or getattr(value, "nanosecond", False):
         return None
     return value.isoformat(sep=" ")
 
 
-_NAMED: dict[Kind, Callable[[Any], str | None]] = {
+_IDENTITY: dict[Kind, Callable[[Any], str | None]] = {
     Kind.TEXT: _text,
     Kind.INTEGER: _whole,
     Kind.REAL: _real,

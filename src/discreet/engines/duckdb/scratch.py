@@ -1,4 +1,4 @@
-"""A folder for what does not fit in memory; it does not outlive its process for long, however that process ends."""
+"""A folder for data that does not fit in memory; it is removed soon after its process ends, however that process ends."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import final
 
 try:
     import fcntl
-except ImportError:  # pragma: no cover  (Windows: there a folder is removed by its own process only)
+except ImportError:  # pragma: no cover  (Windows: only its own process removes a folder)
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = "discreet-duckdb-"
-_UNFINISHED = "discreet-making-"  # not looked for: the lock of such a folder may not be held yet
+_UNFINISHED = "discreet-making-"  # not swept: the lock of such a folder may not be held yet
 _LOCK = "owner"
 
 
 @final
 class Scratch:
-    """A folder that only this user can read, with a lock that is held as long as a process uses it.
+    """A folder that only this user can read, with a lock that is held while a process uses it.
 
-    A process that is killed, or that ends on a signal which nobody handles, cannot tidy up. The system drops its locks, though, so whoever
-    makes the next folder removes those whose lock is free. No signal handler is needed, and no process number, which may be used again or
-    belong to another container that shares the disk.
+    A process that is killed, or ends on an unhandled signal, cannot clean up. But the system releases its locks, so whoever creates the
+    next folder removes those whose lock is free. This needs no signal handler, and no process id, which may be reused or belong to another
+    container that shares the disk.
     """
 
     path: Path
@@ -44,7 +44,7 @@ class Scratch:
 
 
 def _made() -> tuple[Path, int]:
-    """A new folder with its lock, which other programs do not inherit; a forked child holds it too."""
+    """A new folder with its lock. Other programs do not inherit the lock; a forked child holds it too."""
     _sweep()
     made = Path(tempfile.mkdtemp(prefix=_UNFINISHED))
     lock = os.open(made / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
@@ -53,7 +53,7 @@ def _made() -> tuple[Path, int]:
 
 
 def _sweep() -> None:
-    """Remove the folders of processes that are no more."""
+    """Remove the folders of processes that have ended."""
     for folder in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
         try:
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():

@@ -12,36 +12,38 @@ from typing import Any, TypeAlias, final
 from attrs import frozen
 
 from discreet.engines.duckdb import objects
-from discreet.engines.identity import objects_as, unkept
+from discreet.engines.identity import declare_object_type, identity_refused
+from discreet.engines.names import check_column_names
+from discreet.engines.paths import fixed_folder
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _DATABASES = (".duckdb", ".ddb", ".db")
-LONGEST_HEADER = 2**20  # characters
-_UNREAD_POLARS = ("Object", "Int128", "UInt128", "Float16", "Unknown")  # types that DuckDB would refuse with the whole table
-_UNREAD_ARROW = ("halffloat", "decimal256", "run_end_encoded", "dense_union", "month_interval", "list_view", "large_list_view")
+LONGEST_HEADER = 2**20  # bytes
+_UNSUPPORTED_POLARS = ("Object", "Int128", "UInt128", "Float16", "Unknown")  # types for which DuckDB refuses the whole table
+_UNSUPPORTED_ARROW = ("halffloat", "decimal256", "run_end_encoded", "dense_union", "month_interval", "list_view", "large_list_view")
 
 
 @final
 @frozen
 class Parquet:
-    """One Parquet file, or all that a pattern names, which must have the same columns."""
+    """One Parquet file, or all files that match a pattern; they must have the same schema."""
 
     pattern: str
-    place: str  # the file, or the folder in which the pattern looks
+    place: str  # the file, or the folder that the pattern searches
     is_folder: bool = True
 
 
 @final
 @frozen
 class Csv:
-    """A text file with a header, separated by commas (.csv) or tabs (.tsv), in UTF-8, perhaps packed (.gz).
+    """A text file with a header, separated by commas (.csv) or tabs (.tsv), in UTF-8, optionally compressed (.gz).
 
-    Columns are texts until a kind is declared for them, and an empty field is missing. It is read once, at the first question, into the
-    scratch folder (`load.py`). How its records are told apart is said in `records.py`.
+    Columns are texts until a kind is declared for them, and an empty field is NULL. The file is loaded once, at the first question, into
+    the scratch folder (`load.py`); `records.py` defines where a record ends.
 
-    Assumes. Every record is well quoted: a quote that is never closed takes the rows that follow into its field.
+    Assumes. Every record is well quoted: a quote that is never closed makes all following rows part of its field.
     """
 
     path: str
@@ -52,7 +54,7 @@ class Csv:
 @final
 @frozen
 class Database:
-    """A table of a database file, which is opened for reading only."""
+    """A table of a DuckDB database file, which is opened read-only."""
 
     path: str
     table: str
@@ -60,60 +62,62 @@ class Database:
 
 @final
 @frozen(eq=False)
-class Frame:
-    """A data frame in memory; `texts` are the columns whose stored type says nothing, `unread` those of a type that we do not use, and
-    `cut` those whose values DuckDB cuts while it reads them. Arrow does not check that its texts are texts: they are `unchecked`.
+class LocalFrame:
+    """A data frame in memory.
 
-    Moments with a zone are handed over as what they are inside, in UTC, unless they are in microseconds: DuckDB would make microseconds of
-    them while it reads, which cuts some and fails on others.
+    `texts` are the columns whose dtype does not fix the type of their values, `unsupported` those of a type that is not read, and
+    `truncated` those whose values DuckDB truncates on reading. Arrow does not validate UTF-8, so its texts are `unchecked`.
+
+    Timestamps with a time zone are passed as naive UTC, unless they are in microseconds: DuckDB would convert them to microseconds on
+    reading, which truncates some and fails on others.
     """
 
     frame: Any
     texts: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
-    cut: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
+    truncated: tuple[str, ...] = ()
     unchecked: bool = False
 
 
 @final
 @frozen(eq=False)
-class Stored:
-    """A table of a connection that the user keeps."""
+class ConnectionTable:
+    """A table of a connection that belongs to the user."""
 
     connection: Any
     table: str
 
 
-Source: TypeAlias = Parquet | Csv | Database | Frame | Stored
+DuckDBSource: TypeAlias = Parquet | Csv | Database | LocalFrame | ConnectionTable
 
 
-def read_source(name: str, given: Any, declared: Mapping[str, Kind] | None = None, identities: Collection[str] = ()) -> Source:
-    """Find out what a source is, from its type and its name and without reading values; `identities` are columns that tell units apart."""
+def read_source(name: str, given: Any, declared: Mapping[str, Kind] | None = None, identities: Collection[str] = ()) -> DuckDBSource:
+    """Classify a source by its type and its name, without reading values; `identities` are columns that identify units."""
     match given:
         case str() | Path():
             return _file(name, str(given), name)
         case (str() | Path() as path, str() as table) if isinstance(given, tuple) and str(path).endswith(_DATABASES):
             return _file(name, str(path), table)
         case list() | tuple() if all(isinstance(one, str | Path) for one in given):
-            raise EngineError(f"{name}: several files are one table only as a folder, or as a pattern such as 'data/*.parquet': give that")
+            raise EngineError(f"{name}: several files are one table only as a folder, or as a pattern such as 'data/*.parquet': pass that")
         case (connection, str() as table) if _library(connection) in ("duckdb", "_duckdb"):
-            return Stored(connection, table)
+            return ConnectionTable(connection, table)
     match _library(given):
         case "duckdb" | "_duckdb" if type(given).__name__ == "DuckDBPyConnection":
-            return Stored(given, name)
+            return ConnectionTable(given, name)
         case "duckdb" | "_duckdb":
-            raise EngineError(f"{name}: give the DuckDB connection, or what the relation's .arrow() gives")
+            raise EngineError(f"{name}: pass the DuckDB connection, or the result of .arrow() on the relation")
         case "pandas" if type(given).__name__ == "DataFrame":
             return _pandas(name, given, declared or {}, identities)
         case "polars" if type(given).__name__ in ("DataFrame", "LazyFrame"):
             return _polars(name, given)
         case "pyarrow" if type(given).__name__ == "RecordBatchReader":
-            return _arrow(name, given.read_all())  # a stream can be read only once
+            return _arrow(name, given.read_all())  # a stream can be consumed only once
         case "pyarrow" if type(given).__name__ in ("Table", "RecordBatch"):
             return _arrow(name, given)
         case "pyarrow" if hasattr(given, "schema") and hasattr(given, "scanner"):
             return _dataset(name, given)
-    raise EngineError(f"{name}: give a path to Parquet or CSV, a pandas, Polars or Arrow table, or a DuckDB connection")
+    raise EngineError(f"{name}: pass a path to Parquet or CSV, a pandas, Polars or Arrow table, or a DuckDB connection")
 
 
 def _library(value: object) -> str:
@@ -123,18 +127,18 @@ def _library(value: object) -> str:
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _file(name: str, given: str, table: str) -> Source:
+def _file(name: str, given: str, table: str) -> DuckDBSource:
     if "://" in given:
-        raise EngineError(f"{name}: only local files are read; mount or copy it")
+        raise EngineError(f"{name}: only local files are read: mount or download it")
     path = Path(given).expanduser().absolute()
     if path.is_dir():
         return Parquet(f"{glob.escape(str(path))}/**/*.parquet", str(path))
     if not path.exists():
-        place = fixed_part(path)
+        place = fixed_folder(path)
         if place == path.parent and not glob.has_magic(path.name):
-            raise EngineError(f"{name}: there is no file {given}")
+            raise EngineError(f"{name}: there is no file {given}: check the path")
         if not place.is_dir() or path.suffix.lower() not in (".parquet", ".pq"):
-            raise EngineError(f"{name}: a pattern must lie in a folder that is there and end in .parquet: {given} does not")
+            raise EngineError(f"{name}: a pattern must end in .parquet and be in a folder that exists, unlike {given}: correct the pattern")
         return Parquet(f"{glob.escape(str(place))}/{path.relative_to(place)}", str(place))
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
     if ending in _DELIMITERS:
@@ -143,17 +147,11 @@ def _file(name: str, given: str, table: str) -> Source:
         return Parquet(glob.escape(str(path)), str(path), is_folder=False)
     if path.suffix.lower() in _DATABASES:
         return Database(str(path), table)
-    raise EngineError(f"{name}: {path.name} must end in .parquet, .csv, .tsv (.gz) or .duckdb")
-
-
-def fixed_part(pattern: Path) -> Path:
-    """The folder of a pattern up to its first sign that stands for others."""
-    magic = next((i for i, part in enumerate(pattern.parts) if glob.has_magic(part)), len(pattern.parts) - 1)
-    return Path(*pattern.parts[:magic])
+    raise EngineError(f"{name}: the extension of {path.name} must be .parquet, .csv, .tsv (.gz) or .duckdb: convert or rename the file")
 
 
 def read_header(name: str, path: Path, delimiter: str) -> tuple[str, ...]:
-    """The names in the first line; nothing else of the file is looked at."""
+    """The names in the first line; nothing else of the file is read."""
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
             line = file.readline(LONGEST_HEADER)
@@ -161,46 +159,44 @@ def read_header(name: str, path: Path, delimiter: str) -> tuple[str, ...]:
             raise csv.Error
         names = tuple(next(csv.reader([line.decode("utf-8-sig").rstrip("\r\n")], delimiter=delimiter, strict=True)))
     except (OSError, EOFError, UnicodeDecodeError, csv.Error, StopIteration):
-        raise EngineError(f"{name}: the first line must hold the names of the columns, in UTF-8 and well quoted") from None
-    return check_names(name, names)
-
-
-def check_names(name: str, columns: tuple[Any, ...]) -> tuple[str, ...]:
-    """Column names must be told apart without looking at case, as SQL does."""
-    if not all(isinstance(column, str) and column for column in columns):
-        raise EngineError(f"{name}: every column must have a name that is a text")
-    if not columns or len({column.casefold() for column in columns}) != len(columns):
-        raise EngineError(f"{name}: the names of the columns must differ in more than upper and lower case, and there must be one")
-    return columns
+        raise EngineError(f"{name}: the first line must contain the column names, in UTF-8 and well quoted: add or correct it") from None
+    return check_column_names(name, names)
 
 
 # ── frames ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _pandas(name: str, frame: Any, declared: Mapping[str, Kind], identities: Collection[str]) -> Frame:
-    """Make texts of object columns, whose type an engine would guess from their values; other dtypes are kept as they are."""
-    check_names(name, tuple(frame.columns))
+def _pandas(name: str, frame: Any, declared: Mapping[str, Kind], identities: Collection[str]) -> LocalFrame:
+    """Convert object columns to texts, for an engine would infer their type from their values; other dtypes stay as they are."""
+    check_column_names(name, tuple(frame.columns))
     dtypes = dict(frame.dtypes.items())
-    texts = tuple(column for column, dtype in dtypes.items() if _says_nothing(dtype))
-    unread = tuple(column for column, dtype in dtypes.items() if column not in texts and not _is_known(dtype))
-    kept = frame.drop(columns=list(unread)) if unread else frame
+    texts = tuple(column for column, dtype in dtypes.items() if _is_untyped(dtype))
+    unsupported = tuple(column for column, dtype in dtypes.items() if column not in texts and not _is_supported(dtype))
+    kept = frame.drop(columns=list(unsupported)) if unsupported else frame
     read: dict[str, Any] = {}
     for column in texts:
-        way: Callable[[Any], str | None] = objects.shown
+        convert: Callable[[Any], str | None] = objects.as_text
         if column in identities:
             kind = declared.get(column, Kind.TEXT if _is_text(dtypes[column]) else None)
             if kind is None:
-                raise unkept(name, column, f"a pandas column of dtype {dtypes[column]} may hold values of any type", objects_as(column))
-            way = objects.named(kind)
-        read[column] = objects.texts(kept[column].astype(object).to_numpy(), way)
+                raise identity_refused(
+                    name, column, f"a pandas column of dtype {dtypes[column]} may hold values of any type", declare_object_type(column)
+                )
+            convert = objects.as_identity(kind)
+        read[column] = objects.to_texts(kept[column].astype(object).to_numpy(), convert)
     for column, dtype in dtypes.items():
-        if column not in unread and getattr(dtype, "kind", "O") == "M" and getattr(dtype, "tz", None) is not None and dtype.unit != "us":
+        if (
+            column not in unsupported
+            and getattr(dtype, "kind", "O") == "M"
+            and getattr(dtype, "tz", None) is not None
+            and dtype.unit != "us"
+        ):
             read[column] = kept[column].dt.tz_convert(None)
-    return Frame(kept.assign(**read) if read else kept, texts, unread)
+    return LocalFrame(kept.assign(**read) if read else kept, texts, unsupported)
 
 
-def _says_nothing(dtype: Any) -> bool:
-    """Whether a pandas dtype leaves open what the values are: object, texts kept as Python objects, and categories that are not texts."""
+def _is_untyped(dtype: Any) -> bool:
+    """Whether a pandas dtype does not fix the type of its values: object, texts stored as Python objects, categories other than texts."""
     named = str(dtype)
     return (
         getattr(dtype, "storage", "") == "python"
@@ -210,51 +206,51 @@ def _says_nothing(dtype: Any) -> bool:
 
 
 def _is_text(dtype: Any) -> bool:
-    """Whether a dtype has texts only, and what is missing."""
+    """Whether a dtype allows only texts and missing values."""
     return str(dtype) in ("str", "string")
 
 
-def _is_known(dtype: Any) -> bool:
+def _is_supported(dtype: Any) -> bool:
     named = str(dtype)
     return (getattr(dtype, "kind", "O") in "biufM" and not named.startswith("Sparse")) or named in ("str", "string", "category")
 
 
-def _polars(name: str, frame: Any) -> Frame:
+def _polars(name: str, frame: Any) -> LocalFrame:
     schema = frame.collect_schema()
-    check_names(name, tuple(schema))
-    unread = tuple(column for column, dtype in schema.items() if str(dtype).split("(")[0] in _UNREAD_POLARS)
-    kept = frame.drop(list(unread)) if unread else frame
+    check_column_names(name, tuple(schema))
+    unsupported = tuple(column for column, dtype in schema.items() if str(dtype).split("(")[0] in _UNSUPPORTED_POLARS)
+    kept = frame.drop(list(unsupported)) if unsupported else frame
     for column, dtype in schema.items():
         if getattr(dtype, "time_zone", None) is not None and dtype.time_unit != "us":
             kept = kept.cast({column: int}).cast({column: type(dtype)(dtype.time_unit)})
-    return Frame(kept, unread=unread)
+    return LocalFrame(kept, unsupported=unsupported)
 
 
-def _arrow(name: str, table: Any) -> Frame:
-    check_names(name, tuple(table.schema.names))
-    unread = _unread_arrow(table.schema)
-    kept = table.select([column for column in table.schema.names if column not in unread]) if unread else table
+def _arrow(name: str, table: Any) -> LocalFrame:
+    check_column_names(name, tuple(table.schema.names))
+    unsupported = _unsupported_by_arrow(table.schema)
+    kept = table.select([column for column in table.schema.names if column not in unsupported]) if unsupported else table
     for place, field in enumerate(kept.schema):
         if _is_zoned(field.type):
             kept = kept.set_column(place, field.name, kept.column(place).cast("int64").cast(f"timestamp[{field.type.unit}]"))
-    return Frame(kept, unread=unread, cut=_cut_by_arrow(table.schema), unchecked=True)
+    return LocalFrame(kept, unsupported=unsupported, truncated=_truncated_by_arrow(table.schema), unchecked=True)
 
 
-def _dataset(name: str, dataset: Any) -> Frame:
-    """Files behind Arrow, which are read only when they are asked: what DuckDB would fail on while it reads stays unread."""
-    check_names(name, tuple(dataset.schema.names))
-    unread = {*_unread_arrow(dataset.schema), *(field.name for field in dataset.schema if _is_zoned(field.type))}
-    return Frame(dataset, unread=tuple(sorted(unread)), cut=_cut_by_arrow(dataset.schema), unchecked=True)
+def _dataset(name: str, dataset: Any) -> LocalFrame:
+    """Files behind an Arrow dataset, which are read only by a query: columns on which DuckDB would fail are not read."""
+    check_column_names(name, tuple(dataset.schema.names))
+    unsupported = {*_unsupported_by_arrow(dataset.schema), *(field.name for field in dataset.schema if _is_zoned(field.type))}
+    return LocalFrame(dataset, unsupported=tuple(sorted(unsupported)), truncated=_truncated_by_arrow(dataset.schema), unchecked=True)
 
 
-def _unread_arrow(schema: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in schema if str(field.type).startswith(_UNREAD_ARROW))
+def _unsupported_by_arrow(schema: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in schema if str(field.type).startswith(_UNSUPPORTED_ARROW))
 
 
 def _is_zoned(arrow_type: Any) -> bool:
     return str(arrow_type).startswith(("timestamp[s, tz", "timestamp[ms, tz", "timestamp[ns, tz"))
 
 
-def _cut_by_arrow(schema: Any) -> tuple[str, ...]:
-    """Dates that are kept in milliseconds."""
+def _truncated_by_arrow(schema: Any) -> tuple[str, ...]:
+    """Dates that are stored in milliseconds."""
     return tuple(field.name for field in schema if str(field.type).startswith("date64"))

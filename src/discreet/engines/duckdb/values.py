@@ -1,4 +1,4 @@
-"""Columns of numpy on their way out of DuckDB, and of public values on their way in."""
+"""Numpy columns: results from DuckDB, and public values for it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from discreet.tables.kind import Kind, Value
 
 
-def plain(values: NDArray[Any], sql_type: str) -> NDArray[Any]:
-    """A numpy column without masks; whole numbers are int64, dates and timestamps are Python's."""
+def result_column(values: NDArray[Any], sql_type: str) -> NDArray[Any]:
+    """A result column without masks: integers are int64, dates and timestamps are Python objects."""
     missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
     bare = np.asarray(values.data if isinstance(values, np.ma.MaskedArray) else values)
     if bare.dtype.kind in "iu":
@@ -28,8 +28,8 @@ def plain(values: NDArray[Any], sql_type: str) -> NDArray[Any]:
     return full
 
 
-def column(kind: Kind, values: Sequence[Value | None]) -> NDArray[Any]:
-    """Public values as a column of their kind; dates and timestamps as texts, which the statement casts."""
+def public_column(kind: Kind, values: Sequence[Value | None]) -> NDArray[Any]:
+    """Public values as a column of their kind; dates and timestamps are texts, which the statement casts."""
     if kind is Kind.INTEGER and None not in values:
         return np.array(values, np.int64)
     found = np.empty(len(values), object)

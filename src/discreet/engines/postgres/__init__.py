@@ -1,1 +1,1 @@
-"""PostgreSQL, where the tables are already."""
+"""PostgreSQL: tables are queried in place."""

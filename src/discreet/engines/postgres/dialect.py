@@ -1,7 +1,8 @@
-"""PostgreSQL's spelling.
+"""The primitives in PostgreSQL's SQL.
 
-PostgreSQL raises an error where others give 0: a product, quotient or exponential of floats that is too near to 0. So what would round to 0
-is found out first, by the same computation on scaled numbers. Texts are compared byte by byte ("C"), whatever the database believes.
+PostgreSQL raises on underflow where other engines give 0: for a product, quotient or exponential of floats that is too close to 0. So the
+same computation on scaled numbers decides first whether the result would round to 0. Texts are compared bytewise ("C"), whatever the
+collation of the database.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
 from discreet.tables.kind import Kind
 
-_LONGEST_NAME = 63  # bytes; PostgreSQL cuts the rest off, which would make two names one
-_LEAST = Fraction(1, 2**1075)  # what is no further from 0 than this rounds to it
-_NOTHING = -100  # e^this is nothing on any grid, and times any grid's step it is still a float
+_LONGEST_NAME = 63  # bytes; PostgreSQL truncates longer names, which would make two of them equal
+_LEAST = Fraction(1, 2**1075)  # a magnitude of at most this rounds to 0
+_NEGLIGIBLE = -100  # e^this is 0 on any grid, and times any grid step it is still a normal float
 
 
 @final
@@ -43,7 +44,7 @@ class PostgresDialect(Dialect):
 
     def text(self, value: str) -> str:
         if "\x00" in value or value.encode("utf-8", "ignore").decode() != value:
-            raise Refused("PostgreSQL has no texts with the character NUL or half a character: leave it out")
+            raise Refused("PostgreSQL has no texts with the character NUL or a lone surrogate: remove it")
         quoted = value.replace("'", "''")
         return f"(CAST('{quoted}' AS TEXT) COLLATE \"C\")"
 
@@ -58,24 +59,24 @@ class PostgresDialect(Dialect):
     def times(self, a: str, b: str) -> str:
         far, scale, least = self._power(-500), self._power(600), self._power(1200 - 1075)
         plain = f"ABS(__v.a) >= 1 OR ABS(__v.b) >= 1 OR (ABS(__v.a) >= {far} AND ABS(__v.b) >= {far})"
-        return self._unless_nothing("__v.a * __v.b", plain, f"ABS((__v.a * {scale}) * (__v.b * {scale})) > {least}", a, b)
+        return self._unless_underflow("__v.a * __v.b", plain, f"ABS((__v.a * {scale}) * (__v.b * {scale})) > {least}", a, b)
 
     def over(self, a: str, b: str) -> str:
         up, down, least = self._power(525), self._power(-525), self._power(1050 - 1075)
         plain = f"ABS(__v.b) <= 1 OR ABS(__v.a) >= {self._power(-50)}"
-        return self._unless_nothing("__v.a / __v.b", plain, f"ABS((__v.a * {up}) / (__v.b * {down})) > {least}", a, b)
+        return self._unless_underflow("__v.a / __v.b", plain, f"ABS((__v.a * {up}) / (__v.b * {down})) > {least}", a, b)
 
-    def _unless_nothing(self, result: str, plain: str, scaled: str, a: str, b: str) -> str:
-        """A result where it is plain that it is not too near to 0, or found so by scaled numbers; else 0.
+    def _unless_underflow(self, result: str, plain: str, scaled: str, a: str, b: str) -> str:
+        """The result if it cannot underflow, by a simple test (`plain`) or one on scaled numbers; else 0.
 
-        The arguments are named in a subquery, so that nesting does not repeat them; OFFSET keeps the planner from repeating them itself.
+        The arguments are named in a subquery, so that nesting does not repeat them; OFFSET stops the planner from inlining them.
         """
-        nothing = f"WHEN __v.a IS NOT NULL AND __v.b IS NOT NULL THEN {self.real(Fraction(0))}"
-        chosen = f"CASE WHEN {plain} THEN {result} WHEN {scaled} THEN {result} {nothing} END"
+        zero = f"WHEN __v.a IS NOT NULL AND __v.b IS NOT NULL THEN {self.real(Fraction(0))}"
+        chosen = f"CASE WHEN {plain} THEN {result} WHEN {scaled} THEN {result} {zero} END"
         return f"(SELECT {chosen} FROM (SELECT {a} AS a, {b} AS b OFFSET 0) AS __v)"
 
     def scaled(self, real: str, factor: Fraction) -> str:
-        """A float times a positive constant, which must not fail where it underflows."""
+        """A float times a positive constant; it must not raise on underflow."""
         by = self.real(factor)
         if factor >= 1:
             return f"({real} * {by})"
@@ -84,12 +85,12 @@ class PostgresDialect(Dialect):
         return f"(CASE {some} WHEN {real} IS NOT NULL THEN {self.real(Fraction(0))} END)"
 
     def exp(self, real: str) -> str:
-        return f"(CASE WHEN {real} < {_NOTHING} THEN {self.real(Fraction(0))} ELSE EXP({real}) END)"
+        return f"(CASE WHEN {real} < {_NEGLIGIBLE} THEN {self.real(Fraction(0))} ELSE EXP({real}) END)"
 
     def _power(self, exponent: int) -> str:
         return self.real(Fraction(2) ** exponent)
 
-    # ── whole numbers ────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── integers ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def shifted(self, total: str, bits: int) -> str:
         divided = f"DIV(CAST({total} AS NUMERIC), {2**bits})" if bits else f"({total})"
@@ -112,13 +113,12 @@ class PostgresDialect(Dialect):
         return f"({text} LIKE {self.text(pattern)} ESCAPE '')"
 
     def change_case(self, word: str, text: str) -> str:
-        # "C" would leave all but plain letters as they are
+        # "C" would change ASCII letters only
         return f'({word}(({text}) COLLATE "default") COLLATE "C")'
 
     # ── groups ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def same(self, a: str, b: str, kind: Kind | None) -> str:
-        """Whether two values are equal or both missing, in a form by which tables can be joined quickly."""
         some = _SOME.get(kind or Kind.TEXT, "''")
         return f"(COALESCE({a}, {some}) = COALESCE({b}, {some}) AND ({a} IS NULL) = ({b} IS NULL))"
 

@@ -1,4 +1,4 @@
-"""PostgreSQL: tables where they are, read through SELECTs of ours in read-only transactions."""
+"""PostgreSQL: tables are queried in place, by generated SELECTs in read-only transactions."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ import psycopg
 from attrs import frozen
 from numpy.typing import NDArray
 
-from discreet.engines.duckdb.sources import check_names
-from discreet.engines.engine import REOPEN, Columns, Engine, Given
-from discreet.engines.identity import Identities, unkept
-from discreet.engines.postgres import catalogue
+from discreet.engines.engine import REOPEN, Columns, Engine, PublicTable
+from discreet.engines.identity import Identities, identity_refused
+from discreet.engines.names import check_column_names
+from discreet.engines.postgres import system_catalog
 from discreet.engines.postgres.dialect import POSTGRES
 from discreet.engines.postgres.server import CUT_OFF, Connection, Server
-from discreet.engines.postgres.view import view, why_unkept
+from discreet.engines.postgres.view import identity_problem, make_view
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind, Value
 
 _SCHEMES = ("postgresql://", "postgres://")
-_AT_ONCE = 2**13  # rows that the client's library holds
-# what a result may hold, by PostgreSQL's numbers of types; the others come as Python's objects
+_AT_ONCE = 2**13  # rows that the client library buffers
+# the types of a result, by their OIDs; the other allowed ones come as Python objects
 _DTYPES: dict[int, Any] = {16: bool, 20: np.int64, 21: np.int64, 23: np.int64, 700: np.float64, 701: np.float64}
 _CARRIED = {*_DTYPES, 25, 1043, 1082, 1114}
 
@@ -42,15 +42,15 @@ class _Table:
 class Postgres(Engine):
     """Run queries in a PostgreSQL database.
 
-    Each table is read through a SELECT of ours whose columns have one of our kinds; it goes with each statement, so that nothing is made in
-    the database. Every statement is one SELECT in a read-only transaction of its own, under settings that are ours.
+    Each table is read through a generated SELECT whose columns have our kinds. It is sent with each statement as a WITH, so nothing is
+    created in the database. Every statement is one SELECT in its own read-only transaction, under our settings.
 
-    Values that a kind cannot hold are missing (NULL): NaN, and dates and timestamps outside the years 1 to 9999. Decimals are read as the
-    nearest float, beyond 10^300 as infinity and nearer to 0 than 10^-300 as 0; of a text of more than a million bytes the first 250,000
-    characters count. Columns that the role may not read, and types without a kind (jsonb, arrays, intervals …), are left out.
+    Values that a kind cannot hold are read as NULL: NaN, and dates and timestamps outside the years 1 to 9999. Decimals are read as the
+    nearest float, beyond 10^300 as infinity and closer to 0 than 10^-300 as 0. A text of more than a million bytes is truncated to its
+    first 250,000 characters. Columns that the role may not read, and types without a kind (jsonb, arrays, intervals …), are left out.
 
-    Assumes. A view of the owner's does not fail on any row, nor do functions that policies and generated columns call; they name the
-    schemas of what they use.
+    Assumes. The owner's views do not fail on any row, nor do functions that policies and generated columns call; they qualify the names
+    that they use with schemas.
     """
 
     name = "postgres"
@@ -70,11 +70,11 @@ class Postgres(Engine):
     ) -> Postgres:
         """Open tables of one database: each source is its address, or a pair of the address and "schema.table".
 
-        `identities` are columns that tell units apart; where the database's own equality cannot be kept, the table is refused.
+        `identities` are columns that identify units; a table is refused if the database's own equality cannot be preserved there.
         """
         found = {name: _source(name, given) for name, given in sources.items()}
         if len({address for address, _ in found.values()}) != 1:
-            raise EngineError("tables of one PostgreSQL database go together: give the same address for all, and at least one table")
+            raise EngineError("all tables must come from one PostgreSQL database: give at least one table, and the same address for all")
         server = Server(next(iter(found.values()))[0])
         try:
             wanted = {name: reference for name, (_, reference) in found.items()}
@@ -96,20 +96,20 @@ class Postgres(Engine):
             try:
                 with self._server.transaction() as connection:
                     for name, table in self._tables.items():
-                        found = f"{name}: it is gone, may not be read any more, or has other columns than when it was opened: connect again"
+                        found = f"{name}: it is missing, unreadable, or has changed its columns since it was opened: connect again"
                         connection.execute(f"SELECT * FROM ({table.select}) AS t LIMIT 0", binary=True)
             except psycopg.OperationalError:
                 return CUT_OFF
             except psycopg.Error:
                 return found
             except EngineError as error:
-                return str(error)  # of ours: no connection could be opened
+                return str(error)  # our own error: no connection could be opened
         return None
 
     def close(self) -> None:
         self._server.close()
 
-    def batches(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
         if not self._server.is_ours:
             raise EngineError(REOPEN)
         statement, values = self._written(sql, given)
@@ -119,8 +119,8 @@ class Postgres(Engine):
             else:
                 yield from _streamed(connection, statement, values, rows)
 
-    def _written(self, sql: str, given: Sequence[Given]) -> tuple[str, list[Any]]:
-        """The statement with the tables that it names before it, and the public values that go with it."""
+    def _written(self, sql: str, given: Sequence[PublicTable]) -> tuple[str, list[Any]]:
+        """The statement, after a WITH of the tables that it uses, and its public values as parameters."""
         named = [(POSTGRES.identifier(name), name, table) for name, table in self._tables.items()]
         before = [f"{quoted} AS NOT MATERIALIZED ({table.select})" for quoted, name, table in named if quoted in sql or name in sql]
         values: list[Any] = []
@@ -140,15 +140,15 @@ class Postgres(Engine):
 
 
 def _source(name: str, given: Any) -> tuple[str, tuple[str | None, str]]:
-    """The address, and where the table is; a bare address means the table of the same name."""
+    """The address, schema and table; an address alone means the table of the same name."""
     match given:
         case str() as address if address.startswith(_SCHEMES):
             return address, (None, name)
         case (str() as address, str() as text) if address.startswith(_SCHEMES):
-            reference = catalogue.read_reference(text)
+            reference = system_catalog.read_reference(text)
             if reference is not None:
                 return address, reference
-    raise EngineError(f'{name}: give the address of a PostgreSQL database ("postgresql://…"), or a pair of it and "schema.table"')
+    raise EngineError(f'{name}: give the address of a PostgreSQL database ("postgresql://…"), or a pair of the address and "schema.table"')
 
 
 def _opened(
@@ -157,42 +157,40 @@ def _opened(
     declared: Mapping[str, Mapping[str, Kind]],
     identities: Identities,
 ) -> dict[str, _Table]:
-    """Find each table and decide how it is seen."""
+    """Find each table and make its view."""
     found: dict[str, _Table] = {}
     schemas: list[str] = []
     with suppress(psycopg.Error):
-        schemas = _path(server)
+        schemas = _search_path(server)
     for name, (schema, table) in wanted.items():
         opened = None
         with suppress(psycopg.Error), server.transaction() as connection:
-            place = catalogue.find(connection, schemas if schema is None else [schema], table)
+            place = system_catalog.find(connection, schemas if schema is None else [schema], table)
             opened = None if place is None else _table(connection, name, place, declared.get(name, {}), identities.get(name, ()))
         if opened is None:
             where = table if schema is None else f"{schema}.{table}"
-            raise EngineError(
-                f"{name}: the database has no table or view {where} that this role may read; name it as (address, 'schema.table')"
-            )
+            raise EngineError(f"{name}: the database has no table or view {where} that this role may read: pass (address, 'schema.table')")
         found[name] = opened
     return found
 
 
-def _path(server: Server) -> list[str]:
+def _search_path(server: Server) -> list[str]:
     with server.before_settings() as connection:
-        return catalogue.path(connection)
+        return system_catalog.search_path(connection)
 
 
 def _table(connection: Connection, name: str, place: tuple[str, str], declared: Mapping[str, Kind], identities: Collection[str]) -> _Table:
-    stored = catalogue.columns(connection, *place)
-    check_names(name, tuple(column.name for column in stored))
+    stored = system_catalog.stored_columns(connection, *place)
+    check_column_names(name, tuple(column.name for column in stored))
     for column in stored:
-        problem = why_unkept(column, declared.get(column.name)) if column.name in identities else None
+        problem = identity_problem(column, declared.get(column.name)) if column.name in identities else None
         if problem is not None:
-            raise unkept(name, column.name, *problem)
-    seen = view(stored, declared, identities)
+            raise identity_refused(name, column.name, *problem)
+    seen = make_view(stored, declared, identities)
     if not seen.columns:
-        raise EngineError(f"{name}: no column has a type that can be used, or the role may read none")
+        raise EngineError(f"{name}: no column has a supported type, or the role may read none: grant SELECT, or cast the columns in a view")
     select = f"SELECT {', '.join(seen.columns)} FROM {'.'.join(map(POSTGRES.identifier, place))}"
-    connection.execute(f"SELECT * FROM ({select}) AS t LIMIT 0", binary=True)  # may it be read, and does all of it make sense
+    connection.execute(f"SELECT * FROM ({select}) AS t LIMIT 0", binary=True)  # whether it is readable, and all of it binds
     return _Table(select, seen.kinds)
 
 
@@ -202,12 +200,12 @@ def tables_of(data: object) -> dict[str, Any] | None:
         return None
     server, found = Server(data), None
     with suppress(psycopg.Error):
-        schemas = _path(server)
+        schemas = _search_path(server)
         with server.transaction() as connection:
-            found = catalogue.tables(connection, schemas)
+            found = system_catalog.tables(connection, schemas)
     server.close()
     if found is None:
-        raise EngineError("PostgreSQL: the tables cannot be listed; check that the role may read the catalogue")
+        raise EngineError("PostgreSQL: the tables cannot be listed: check that the role may read the system catalog")
     return {table: (data, f"{POSTGRES.identifier(schema)}.{POSTGRES.identifier(table)}") for table, schema in found.items()}
 
 
@@ -215,20 +213,20 @@ def tables_of(data: object) -> dict[str, Any] | None:
 
 
 def _whole(connection: Connection, statement: str, values: list[Any]) -> Columns:
-    # binary, so that it goes as one statement and no more
+    # in binary, which permits only one statement
     with psycopg.RawCursor(connection) as cursor:
         cursor.execute(statement, values, binary=True)
         return _columns(_types(cursor), cursor.fetchall())
 
 
 def _streamed(connection: Connection, statement: str, values: list[Any], rows: int) -> Iterator[Columns]:
-    """The rows as the server sends them; a cursor of the server's would keep it from working in parallel."""
+    """The rows as the server sends them; a server-side cursor would prevent parallel execution."""
     with psycopg.RawCursor(connection) as cursor:
         at_once = min(rows, _AT_ONCE) if psycopg.capabilities.has_stream_chunked() else 1
         running = cursor.stream(statement, values, binary=True, size=at_once)
         try:
             batch = list(islice(running, rows))
-            if not batch:  # then the types did not come either
+            if not batch:  # then no types were sent either
                 yield _whole(connection, f"SELECT * FROM ({statement}) AS __e LIMIT 0", values)
                 return
             types = _types(cursor)
@@ -242,7 +240,7 @@ def _streamed(connection: Connection, statement: str, values: list[Any], rows: i
 def _types(cursor: psycopg.RawCursor[Any]) -> list[tuple[str, int]]:
     types = [(column.name, column.type_code) for column in cursor.description or ()]
     if not types or not _CARRIED.issuperset(code for _, code in types):
-        raise EngineError("a result of a type that numpy would round")
+        raise EngineError("a result has a type that numpy would round")
     return types
 
 

@@ -1,4 +1,4 @@
-"""Made-up tables for demonstrations, brought into a schema of their own in a PostgreSQL database."""
+"""Load the generated tables of a demonstration into a schema of their own in a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _TYPES = {
 }
 _AT_ONCE = 2**20  # bytes
 
-Stored = tuple[Mapping[str, str], Path]  # the columns with DuckDB's types, and a CSV file with a header
+CsvTable = tuple[Mapping[str, str], Path]  # the columns with DuckDB's types, and a CSV file with a header
 
 
-def load_tables(address: str, schema: str, tables: Mapping[str, Stored]) -> None:
-    """Make the schema anew and copy the tables into it; one that somebody else made is left alone."""
+def load_tables(address: str, schema: str, tables: Mapping[str, CsvTable]) -> None:
+    """Recreate the schema and copy the tables into it; a schema that discreet did not create is never changed."""
     try:
         with psycopg.connect(address, connect_timeout=20) as connection:
             made = _begin(connection, schema)
@@ -34,13 +34,13 @@ def load_tables(address: str, schema: str, tables: Mapping[str, Stored]) -> None
     except (psycopg.Error, OSError):
         made = None
     if made is None:
-        raise EngineError("the made-up tables cannot be written there: check the address, and that its role may create a schema")
+        raise EngineError("the demonstration's tables cannot be written there: check the address, and that the role may create a schema")
     if not made:
-        raise EngineError(f"the database has a schema {schema} that discreet did not make: drop it, or choose another database")
+        raise EngineError(f"the database has a schema {schema} that discreet did not create: drop it, or choose another database")
 
 
 def _begin(connection: psycopg.Connection, schema: str) -> bool:
-    """Drop our old schema and make it anew; False if it is not ours."""
+    """Drop our old schema and create it again; False if it is not ours."""
     named, comment = sql.Identifier(schema), "SELECT obj_description(oid, 'pg_namespace') FROM pg_catalog.pg_namespace WHERE nspname = %s"
     found = connection.execute(comment, [schema]).fetchone()
     if found is not None and found[0] != _OURS:

@@ -1,4 +1,4 @@
-"""Arrow tables as plain numpy columns, in batches."""
+"""Arrow tables as numpy columns, in batches."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from discreet.engines.engine import Columns
 
 
-def columns(table: pa.Table) -> Columns:
-    """A table as columns: int64, float64 and bool where nothing is missing, else objects."""
+def to_columns(table: pa.Table) -> Columns:
+    """The columns of a table: int64, float64 and bool where nothing is NULL, else objects."""
     return {name: _column(table.column(name)) for name in table.column_names}
 
 
@@ -21,7 +21,7 @@ def _column(values: pa.ChunkedArray) -> NDArray[Any]:
     kind = values.type
     if not values.null_count and (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         found: NDArray[Any] = values.to_numpy()
-        # its own memory: what Arrow lends cannot be written to
+        # a copy: the memory of Arrow is read-only
         return found.astype(np.int64 if pa.types.is_integer(kind) else np.float64 if pa.types.is_floating(kind) else np.bool_)
     full = np.empty(len(values), object)
     full[:] = values.to_pylist()
@@ -29,7 +29,7 @@ def _column(values: pa.ChunkedArray) -> NDArray[Any]:
 
 
 def in_batches(pieces: Iterator[pa.Table], empty: pa.Table, rows: int) -> Iterator[pa.Table]:
-    """Tables of so many rows, and at least one."""
+    """Regroup tables into batches of `rows` rows, at least one."""
     held, length, some = [empty], 0, False
     for piece in pieces:
         held.append(piece)

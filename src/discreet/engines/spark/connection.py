@@ -1,4 +1,4 @@
-"""A session of our own beside the user's: its settings, what goes into it and how results come out."""
+"""Our own session beside the user's: its settings, public tables as input, and results as Arrow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyspark.logger import PySparkLogger
 from pyspark.serializers import NoOpSerializer
 from pyspark.sql import SparkSession
 
-from discreet.engines.engine import Given, is_interrupt
+from discreet.engines.engine import PublicTable, is_interrupt
 from discreet.engines.interrupt import interruptible
 from discreet.engines.spark.dialect import SPARK
 from discreet.engines.spark.sources import is_remote
@@ -25,39 +25,37 @@ from discreet.tables.kind import Kind, Value
 
 T = TypeVar("T")
 
-_OFTEN = 0.1  # seconds between two looks at the progress
-
 SETTINGS = {
-    # Nothing that a row holds may raise. What we write is total either way (see dialect.py); where the owner's own views and we are wrong,
-    # a value that wraps around stays in its row, while an error would be seen.
+    # No value may raise. Our SQL is total with either setting (see dialect.py). If a view of the owner's, or we, are wrong, an overflow
+    # that wraps around stays within its row, while an error would be visible.
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
-    "spark.sql.variable.substitute": "false",  # else ${…} in a name would be replaced
+    "spark.sql.variable.substitute": "false",  # otherwise ${…} in a name would be substituted
     "spark.sql.groupByOrdinal": "false",
     "spark.sql.orderByOrdinal": "false",
-    "spark.sql.subexpressionElimination.skipForShortcutExpr": "true",  # what stands behind AND is not computed before it
+    "spark.sql.subexpressionElimination.skipForShortcutExpr": "true",  # the right side of AND is not computed before the left
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
-    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # else dates before 1582 may raise
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # otherwise dates before 1582 may raise
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
     "spark.sql.avro.datetimeRebaseModeInRead": "CORRECTED",
-    "spark.sql.parquet.aggregatePushdown": "false",  # the minima and maxima of files leave NaN out
+    "spark.sql.parquet.aggregatePushdown": "false",  # the minima and maxima of files ignore NaN
     "spark.sql.orc.aggregatePushdown": "false",
     "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "20",  # counting 10⁶ units takes two thirds of the time
-    "spark.sql.maxBroadcastTableSize": "256MB",  # see CAREFUL
-    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16MB",  # packed; a long result comes to the driver by whole partitions
-    "spark.sql.maxPlanStringLength": "10000",  # Spark remembers the plans of a thousand statements, and ours are long
+    "spark.sql.maxBroadcastTableSize": "256MB",  # see NO_BROADCAST
+    "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16MB",  # compressed; a long result reaches the driver in whole partitions
+    "spark.sql.maxPlanStringLength": "10000",  # Spark keeps the plans of a thousand statements, and ours are long
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
     "spark.sql.execution.arrow.maxBytesPerBatch": "67108864",
     "spark.sql.execution.arrow.useLargeVarTypes": "true",
 }
 
-CAREFUL = {
-    # A table that is sent to all machines must fit the driver's memory, and must be there in time; how large it is depends on the data.
+NO_BROADCAST = {
+    # A broadcast table must fit the memory of the driver and arrive in time; its size depends on the data.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
     "spark.sql.optimizer.disableHints": "true",
-    "spark.sql.maxBroadcastTableSize": "8GB",  # joins that are none by equality still need one
+    "spark.sql.maxBroadcastTableSize": "8GB",  # joins without an equality still need a broadcast
 }
 
 _CARRIED = {
@@ -84,7 +82,7 @@ _ARROW = {
 
 
 def own_session(session: Any) -> Any:
-    """A session with settings of its own; the user's are left as they are."""
+    """A new session with our settings; those of the user's session do not change."""
     own = session.cloneSession() if is_remote(session) else session.newSession()
     for name, value in SETTINGS.items():
         own.conf.set(name, value)
@@ -92,10 +90,10 @@ def own_session(session: Any) -> Any:
 
 
 @contextmanager
-def careful(own: Any) -> Iterator[None]:
-    """Have statements meanwhile send no table to all machines."""
-    before = {name: own.conf.get(name, None) for name in CAREFUL}
-    for name, value in CAREFUL.items():
+def without_broadcast(own: Any) -> Iterator[None]:
+    """Run statements without broadcast joins."""
+    before = {name: own.conf.get(name, None) for name in NO_BROADCAST}
+    for name, value in NO_BROADCAST.items():
         own.conf.set(name, value)
     try:
         yield
@@ -108,13 +106,13 @@ def careful(own: Any) -> Iterator[None]:
 
 
 def cancellable(own: Any, act: Callable[[], T]) -> T:
-    """Do something in Spark, silently, that ends when Ctrl-C comes; only jobs of its own are cancelled."""
+    """Run `act` in Spark without log output, so that Ctrl-C cancels it; only its own jobs are cancelled."""
     tag = f"discreet_{uuid.uuid4().hex}"
 
-    # in this process a session's tags do not reach the thread that collects, while the context's do
+    # within this process the tags of a session do not apply to the thread that collects; those of the context do
     context = None if is_remote(own) else own.sparkContext
 
-    def tagged() -> T:  # tags belong to a thread
+    def tagged() -> T:  # tags are per thread
         with silent():
             (own.addTag if context is None else context.addJobTag)(tag)
             try:
@@ -123,14 +121,14 @@ def cancellable(own: Any, act: Callable[[], T]) -> T:
                 (own.removeTag if context is None else context.removeJobTag)(tag)
 
     def cancel() -> None:
-        with suppress(Exception):  # it is tried again, until nothing runs
+        with suppress(Exception):  # it is tried again until nothing runs
             (own.interruptTag if context is None else context.cancelJobsWithTag)(tag)
 
     return interruptible(tagged, cancel)
 
 
 def is_alive(own: Any) -> bool:
-    """Whether statements can be sent; no row is read and no job is started."""
+    """Whether statements can be sent; no row is read and no job starts."""
     try:
         if is_remote(own):
             return not own.is_stopped and bool(own.sql("SELECT 1 AS one").schema)
@@ -141,15 +139,15 @@ def is_alive(own: Any) -> bool:
         return False
 
 
-def leave(own: Any) -> None:
-    """Let go of our session; the server, or the context that it shares with the user's, stays."""
+def close_session(own: Any) -> None:
+    """Close our session; the server, or the context shared with the user's session, keeps running."""
     if is_remote(own):
         own.client.release_session()
         own.client.close()
 
 
-def look_again(own: Any, places: Iterable[str]) -> None:
-    """Forget which files tables had; it is for our session alone, but through Spark Connect what the user cached of them is read again."""
+def refresh_tables(own: Any, places: Iterable[str]) -> None:
+    """Drop cached file listings of tables, in our session only; through Spark Connect, tables that the user cached are read again too."""
     if not is_remote(own):
         own._jsparkSession.sessionState().catalog().invalidateAllCachedTables()
         return
@@ -164,12 +162,12 @@ def schema_of(frame: Any) -> pa.Schema:
     """The columns of a result, in Arrow's types."""
     types = dict(frame.dtypes)
     if not _CARRIED.keys() >= set(types.values()):
-        raise EngineError("a result of a type that is not carried")
+        raise EngineError("a result has a type that is not supported")
     return pa.schema([(name, _CARRIED[sql_type]) for name, sql_type in types.items()])
 
 
-def pieces(frame: Any) -> Iterator[pa.Table]:
-    """A result in pieces, of which the driver holds one partition at a time, however long it is in all."""
+def arrow_tables(frame: Any) -> Iterator[pa.Table]:
+    """A result as several tables; the driver holds one partition at a time, however long the result is."""
     schema = schema_of(frame)
     session = frame.sparkSession
     if is_remote(session):
@@ -185,11 +183,11 @@ def pieces(frame: Any) -> Iterator[pa.Table]:
 # ── tables of public values ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def frame_of(own: Any, given: Given) -> Any:
+def frame_of(own: Any, given: PublicTable) -> Any:
     """Public values as a DataFrame."""
     columns = {name: pa.array(map(_plain, values), _ARROW[kind]) for name, kind, values in given.columns}
     schema = ", ".join(f"{SPARK.identifier(name)} {SPARK.type_name(kind)}" for name, kind, _ in given.columns)
-    with _unnoticed(own):
+    with _keep_active_session(own):
         return own.createDataFrame(pa.table(columns), schema)
 
 
@@ -201,8 +199,8 @@ _ACTIVE = threading.Lock()
 
 
 @contextmanager
-def _unnoticed(own: Any) -> Iterator[None]:
-    """PySpark makes whichever session creates a frame the active one, which is then everybody's: put the former one back."""
+def _keep_active_session(own: Any) -> Iterator[None]:
+    """Restore the active session: PySpark makes the session that creates a DataFrame active for everybody."""
     if is_remote(own):
         yield
         return
@@ -219,22 +217,22 @@ def _unnoticed(own: Any) -> Iterator[None]:
                 javas.clearActiveSession()
 
 
-# ── what is said meanwhile ───────────────────────────────────────────────────────────────────────────────────────────
+# ── logs and progress ────────────────────────────────────────────────────────────────────────────────────────────────
 
 _SILENT = threading.local()
 
 
-def _may_speak(record: logging.LogRecord) -> bool:
+def _may_log(record: logging.LogRecord) -> bool:
     return not getattr(_SILENT, "on", False)
 
 
 for _name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-    PySparkLogger.getLogger(_name).addFilter(_may_speak)  # not by logging's own getLogger: it must be of their class
+    PySparkLogger.getLogger(_name).addFilter(_may_log)  # not logging.getLogger: the logger must have their class
 
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """PySpark writes errors to a log of its own before it raises them, and they may contain data: not those of our statements."""
+    """Suppress PySpark's log of errors for our statements: it logs an error before raising it, and the error may contain data."""
     before, _SILENT.on = getattr(_SILENT, "on", False), True
     try:
         yield
@@ -242,29 +240,16 @@ def silent() -> Iterator[None]:
         _SILENT.on = before
 
 
-@contextmanager
-def watched(own: Any, progress: Callable[[float], None] | None) -> Iterator[None]:
-    """Tell from another thread how far the tasks of running stages are (0 to 1), if anyone wants to know."""
-    if progress is None or is_remote(own):
-        yield
-        return
-    tracker, done = own.sparkContext.statusTracker(), threading.Event()
-
-    def watch() -> None:
-        while not done.wait(_OFTEN):
-            stages = [found for number in tracker.getActiveStageIds() if (found := tracker.getStageInfo(number)) is not None]
-            if tasks := sum(stage.numTasks for stage in stages):
-                progress(sum(stage.numCompletedTasks for stage in stages) / tasks)
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
+def fraction_done(own: Any) -> float | None:
+    """The fraction of the tasks of running stages that is done; None if nothing runs, or through Spark Connect."""
+    if is_remote(own):
+        return None
+    tracker = own.sparkContext.statusTracker()
+    stages = [found for number in tracker.getActiveStageIds() if (found := tracker.getStageInfo(number)) is not None]
+    tasks = sum(stage.numTasks for stage in stages)
+    return sum(stage.numCompletedTasks for stage in stages) / tasks if tasks else None
 
 
-def named(values: Sequence[str]) -> str:
-    """A place, quoted part by part."""
-    return ".".join(map(SPARK.identifier, values))
+def qualified_name(parts: Sequence[str]) -> str:
+    """A qualified name, each part quoted."""
+    return ".".join(map(SPARK.identifier, parts))

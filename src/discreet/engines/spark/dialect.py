@@ -1,7 +1,7 @@
-"""Spark's spelling.
+"""The primitives in Spark's SQL.
 
-Every form here is total with ANSI mode on, where Spark raises on overflow, on division by 0 and on casts, and gives the same values with it
-off, where Spark wraps around. `div` on decimals wraps around in both.
+Every expression here is total in ANSI mode, where Spark raises on overflow, on division by 0 and on casts, and gives the same values
+without it, where Spark wraps around. `div` on decimals wraps around in both modes.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from attrs import frozen
 
 from discreet.engines.dialect import Dialect
 
-_LIMB = 22  # bits of a number that is summed in 64 bits: 2^40 rows of it fit
+_LIMB = 22  # bits of a summand in 64 bits: 2^40 rows fit
 _MASK = 2**_LIMB - 1
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+.,:;/|%()=<>#@!?&*~")
 _FARTHEST = 2**62
-_WHOLE = 2**52  # floats from here on are whole
+_WHOLE = 2**52  # floats from here on are integers
 
 
 @final
@@ -37,7 +37,7 @@ class SparkDialect(Dialect):
         return "`" + name.replace("`", "``") + "`"
 
     def text(self, value: str) -> str:
-        """A text literal; what is not plain in bytes, for how quotes, backslashes and ${names} are read depends on settings."""
+        """A text literal, in hexadecimal unless it is plain: how quotes, backslashes and ${names} are read depends on settings."""
         if _PLAIN.issuperset(value):
             return f"'{value}'"
         return f"CAST(X'{value.encode('utf-8', 'surrogatepass').hex()}' AS STRING)"
@@ -56,14 +56,14 @@ class SparkDialect(Dialect):
         return self._to_whole("CEIL", real)
 
     def _to_whole(self, word: str, real: str) -> str:
-        # it gives a 64-bit number and raises beyond
+        # it gives a 64-bit integer and raises beyond
         return f"(CASE WHEN {real} BETWEEN {-_FARTHEST}D AND {_FARTHEST}D THEN {word}({real}) END)"
 
     def floor_real(self, real: str) -> str:
         return f"(CASE WHEN {real} BETWEEN {-_WHOLE}D AND {_WHOLE}D THEN CAST(FLOOR({real}) AS DOUBLE) ELSE {real} END)"
 
     def total(self, summand: str, most: int) -> str:
-        """Cut into parts so short that their sums fit 64 bits: a longer sum raises or wraps around, and one of decimals is slow."""
+        """Sum short limbs, whose sums fit 64 bits: a longer sum raises or wraps around, and a sum of decimals is slow."""
         whole = f"CAST({summand} AS BIGINT)"
         if most <= 2**_LIMB:
             return f"SUM({whole})"
@@ -72,9 +72,9 @@ class SparkDialect(Dialect):
         return f"({' + '.join(sums)})"
 
     def _part(self, whole: str, place: int, last: bool) -> str:
-        """The sum of the bits of one part; the last one has the sign."""
-        moved = f"shiftright({whole}, {place * _LIMB})" if place else whole
-        total = f"CAST(SUM({moved if last else f'{moved} & {_MASK}L'}) AS DECIMAL(38,0))"
+        """The sum of one limb; the last one has the sign."""
+        limb = f"shiftright({whole}, {place * _LIMB})" if place else whole
+        total = f"CAST(SUM({limb if last else f'{limb} & {_MASK}L'}) AS DECIMAL(38,0))"
         return f"{total} * {2 ** (place * _LIMB)}" if place else total
 
     def shifted(self, total: str, bits: int) -> str:
@@ -96,7 +96,7 @@ class SparkDialect(Dialect):
         return self.whole(f"EXTRACT({'DAYOFWEEK_ISO' if name == 'weekday' else name.upper()} FROM {moment})")
 
     def start(self, name: str, moment: str) -> str:
-        """Not by DATE_TRUNC, which goes by the session's zone."""
+        """Not by DATE_TRUNC, which uses the time zone of the session."""
         day = f"CAST({moment} AS DATE)"
         return day if name == "day" else f"TRUNC({day}, '{name}')"
 

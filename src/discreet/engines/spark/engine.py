@@ -1,4 +1,4 @@
-"""Spark: tables of a session, DataFrames and files, read in a session of our own."""
+"""Spark: tables of a session, DataFrames and files, queried in our own session."""
 
 from __future__ import annotations
 
@@ -12,27 +12,29 @@ from typing import Any, final
 
 import pyspark
 
-from discreet.engines.duckdb.sources import check_names
-from discreet.engines.engine import REOPEN, Columns, Engine, Given, is_interrupt
-from discreet.engines.identity import Identities, unkept
-from discreet.engines.spark.columns import columns, in_batches
+from discreet.engines.engine import REOPEN, Columns, Engine, PublicTable, is_interrupt
+from discreet.engines.identity import Identities, identity_refused
+from discreet.engines.names import check_column_names
+from discreet.engines.progress import reporting
+from discreet.engines.spark.columns import in_batches, to_columns
 from discreet.engines.spark.connection import (
+    arrow_tables,
     cancellable,
-    careful,
+    close_session,
+    fraction_done,
     frame_of,
     is_alive,
-    leave,
-    look_again,
-    named,
     own_session,
-    pieces,
+    qualified_name,
+    refresh_tables,
     schema_of,
     silent,
-    watched,
+    without_broadcast,
 )
 from discreet.engines.spark.dialect import SPARK
-from discreet.engines.spark.sources import Named, Source, is_remote, read_files, read_source, tables_of
-from discreet.engines.spark.view import view, why_unkept
+from discreet.engines.spark.sources import SparkSource, SparkTable, is_remote, read_files, read_source, tables_of
+from discreet.engines.spark.view import identity_problem, make_view
+from discreet.engines.version import require_tested
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind
 
@@ -45,14 +47,14 @@ _TESTED = ((4, 0), (5, 0))  # from, and before
 class Spark(Engine):
     """Run queries in Spark.
 
-    They run in a session of our own that shares the user's context, but neither its settings nor its views; the user's session is left as
-    it was. Each table is put before a statement as a WITH whose columns have one of our kinds. A table that is given by its name is looked
-    up by every statement, and a DataFrame is what it was when it was given. It is handed over as a view with a random name: in this process
-    a global one, until the engine is closed; through Spark Connect one of the user's session, for a moment.
+    They run in our own session, which shares the context of the user's session, but neither its settings nor its views; the user's session
+    does not change. Each table is sent with a statement as a WITH whose columns have our kinds. A table that is given by name is looked up
+    by every statement; a DataFrame stays what it was when it was given. A DataFrame is passed as a temporary view with a random name:
+    within this process a global one, until the engine is closed; through Spark Connect one of the user's session, for a moment.
 
-    A statement that fails is tried once more in a way that takes less memory.
+    A statement that fails is tried once more without broadcast joins, which takes less memory.
 
-    Values that a kind cannot hold are missing (NULL): dates and timestamps outside the years 1 to 9999. Bytes in texts that are no UTF-8
+    Values that a kind cannot hold are read as NULL: dates and timestamps outside the years 1 to 9999. Bytes of texts that are not UTF-8
     are replaced.
 
     Assumes. The owner's own views and DataFrames do not raise on any of their rows.
@@ -67,7 +69,7 @@ class Spark(Engine):
         self._lock = threading.Lock()
         self.version = str(own.version)
         self._views: dict[str, str] = {}
-        self._named: dict[str, str] = {}  # places of tables that are looked up by their name
+        self._named: dict[str, str] = {}  # qualified names of tables that are looked up by every statement
         self._schemas: dict[str, dict[str, Kind | None]] = {}
         self._forget = weakref.finalize(self, _forget, session, own, handed, self._process)
 
@@ -79,9 +81,9 @@ class Spark(Engine):
         progress: Callable[[float], None] | None = None,
         identities: Identities | None = None,
     ) -> Spark:
-        """Open sources as tables; `identities` are columns that tell units apart, or the table is refused.
+        """Open sources as tables; `identities` must identify units, or the table is refused.
 
-        Progress varies with the data: for its owner only.
+        Progress depends on the data, so it is for the data owner only.
         """
         _check_version(pyspark.__version__)
         read = {name: read_source(name, given) for name, given in sources.items()}
@@ -94,7 +96,7 @@ class Spark(Engine):
                 _check_version(engine.version)
                 for name in read:
                     engine._add(name, places[name], (declared or {}).get(name, {}), (identities or {}).get(name, ()))
-                engine._named = {name: places[name] for name, source in read.items() if isinstance(source, Named)}
+                engine._named = {name: places[name] for name, source in read.items() if isinstance(source, SparkTable)}
             except BaseException:
                 engine.close()
                 raise
@@ -113,29 +115,29 @@ class Spark(Engine):
         with silent():
             if not is_alive(self._own):
                 return "Spark was stopped, or its server does not answer: start a session and connect again"
-            look_again(self._own, self._named.values())
+            refresh_tables(self._own, self._named.values())
             for name, view in self._views.items():
                 try:
-                    self._own.sql(view).schema  # noqa: B018 - so that it is analysed, and no row is read
+                    self._own.sql(view).schema  # noqa: B018 - it is analysed, and no row is read
                 except Exception as error:
                     if is_interrupt(error):
                         raise
-                    return f"{name}: it is gone, cannot be read, or has other columns than when it was opened: connect again"
+                    return f"{name}: it is missing, unreadable, or has changed its columns since it was opened: connect again"
         return None
 
     def close(self) -> None:
-        if self._process == os.getpid():  # a child must not touch the parent's connection
+        if self._process == os.getpid():  # a forked child must not touch the connection of its parent
             self._views.clear()
             self._forget()
 
-    def batches(self, sql: str, given: Sequence[Given], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
         if self._process != os.getpid():
             raise EngineError(REOPEN)
         if not self._forget.alive:
-            raise EngineError("this engine is closed")
-        with self._with(given) as views, watched(self._own, self._progress):
+            raise EngineError("this engine is closed: connect again")
+        with self._with(given) as views, reporting(self._progress, lambda: fraction_done(self._own)):
             with silent():
-                look_again(self._own, (self._named[name] for name in self._named if name in sql))
+                refresh_tables(self._own, (self._named[name] for name in self._named if name in sql))
             text, begun = _statement(sql, self._views | views), False
             try:
                 for batch in self._fetched(text, rows):
@@ -145,25 +147,25 @@ class Spark(Engine):
             except Exception as error:
                 if begun or is_interrupt(error):
                     raise
-            with self._lock, careful(self._own):
+            with self._lock, without_broadcast(self._own):
                 yield from self._fetched(text, rows)
 
     def _fetched(self, text: str, rows: int | None) -> Iterator[Columns]:
         with silent():
             frame = self._own.sql(text)
             empty = schema_of(frame).empty_table()
-            found = pieces(frame)
+            found = arrow_tables(frame)
         tables = iter([cancellable(self._own, frame.toArrow)]) if rows is None else in_batches(self._each(found), empty, rows)
         for table in tables:
-            yield columns(table)
+            yield to_columns(table)
 
     def _each(self, found: Iterator[Any]) -> Iterator[Any]:
         while (piece := cancellable(self._own, lambda: next(found, None))) is not None:
             yield piece
 
     @contextmanager
-    def _with(self, given: Sequence[Given]) -> Iterator[dict[str, str]]:
-        """Have tables of public values there for one statement."""
+    def _with(self, given: Sequence[PublicTable]) -> Iterator[dict[str, str]]:
+        """Register tables of public values for one statement."""
         made = {table.name: _random() for table in given}
         try:
             with silent():
@@ -175,27 +177,27 @@ class Spark(Engine):
                 self._own.catalog.dropTempView(place)
 
     def _add(self, name: str, place: str, declared: Mapping[str, Kind], identities: Collection[str]) -> None:
-        """Make the view of one table; only its schema is looked at."""
+        """Make the view of one table; only its schema is read."""
         try:
             stored = self._own.sql(f"SELECT * FROM {place}").dtypes
         except Exception:
             stored = None
         if stored is None:
-            raise EngineError(f"{name}: it cannot be opened; check that it exists, and that it can be read")
-        check_names(name, tuple(column for column, _ in stored))
+            raise EngineError(f"{name}: it cannot be opened; check that it exists and is readable")
+        check_column_names(name, tuple(column for column, _ in stored))
         for column, sql_type in stored:
-            problem = why_unkept(column, sql_type, declared.get(column)) if column in identities else None
+            problem = identity_problem(column, sql_type, declared.get(column)) if column in identities else None
             if problem is not None:
-                raise unkept(name, column, *problem)
-        seen = view(dict(stored), declared, identities)
+                raise identity_refused(name, column, *problem)
+        seen = make_view(dict(stored), declared, identities)
         if not seen.columns:
-            raise EngineError(f"{name}: no column has a type that can be used")
+            raise EngineError(f"{name}: no column has a supported type: store numbers, texts, booleans, dates or timestamps")
         self._views[name] = f"SELECT {', '.join(seen.columns)} FROM {place}"
         self._schemas[name] = seen.kinds
 
 
 def _statement(sql: str, views: Mapping[str, str]) -> str:
-    """One SELECT, with the tables that it may name before it."""
+    """One SELECT, after a WITH of the tables that it may use."""
     needed = [f"{SPARK.identifier(name)} AS ({select})" for name, select in views.items() if name in sql]
     return f"{'WITH ' if needed else ''}{', '.join(needed)} SELECT * FROM ({sql}) AS __q"
 
@@ -204,9 +206,7 @@ def _statement(sql: str, views: Mapping[str, str]) -> str:
 
 
 def _check_version(version: str) -> None:
-    parts = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
-    if not _TESTED[0] <= parts < _TESTED[1]:
-        raise EngineError(f"engine version outside the tested range: Spark {version}; use Spark 4, and install pyspark>=4,<5")
+    require_tested("Spark", version, *_TESTED, "use Spark 4, and install pyspark>=4,<5")
 
 
 def _one_session(sessions: list[Any]) -> Any:
@@ -215,7 +215,7 @@ def _one_session(sessions: list[Any]) -> Any:
     first = sessions[0]
     same = all(session is first or (not is_remote(first) and _context(session) is _context(first)) for session in sessions)
     if not same:
-        raise EngineError("these tables belong to different Spark sessions: read them all in one")
+        raise EngineError("these tables belong to different Spark sessions: open them all in one session")
     return first
 
 
@@ -223,17 +223,17 @@ def _context(session: Any) -> Any:
     return None if is_remote(session) else session.sparkContext
 
 
-def _connected(session: Any, read: Mapping[str, Source], handed: list[str]) -> tuple[Any, dict[str, str]]:
-    """A session of our own, and where it finds each table; through Spark Connect it begins as a copy of the user's."""
+def _connected(session: Any, read: Mapping[str, SparkSource], handed: list[str]) -> tuple[Any, dict[str, str]]:
+    """Our own session, and the name of each table in it; through Spark Connect it starts as a copy of the user's session."""
     try:
         own = None if is_remote(session) else _own(session)
         places = {name: _place(name, source, own, handed) for name, source in read.items()}
         own = _own(session, handed) if own is None else own
     except BaseException:
-        _take_back(session, handed)
+        _drop_views(session, handed)
         raise
     if is_remote(session):
-        _take_back(session, handed)
+        _drop_views(session, handed)
     return own, places
 
 
@@ -241,43 +241,45 @@ def _own(session: Any, handed: Sequence[str] = ()) -> Any:
     try:
         own = own_session(session)
         for name in handed:
-            own.table(name).schema  # noqa: B018 - what is copied is there only once it was looked at
+            own.table(name).schema  # noqa: B018 - a copied view exists only after its first use
         return own
     except Exception:
         pass
-    raise EngineError("Spark does not open a second session: it must be running, and through Spark Connect it must be 4.1 or later")
+    raise EngineError(
+        "Spark cannot open a second session: check that it is running; a Spark Connect server must be of version 4.1 or later"
+    )
 
 
 def _random() -> str:
     return f"discreet_{uuid.uuid4().hex}"
 
 
-def _place(name: str, source: Source, own: Any, handed: list[str]) -> str:
-    """Where our session finds a table: by its full name, or a DataFrame by the name under which it was handed over."""
+def _place(name: str, source: SparkSource, own: Any, handed: list[str]) -> str:
+    """The name of a table in our session: its qualified name, or for a DataFrame that of its temporary view."""
     try:
-        if isinstance(source, Named):
+        if isinstance(source, SparkTable):
             found = source.session.catalog.getTable(source.table)
-            place = named([part for part in (found.catalog, *(found.namespace or ()), found.name) if part])
+            place = qualified_name([part for part in (found.catalog, *(found.namespace or ()), found.name) if part])
             if not found.isTemporary and (own is None or own.catalog.tableExists(place)):
                 return place
-        frame = source.session.table(source.table) if isinstance(source, Named) else source.frame
-        return _hand_over(frame, handed)
+        frame = source.session.table(source.table) if isinstance(source, SparkTable) else source.frame
+        return _pass_as_view(frame, handed)
     except Exception:
         pass
-    raise EngineError(f"{name}: it cannot be opened; check that it exists, and that it can be read")
+    raise EngineError(f"{name}: it cannot be opened; check that it exists and is readable")
 
 
-def _hand_over(frame: Any, handed: list[str]) -> str:
+def _pass_as_view(frame: Any, handed: list[str]) -> str:
     handed.append(_random())
     if is_remote(frame.sparkSession):
         frame.createTempView(handed[-1])
-        return named(handed[-1:])
+        return qualified_name(handed[-1:])
     frame.createGlobalTempView(handed[-1])
-    return named([frame.sparkSession.conf.get("spark.sql.globalTempDatabase"), handed[-1]])
+    return qualified_name([frame.sparkSession.conf.get("spark.sql.globalTempDatabase"), handed[-1]])
 
 
-def _take_back(session: Any, handed: Sequence[str]) -> None:
-    """Leave no view behind; if Spark has stopped there is none."""
+def _drop_views(session: Any, handed: Sequence[str]) -> None:
+    """Drop the temporary views; if Spark has stopped there are none."""
     with suppress(Exception), silent():
         for name in handed:
             (session.catalog.dropTempView if is_remote(session) else session.catalog.dropGlobalTempView)(name)
@@ -285,6 +287,6 @@ def _take_back(session: Any, handed: Sequence[str]) -> None:
 
 def _forget(session: Any, own: Any, handed: Sequence[str], process: int) -> None:
     if process == os.getpid():
-        _take_back(session, () if is_remote(session) else handed)
+        _drop_views(session, () if is_remote(session) else handed)
         with suppress(Exception), silent():
-            leave(own)
+            close_session(own)

@@ -1,4 +1,4 @@
-"""What a table of Spark may come from; nothing here reads a value."""
+"""The sources of Spark tables; nothing here reads a value."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import pyarrow.parquet as pq
 from attrs import frozen
 from pyspark.sql import DataFrame, SparkSession
 
-from discreet.engines.duckdb.sources import fixed_part
+from discreet.engines.paths import fixed_folder, require_no_partitions
 from discreet.engines.spark.dialect import SPARK
 from discreet.errors import EngineError
 
 _PATTERN = re.compile(r"([][{}?*^\\])")
 _TEXTS = (".csv", ".tsv")
-_LOCAL = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}  # of a session that nobody gave
+_LOCAL = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}  # of a session that we start
 
 
 @final
 @frozen(eq=False)
-class Frame:
+class SparkFrame:
     """A DataFrame."""
 
     frame: Any
@@ -37,49 +37,49 @@ class Frame:
 
 @final
 @frozen(eq=False)
-class Named:
+class SparkTable:
     """A table or view that a session knows by name."""
 
     session: Any
     table: str
 
 
-Source: TypeAlias = Frame | Named
+SparkSource: TypeAlias = SparkFrame | SparkTable
 
 
-def read_source(name: str, given: Any) -> Source:
-    """Find out what a source is, from its type."""
+def read_source(name: str, given: Any) -> SparkSource:
+    """Classify a source by its type."""
     match given:
-        case Frame():
+        case SparkFrame():
             return given
         case DataFrame():
-            return Frame(given)
+            return SparkFrame(given)
         case (session, str() as table) if is_session(session):
-            return Named(session, table)
+            return SparkTable(session, table)
     if is_session(given):
-        return Named(given, SPARK.identifier(name))
-    raise EngineError(f"{name}: give a Spark DataFrame, a SparkSession, or a pair of a SparkSession and a table's name")
+        return SparkTable(given, SPARK.identifier(name))
+    raise EngineError(f"{name}: give a Spark DataFrame, a SparkSession, or a pair of a SparkSession and a table name")
 
 
 def is_session(given: object) -> bool:
-    """Whether this is a session, in this process or of Spark Connect."""
+    """Whether this is a Spark session, in this process or of Spark Connect."""
     return isinstance(given, SparkSession) or is_remote(given)
 
 
 def is_remote(given: object) -> bool:
-    """Whether this is a session of Spark Connect, whose class loads only where its libraries are installed."""
+    """Whether this is a Spark Connect session; its class is not imported, for its libraries may not be installed."""
     return type(given).__module__ == "pyspark.sql.connect.session" and type(given).__name__ == "SparkSession"
 
 
 def tables_of(data: object) -> dict[str, Any] | None:
-    """The tables of a session, each as a source: the views of its own and the tables of its current database; None for anything else."""
+    """The tables of a session, each as a source: its temporary views and the tables of its current database; None for other data."""
     if not is_session(data):
         return None
     found: dict[str, Any] = {}
     session: Any = data
     for table in session.catalog.listTables():
         place = [] if table.isTemporary else [part for part in (table.catalog, *(table.namespace or ())) if part]
-        if table.isTemporary or table.name not in found:  # a view of the session's own hides a table
+        if table.isTemporary or table.name not in found:  # a temporary view hides a table
             found[table.name] = (data, ".".join(map(SPARK.identifier, [*place, table.name])))
     return found
 
@@ -88,7 +88,7 @@ def tables_of(data: object) -> dict[str, Any] | None:
 
 
 def read_files(sources: Mapping[str, Any], session: Any = None) -> dict[str, Any]:
-    """Have Spark read the files among sources: in this session, or in that of the other sources, or in a local one."""
+    """Open the files among sources in Spark: in this session, or in that of the other sources, or in a local one."""
     files = {name: os.fspath(given) for name, given in sources.items() if isinstance(given, str | os.PathLike)}
     if not files:
         return dict(sources)
@@ -112,47 +112,42 @@ def _local() -> SparkSession:
     raise EngineError("Spark does not start: install Java 17 or 21 and set JAVA_HOME, or pass a SparkSession")
 
 
-def _file(name: str, given: str, session: Any) -> Frame:
+def _file(name: str, given: str, session: Any) -> SparkFrame:
     place = given
     if Path(given.removesuffix(".gz")).suffix.lower() in _TEXTS:
         raise EngineError(
-            f"{name}: Spark is not asked to read CSV: there one row's line end or number of fields changes how others are read, or fails. "
-            "Leave engine='spark' away, or write the table as Parquet"
+            f"{name}: CSV is not read with Spark, where a line end or an extra field in one row may change how other rows are read: "
+            "connect without engine='spark', or write the table as Parquet"
         )
-    if "://" not in given:  # what is elsewhere, Spark finds by its address
+    if "://" not in given:  # Spark resolves other addresses itself
         path = Path(given).expanduser().absolute()
-        is_pattern = not path.exists() and (has_magic(path.name) or fixed_part(path) != path.parent)
-        if not path.exists() and not (is_pattern and fixed_part(path).is_dir()):
-            raise EngineError(f"{name}: there is no file {given}")
+        is_pattern = not path.exists() and (has_magic(path.name) or fixed_folder(path) != path.parent)
+        if not path.exists() and not (is_pattern and fixed_folder(path).is_dir()):
+            raise EngineError(f"{name}: there is no file {given}: check the path")
         given = str(path)
-        place = "file://" + (given if is_pattern else _PATTERN.sub(r"\\\1", given))  # Spark takes brackets in a name for a pattern
+        place = "file://" + (given if is_pattern else _PATTERN.sub(r"\\\1", given))  # Spark takes brackets in a name for wildcards
     try:
-        # folders are no columns, as in other engines; all files must store a column in the same way
+        # folder names are not columns, as in other engines; all files must have the same type for a column
         frame = session.read.option("recursiveFileLookup", "true").option("mergeSchema", "true").parquet(place)
         files, columns = list(frame.inputFiles()), tuple(frame.columns)
-        lacking = _lacking(files, columns)
+        missing = _missing(files, columns)
     except Exception:
-        files, columns, lacking = [], (), []
+        files, columns, missing = [], (), []
     if not columns:
-        raise EngineError(f"{name}: it cannot be opened; check that it is Parquet and that it can be read")
-    if lacking:
-        raise EngineError(f"{name}: not all of its files have {', '.join(lacking[:5])}: write them again with the same columns")
-    _require_no_partitions(name, given, files, columns)
-    return Frame(frame)
+        raise EngineError(f"{name}: it cannot be opened; check that it is Parquet and readable")
+    if missing:
+        raise EngineError(f"{name}: not all of its files have {', '.join(missing[:5])}: write them again with the same columns")
+    _require_stored(name, given, files, columns)
+    return SparkFrame(frame)
 
 
-def _lacking(files: Sequence[str], columns: Collection[str]) -> list[str]:
-    """Columns that a local file lacks, as DuckDB refuses them too; files elsewhere are not opened one by one: there, Spark says NULL."""
+def _missing(files: Sequence[str], columns: Collection[str]) -> list[str]:
+    """Columns that a local file lacks; DuckDB refuses these too. Remote files are not opened one by one: there Spark gives NULL."""
     here = [re.sub("^//+", "/", unquote(file.split(":", 1)[1])) for file in files if file.startswith("file:")]
     return sorted({column for file in here for column in set(columns) - set(pq.read_schema(file).names)})
 
 
-def _require_no_partitions(name: str, given: str, files: Sequence[str], columns: Collection[str]) -> None:
-    """Folders named column=value hold a column that no file has; those above what was given say nothing of its rows."""
-    above = {part for part in unquote(given).split("/") if not has_magic(part)}
-    folders = {part for file in files for part in unquote(file).split("/")[:-1] if "=" in part} - above
-    if lacking := sorted({folder.split("=")[0] for folder in folders} - set(columns)):
-        raise EngineError(
-            f"{name}: {', '.join(lacking)} is told by the names of folders ({lacking[0]}=…) and not stored in the files, and folders are "
-            "not read as columns: write the files again with it, or give a DataFrame that has it"
-        )
+def _require_stored(name: str, given: str, files: Sequence[str], columns: Collection[str]) -> None:
+    above = {part for part in unquote(given).split("/") if not has_magic(part)}  # folders above the given path say nothing about rows
+    folders = {part for file in files for part in unquote(file).split("/")[:-1]} - above
+    require_no_partitions(name, folders, columns, ", or pass a DataFrame that has it")

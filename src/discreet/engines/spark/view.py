@@ -1,58 +1,44 @@
-"""A table as we see it in Spark: every column one of our kinds, and no value on which a query could fail."""
+"""The view of a Spark table: every column has one of our kinds, and no stored value makes a query fail."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import final
 
-from attrs import frozen
-
-from discreet.engines.identity import declare, one_spelling
+from discreet.engines.identity import declare_type, use_normalized_view
 from discreet.engines.spark.dialect import SPARK
+from discreet.engines.view import View
 from discreet.tables.kind import Kind
 
 _INTEGERS = {"tinyint", "smallint", "int", "bigint"}
 _FIRST, _LAST = "0001-01-01 00:00:00", "9999-12-31 23:59:59.999999"
 
 
-@final
-@frozen
-class View:
-    """The columns to select, in SQL, and the kinds of all columns of the source; None is a type that we do not use."""
+def make_view(stored: Mapping[str, str], declared: Mapping[str, Kind], identities: Collection[str] = ()) -> View:
+    """Decide the kind and the SQL of each stored column, from its type as Spark writes it; `identities` identify units.
 
-    columns: tuple[str, ...]
-    kinds: dict[str, Kind | None]
-
-
-def view(stored: Mapping[str, str], declared: Mapping[str, Kind], identities: Collection[str] = ()) -> View:
-    """Decide how each stored column is seen, by its type as Spark writes it; `identities` tell units apart.
-
-    >>> view({"id": "int", "tags": "array<string>"}, {})
+    >>> make_view({"id": "int", "tags": "array<string>"}, {})
     View(columns=('`id` AS `id`',), kinds={'id': <Kind.INTEGER: 'integer'>, 'tags': None})
     """
-    columns: list[str] = []
-    kinds: dict[str, Kind | None] = {}
-    for name, sql_type in stored.items():
-        here = SPARK.identifier(name)
-        kind, value = _read_as(sql_type, here, name in identities)
-        kind, value = _bent(sql_type, kind, declared.get(name), here, value, name in identities) or (kind, value)
-        kinds[name] = kind
-        if kind is not None:
-            columns.append(f"{value} AS {here}")
-    return View(tuple(columns), kinds)
+    return View.of(((name, *_column(name, of, declared.get(name), name in identities)) for name, of in stored.items()), SPARK)
 
 
-def why_unkept(column: str, sql_type: str, wanted: Kind | None) -> tuple[str, str] | None:
-    """Why values of a column are not told apart as its own `=` does, and what to do; else None."""
+def _column(name: str, sql_type: str, wanted: Kind | None, identity: bool) -> tuple[Kind | None, str]:
+    here = SPARK.identifier(name)
+    kind, value = _read_as(sql_type, here, identity)
+    return _converted(sql_type, kind, wanted, here, value, identity) or (kind, value)
+
+
+def identity_problem(column: str, sql_type: str, wanted: Kind | None) -> tuple[str, str] | None:
+    """Why a column does not keep the equality of its values, and what to do; None if it does."""
     if "collate" in sql_type.lower():
-        return "its collation holds different texts equal", one_spelling(f"lower({column}) COLLATE UTF8_BINARY")
+        return "its collation treats different texts as equal", use_normalized_view(f"lower({column}) COLLATE UTF8_BINARY")
     if sql_type.startswith("decimal") and wanted not in (Kind.TEXT, Kind.INTEGER):
-        return "decimals are read as the nearest floats", declare(column)
+        return "decimals are read as the nearest floats", declare_type(column)
     return None
 
 
-def _bent(sql_type: str, kind: Kind | None, wanted: Kind | None, here: str, value: str, identity: bool) -> tuple[Kind, str] | None:
-    """A number read as the kind declared for it, which is not its own; None where it stays what it is, and the policy complains."""
+def _converted(sql_type: str, kind: Kind | None, wanted: Kind | None, here: str, value: str, identity: bool) -> tuple[Kind, str] | None:
+    """A number converted to its declared kind, which differs from its own; None if it cannot be, and the policy reports that."""
     if (kind, wanted) == (Kind.INTEGER, Kind.REAL):
         return Kind.REAL, f"CAST({here} AS DOUBLE)"
     match kind, wanted:
@@ -60,16 +46,16 @@ def _bent(sql_type: str, kind: Kind | None, wanted: Kind | None, here: str, valu
             return None
         case Kind.INTEGER, Kind.TEXT:
             return Kind.TEXT, f"CAST({here} AS STRING)"
-        case Kind.REAL, Kind.TEXT if sql_type.startswith("decimal"):  # of one scale, so each value has one text
+        case Kind.REAL, Kind.TEXT if sql_type.startswith("decimal"):  # of one scale, so equal values have one text
             return Kind.TEXT, f"CAST({here} AS STRING)"
-        case Kind.REAL, Kind.INTEGER:  # what is whole; the rest is missing
+        case Kind.REAL, Kind.INTEGER:  # integers; other values are NULL
             number = here if sql_type.startswith("decimal") else value
             return Kind.INTEGER, f"CASE WHEN {number} % 1 = 0 THEN try_cast({number} AS BIGINT) END"
     return None
 
 
 def _read_as(sql_type: str, value: str, identity: bool = False) -> tuple[Kind | None, str]:
-    """The kind of a stored type and how to get there without ever failing; narrow integers stay narrow, which is fast."""
+    """The kind of a stored type, and a conversion that never fails; narrow integers stay narrow, which is fast."""
     match sql_type.replace("(", " ").split(" ")[0]:
         case "boolean":
             return Kind.BOOLEAN, value
@@ -94,12 +80,12 @@ def _read_as(sql_type: str, value: str, identity: bool = False) -> tuple[Kind | 
 
 
 def _number(value: str) -> str:
-    """A float, or NULL where it is NaN."""
+    """A float, or NULL if it is NaN."""
     return f"nanvl({value}, CAST(NULL AS DOUBLE))"
 
 
 def _text(value: str, collated: bool = False) -> str:
-    """A text that is one: bytes that are no UTF-8 are replaced, for the way to Python fails on them; compared by its bytes."""
+    """A text compared by its bytes; invalid UTF-8 is replaced, for the conversion to Python fails on it."""
     return f"make_valid_utf8({f'{value} COLLATE UTF8_BINARY' if collated else value})"
 
 

@@ -14,9 +14,9 @@ from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss
-from discreet.mechanisms.answer import exactly
+from discreet.mechanisms import answer as answers
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.robust.sample_and_aggregate import SampleAndAggregate, block_count, plain, split
+from discreet.mechanisms.robust.sample_and_aggregate import SampleAndAggregate, as_number, block_count, into_blocks
 from discreet.mechanisms.sensitivity import interval
 from discreet.noise.bits import Bits
 from discreet.noise.uniform import uniforms
@@ -24,7 +24,7 @@ from discreet.noise.uniform import uniforms
 _SHARE = Fraction(1, 4)  # of ε, for the standard error
 
 
-class Interval(NamedTuple):
+class BootstrapInterval(NamedTuple):
     """Ends between which what is estimated lies, with the stated confidence as far as the model is right."""
 
     low: float
@@ -34,7 +34,7 @@ class Interval(NamedTuple):
 
 def parametric_bootstrap(
     released: float, simulate: Callable[[], Any], release: Callable[[Any], Any], *, rounds: int = 400, confidence: Number = 0.95
-) -> Interval:
+) -> BootstrapInterval:
     """Simulate data from what was released, release each again, and see how far off it falls: sampling and noise together.
 
     `simulate()` makes one data set from the released parameters, `release` does to it what was done to the real one (a mechanism's own
@@ -59,10 +59,10 @@ def parametric_bootstrap(
     if len(known) < 20:
         raise Invalid("fewer than 20 rounds gave an answer: release with more ε, or simulate more records")
     low, high = np.quantile(known, [float(1 - level) / 2, float(1 + level) / 2])
-    return Interval(float(2 * released - high), float(2 * released - low), float(known.std(ddof=1)))
+    return BootstrapInterval(float(2 * released - high), float(2 * released - low), float(known.std(ddof=1)))
 
 
-class Uncertain(NamedTuple):
+class BootstrapEstimate(NamedTuple):
     """An estimate, and how far it would vary from sample to sample."""
 
     value: float
@@ -71,7 +71,7 @@ class Uncertain(NamedTuple):
 
 @final
 @frozen(kw_only=True, init=False)
-class LittleBootstraps(Mechanism[Uncertain]):
+class LittleBootstraps(Mechanism[BootstrapEstimate]):
     """Estimate by sample and aggregate, and tell how far the estimate would vary from one sample of people to the next.
 
     In each block the estimator is run on the block's records, and again on `rounds` resamples of them; the blocks' estimates and their
@@ -97,7 +97,7 @@ class LittleBootstraps(Mechanism[Uncertain]):
     lower: Fraction = field(repr=str)
     upper: Fraction = field(repr=str)
     rounds: int
-    moved: int
+    blocks_per_unit: int
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class LittleBootstraps(Mechanism[Uncertain]):
         lower: Number,
         upper: Number,
         rounds: int = 50,
-        moved: int = 1,
+        blocks_per_unit: int = 1,
     ) -> None:
         low, high = interval(lower, upper)
         self.__attrs_init__(
@@ -118,7 +118,7 @@ class LittleBootstraps(Mechanism[Uncertain]):
             lower=low,
             upper=high,
             rounds=exact.whole(rounds, "rounds", least=2),
-            moved=exact.whole(moved, "moved"),
+            blocks_per_unit=exact.whole(blocks_per_unit, "blocks_per_unit"),
         )
         self.value.error()  # or its parameters are refused here
 
@@ -133,7 +133,9 @@ class LittleBootstraps(Mechanism[Uncertain]):
         return self._median(self.epsilon * _SHARE, _no_estimate, Fraction(0), (self.upper - self.lower) * largest_deviation(self.rounds))
 
     def _median(self, epsilon: Fraction, estimator: Callable[[Any], Any], lower: Fraction, upper: Fraction) -> SampleAndAggregate:
-        return SampleAndAggregate(epsilon=epsilon, estimator=estimator, blocks=self.blocks, lower=lower, upper=upper, moved=self.moved)
+        return SampleAndAggregate(
+            epsilon=epsilon, estimator=estimator, blocks=self.blocks, lower=lower, upper=upper, blocks_per_unit=self.blocks_per_unit
+        )
 
     @property
     def loss(self) -> Loss:
@@ -145,11 +147,11 @@ class LittleBootstraps(Mechanism[Uncertain]):
     def check(self, answer: Any) -> None:
         self.value.check(answer)
 
-    def sample(self, answer: Any, bits: Bits) -> Uncertain:
-        parts = split(answer, self.blocks, bits)
+    def sample(self, answer: Any, bits: Bits) -> BootstrapEstimate:
+        parts = into_blocks(answer, self.blocks, bits)
         told = self.value.combine([self.value.estimate(part) for part in parts], bits)
         spread = self.spread.combine([self._resampled(part, bits) for part in parts], bits)
-        return Uncertain(told, spread / math.sqrt(self.blocks))
+        return BootstrapEstimate(told, spread / math.sqrt(self.blocks))
 
     def _resampled(self, part: Any, bits: Bits) -> float:
         """The standard deviation of the estimates of resamples; estimates are clamped, and failures count as the lower end."""
@@ -186,7 +188,7 @@ def _taken(part: Any, which: Any) -> Any:
 
 
 def _within(estimate: Any, low: float, high: float) -> float:
-    found = exactly(plain(estimate))  # what is no number counts as the lower end, whatever it is
+    found = answers.exactly(as_number(estimate))  # what is no number counts as the lower end, whatever it is
     if found is None:
         return low
     value = float(min(max(found, Fraction(low)), Fraction(high)))

@@ -88,4 +88,4 @@ class InverseSensitivity(Mechanism[float]):
     def sample(self, answer: Any, bits: Bits) -> float:
         scores, starts, sizes = self.shells(answer)
         shell = choice.best(scores, self.epsilon / 2, "gumbel", bits, weights=sizes)[0]
-        return self.statistic.told(int(starts[shell]) + uniform(int(sizes[shell]), bits))
+        return self.statistic.to_value(int(starts[shell]) + uniform(int(sizes[shell]), bits))

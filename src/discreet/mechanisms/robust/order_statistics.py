@@ -18,7 +18,7 @@ from discreet import exact
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.mechanisms import answer as answers
-from discreet.mechanisms.quantile import Grid, Places
+from discreet.mechanisms.quantile import Places, ValueGrid
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
 from discreet.noise.refine import Integers
 
@@ -27,7 +27,7 @@ _FINEST = 10**6
 _MOST = answers.LIMIT // _FINEST // 2  # records: ranks of more would not fit 64 bits
 
 
-class Local(NamedTuple):
+class LocalSensitivity(NamedTuple):
     """What a data-dependent mechanism needs of the data, in whole units: the statistic, where k changes can bring it, how far it jumps.
 
     `jumps[k]` is at least the local sensitivity of every data set k changes away. It does not fall with k, and between neighbours
@@ -37,7 +37,7 @@ class Local(NamedTuple):
     value: int
     low: Integers
     high: Integers
-    jumps: Integers
+    at_distance: Integers
 
 
 @final
@@ -59,11 +59,11 @@ class Robust:
 
     >>> typical = Robust.median(lower=0, upper=8, step=1)
     >>> found = typical.local([1, 2, 4, 7, 8], 2)
-    >>> found.value, found.low.tolist(), found.high.tolist(), found.jumps.tolist()
+    >>> found.value, found.low.tolist(), found.high.tolist(), found.at_distance.tolist()
     (4, [4, 2, 2, 1], [4, 4, 7, 7], [2, 5, 6])
     """
 
-    grid: Grid
+    grid: ValueGrid
     levels: tuple[tuple[Fraction, int], ...] = field(repr=False)  # which quantile, and its weight
     parts: int  # so many units are one step of the grid
     least: int = field(repr=False)
@@ -117,7 +117,7 @@ class Robust:
         cls, name: str, levels: list[tuple[Fraction, int]], parts: int, lower: Number, upper: Number, step: Any, adjacency: Adjacency
     ) -> Robust:
         is_replacement(adjacency)
-        grid = Grid.of(lower, upper, step)
+        grid = ValueGrid.of(lower, upper, step)
         ends = sum(weight for _, weight in levels if weight > 0) * (grid.points - 1)
         return cls(grid=grid, levels=tuple(levels), parts=parts, least=0, most=ends, name=name, adjacency=adjacency)
 
@@ -133,13 +133,13 @@ class Robust:
         """What 0 stands for: the lower end of the grid, or nothing where weights cancel."""
         return self.grid.lower * Fraction(sum(weight for _, weight in self.levels), self.parts)
 
-    def told(self, units: int) -> float:
+    def to_value(self, units: int) -> float:
         """A number of units as people read it, kept within what is possible."""
         return float(self.origin + self.unit * min(max(units, self.least), self.most))
 
     # ── looking at records ───────────────────────────────────────────────────────────────────────────────────────────
 
-    def local(self, records: Any, changes: int) -> Local:
+    def local(self, records: Any, changes: int) -> LocalSensitivity:
         """The statistic of records (or of `Places`), and its reach by up to so many changes and one more."""
         placed = self.grid.tidy(records) if isinstance(records, Places) else self.grid.place(records)
         ordered = _Ordered(placed.points, np.clip(np.cumsum(placed.counts), 0, _MOST), self.grid.points - 1)
@@ -150,7 +150,7 @@ class Robust:
             low += weight * ordered.at(down if weight > 0 else up)
             high += weight * ordered.at(up if weight > 0 else down)
         low, high = np.clip(low, self.least, self.most), np.clip(high, self.least, self.most)
-        return Local(int(low[0]), low, high, self._jumps(ordered, low, high))
+        return LocalSensitivity(int(low[0]), low, high, self._at_distance(ordered, low, high))
 
     def _ranks(self, q: Fraction, size: int, steps: Integers) -> tuple[Integers, Integers]:
         a, b = q.numerator, q.denominator
@@ -160,7 +160,7 @@ class Robust:
         far = max(a, b - a)
         return -((far * steps - a * size) // b), -((-far * steps - a * size) // b)
 
-    def _jumps(self, ordered: _Ordered, low: Integers, high: Integers) -> Integers:
+    def _at_distance(self, ordered: _Ordered, low: Integers, high: Integers) -> Integers:
         if len(self.levels) > 1 or not is_replacement(self.adjacency):
             return high[1:] - low[1:]
         # one quantile of replaced records: the widest gap over k + 2 neighbouring ranks around the middle (Nissim et al. 2007)

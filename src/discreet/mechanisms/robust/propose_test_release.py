@@ -15,7 +15,7 @@ from discreet.exact import Number
 from discreet.loss import leaves
 from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
-from discreet.mechanisms.groups import Groups, check_groups, chosen, read_groups
+from discreet.mechanisms.groups import Groups, check_groups, read_groups, selected_labels
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.partition_selection import PartitionSelection
@@ -142,11 +142,13 @@ class ProposeTestRelease(Mechanism[float | None]):
         if not self.test.sample(distance, bits):
             return None
         noisy = float(self.noise.sample(answers.exactly(value) or Fraction(0), bits))
-        return noisy if self.statistic is None else min(max(noisy, self.statistic.told(0)), self.statistic.told(self.statistic.most))
+        return (
+            noisy if self.statistic is None else min(max(noisy, self.statistic.to_value(0)), self.statistic.to_value(self.statistic.most))
+        )
 
     def _tested(self, statistic: Robust, records: Any) -> tuple[Fraction, int]:
         found = statistic.local(records, self.test.longest)
-        within = int(np.searchsorted(found.jumps, int(self.bound / statistic.unit), side="right"))
+        within = int(np.searchsorted(found.at_distance, int(self.bound / statistic.unit), side="right"))
         return statistic.origin + statistic.unit * found.value, within
 
 
@@ -206,4 +208,4 @@ class StableMode(Mechanism[Any]):
         distance = (lead + 1) // 2 if is_replacement(self.adjacency) else lead
         if not self.test.sample(distance, bits):
             return None
-        return chosen(labels, sizes == ordered[-1])[0]
+        return selected_labels(labels, sizes == ordered[-1])[0]

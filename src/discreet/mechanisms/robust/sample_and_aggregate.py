@@ -49,7 +49,7 @@ class Blocks:
     parts: tuple[Any, ...]
 
 
-def split(records: Any, blocks: int, bits: Bits) -> list[Any]:
+def into_blocks(records: Any, blocks: int, bits: Bits) -> list[Any]:
     """Throw records into blocks, each by coins of its own."""
     if isinstance(records, Blocks):
         return [*records.parts, *[[]] * blocks][:blocks]
@@ -95,7 +95,7 @@ class SampleAndAggregate(Mechanism[Any]):
     aggregate: Aggregate
     lower: Fraction | None = field(repr=str)
     upper: Fraction | None = field(repr=str)
-    moved: int
+    blocks_per_unit: int
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class SampleAndAggregate(Mechanism[Any]):
         aggregate: Aggregate = "median",
         lower: Number | None = None,
         upper: Number | None = None,
-        moved: int = 1,
+        blocks_per_unit: int = 1,
     ) -> None:
         if not callable(estimator):
             raise Invalid("estimator must be a function of the records of a block")
@@ -126,14 +126,14 @@ class SampleAndAggregate(Mechanism[Any]):
             aggregate=aggregate,
             lower=ends[0],
             upper=ends[1],
-            moved=exact.whole(moved, "moved"),
+            blocks_per_unit=exact.whole(blocks_per_unit, "blocks_per_unit"),
         )
         self.aggregator.error(Fraction(1, 2))  # or its parameters are refused here
 
     @property
     def aggregator(self) -> Mechanism[Any]:
         """The mechanism that the blocks' answers go through, of which one is replaced."""
-        each = self.epsilon / self.moved
+        each = self.epsilon / self.blocks_per_unit
         match self.aggregate:
             case "median":
                 low, high = self._ends
@@ -142,7 +142,7 @@ class SampleAndAggregate(Mechanism[Any]):
                 low, high = self._ends
                 return Laplace(epsilon=each, sensitivity=(high - low) / self.blocks, whole=False)
             case _:
-                return StableMode(epsilon=each, delta=_part(self.delta, each, self.moved), adjacency="replace-one")
+                return StableMode(epsilon=each, delta=_part(self.delta, each, self.blocks_per_unit), adjacency="replace-one")
 
     @property
     def _ends(self) -> tuple[Fraction, Fraction]:
@@ -154,7 +154,7 @@ class SampleAndAggregate(Mechanism[Any]):
     def loss(self) -> Loss:
         if self.aggregate == "stable":
             return leaves.Approx(self.epsilon, self.delta)
-        return self.aggregator.loss.group(self.moved)
+        return self.aggregator.loss.group(self.blocks_per_unit)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         return self.aggregator.error(confidence)
@@ -171,7 +171,7 @@ class SampleAndAggregate(Mechanism[Any]):
             raise Invalid("give the records as a list or an array, one for each unit")
 
     def sample(self, answer: Any, bits: Bits) -> Any:
-        return self.combine([self.estimate(part) for part in split(answer, self.blocks, bits)], bits)
+        return self.combine([self.estimate(part) for part in into_blocks(answer, self.blocks, bits)], bits)
 
     def estimate(self, records: Any) -> Any:
         """One block's answer; None where the estimator fails."""
@@ -188,7 +188,7 @@ class SampleAndAggregate(Mechanism[Any]):
         if self.aggregate == "stable":
             return self.aggregator.sample(_votes(estimates), bits)
         low, high = self._ends
-        clean = [min(max(low if one is None else one, low), high) for one in map(answers.exactly, map(plain, estimates))]
+        clean = [min(max(low if one is None else one, low), high) for one in map(answers.exactly, map(as_number, estimates))]
         if self.aggregate == "median":
             return self.aggregator.sample(np.array([float(one) for one in clean]), bits)
         step = (high - low) / _STEPS
@@ -208,11 +208,13 @@ def _silence() -> Iterator[None]:
         logging.disable(logged)
 
 
-def _part(delta: Fraction, epsilon: Fraction, moved: int) -> Fraction:
+def _part(delta: Fraction, epsilon: Fraction, blocks_per_unit: int) -> Fraction:
     """The δ of one block of which a unit changes `moved`: group privacy backwards, δ/(1 + e^ε + … + e^((moved − 1)ε)), rounded down."""
-    if moved == 1:
+    if blocks_per_unit == 1:
         return delta
-    return exact.rational_down(lambda: exact.ball(delta) / sum((exact.ball(epsilon * i).exp() for i in range(moved)), exact.ball(0)), 96)
+    return exact.rational_down(
+        lambda: exact.ball(delta) / sum((exact.ball(epsilon * i).exp() for i in range(blocks_per_unit)), exact.ball(0)), 96
+    )
 
 
 def _listed(records: Any) -> list[Any]:
@@ -225,7 +227,7 @@ def _part_of(records: Any, chosen: Any) -> Any:
     return records[chosen] if isinstance(records, np.ndarray) else [record for record, one in zip(records, chosen, strict=True) if one]
 
 
-def plain(estimate: Any) -> Any:
+def as_number(estimate: Any) -> Any:
     """A number, also one in an array of its own."""
     if isinstance(estimate, np.ndarray) and estimate.size == 1:
         return estimate.reshape(-1)[0].item() if estimate.dtype.kind in "biuf" else None

@@ -17,7 +17,7 @@ from discreet.loss import leaves
 from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.robust.order_statistics import Local, Robust
+from discreet.mechanisms.robust.order_statistics import LocalSensitivity, Robust
 from discreet.noise.bits import Bits
 from discreet.noise.cauchy import RoundedCauchy
 from discreet.noise.laplace import RoundedLaplace
@@ -30,7 +30,7 @@ _LOCAL = "give the answer as a Local: its value, its reach and its jumps, in who
 
 @final
 @frozen(eq=False)
-class Ladder:
+class WidthLadder:
     """The widths that noise may have: rungs[0] = `one`, each at most 1 + 1/smoothness times the one before, up to `most` units.
 
     Theorem (ladder).
@@ -42,12 +42,12 @@ class Ladder:
     one: int  # so many parts are one unit
     rungs: Integers
 
-    def rung(self, jumps: Integers) -> int:
+    def rung(self, at_distance: Integers) -> int:
         """Which width the data need; `jumps` in units, those beyond the end counting as the last rung."""
-        reach = min(len(jumps), len(self.rungs))
-        units = np.minimum(jumps[:reach], int(self.rungs[-1]) // self.one)
+        length = min(len(at_distance), len(self.rungs))
+        units = np.minimum(at_distance[:length], int(self.rungs[-1]) // self.one)
         first = np.searchsorted(self.rungs, units * self.one)
-        return int(max(0, (first - np.arange(reach)).max(initial=0), len(self.rungs) - 1 - len(jumps)))
+        return int(max(0, (first - np.arange(length)).max(initial=0), len(self.rungs) - 1 - len(at_distance)))
 
     def width(self, rung: int) -> Fraction:
         """A rung in units."""
@@ -55,7 +55,7 @@ class Ladder:
 
 
 @lru_cache(maxsize=64)
-def _ladder(smoothness: int, most: int) -> Ladder:
+def _ladder(smoothness: int, most: int) -> WidthLadder:
     one = 1 << (max(0, 61 - most.bit_length()) & ~1)  # as fine as 62 bits allow
     if one <= smoothness:
         raise Invalid("epsilon is too small for a grid as fine as this: give more, or a coarser step")
@@ -64,7 +64,7 @@ def _ladder(smoothness: int, most: int) -> Ladder:
         rungs.append(rungs[-1] + rungs[-1] // smoothness)
         if len(rungs) > _MOST_RUNGS:
             raise Invalid("epsilon is too small for a grid as fine as this: give more, or a coarser step")
-    return Ladder(one, np.array(rungs, np.int64))
+    return WidthLadder(one, np.array(rungs, np.int64))
 
 
 @final
@@ -157,27 +157,27 @@ class SmoothSensitivity(Mechanism[float]):
     def check(self, answer: Any) -> None:
         if self.statistic is not None:
             self.statistic.check(answer)
-        elif not isinstance(answer, Local) or len(answer.jumps) == 0:
+        elif not isinstance(answer, LocalSensitivity) or len(answer.at_distance) == 0:
             raise Invalid(_LOCAL)
 
     def sample(self, answer: Any, bits: Bits) -> float:
-        value, jumps = self._read(answer)
+        value, at_distance = self._read(answer)
         ladder = _ladder(self.smoothness, self.most)
-        law = self._law(ladder.width(ladder.rung(jumps)) / self.rate)
+        law = self._law(ladder.width(ladder.rung(at_distance)) / self.rate)
         told = value + (law.draw(bits) if isinstance(law, RoundedCauchy) else law.draw(0.0, Fraction, bits))
-        return self.statistic.told(told) if self.statistic is not None else float(self.unit * min(max(told, -_EDGE), _EDGE))
+        return self.statistic.to_value(told) if self.statistic is not None else float(self.unit * min(max(told, -_EDGE), _EDGE))
 
     def _read(self, answer: Any) -> tuple[int, Integers]:
         """The value and its jumps in whole units; what is no number counts as 0, and as the largest jump."""
         if self.statistic is not None:
             found = self.statistic.local(answer, self.changes)
-            return found.value, found.jumps
-        if not isinstance(answer, Local):
+            return found.value, found.at_distance
+        if not isinstance(answer, LocalSensitivity):
             raise Invalid(_LOCAL)
-        read = [answers.exactly(jump) for jump in np.asarray(answer.jumps, object).reshape(-1).tolist()]
-        jumps = [self.most if jump is None else math.ceil(min(max(jump, Fraction(0)), Fraction(self.most))) for jump in read]
+        read = [answers.exactly(jump) for jump in np.asarray(answer.at_distance, object).reshape(-1).tolist()]
+        at_distance = [self.most if jump is None else math.ceil(min(max(jump, Fraction(0)), Fraction(self.most))) for jump in read]
         return math.floor(min(max(answers.exactly(answer.value) or Fraction(0), Fraction(-_EDGE)), Fraction(_EDGE))), np.array(
-            jumps, np.int64
+            at_distance, np.int64
         )
 
 

@@ -15,7 +15,7 @@ from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.answer import LIMIT
-from discreet.mechanisms.streams.stateful import UnderWay
+from discreet.mechanisms.streams.stateful import StatefulRun
 from discreet.noise.bits import Bits
 from discreet.private import Private, reveal
 
@@ -24,7 +24,7 @@ LONGEST = 2**40  # steps
 _CUT = "this run was interrupted within a step, which may have been noised and cannot be taken back: open a new one, at its own price"
 
 
-class Run(UnderWay, ABC):
+class StreamRun(StatefulRun, ABC):
     """A stream that is under way: give it each step's number, get the running total with noise.
 
     All of its loss is spent when it is opened. Only steps that were given are ever noised, each once; after the horizon it halts. In a
@@ -82,8 +82,8 @@ class Run(UnderWay, ABC):
         return self._all(past, [int(one) for one in measured])
 
     def _all(self, values: list[int], measured: list[int] | None) -> Totals:
-        self.stay()
-        with self._turn:
+        self.check_process()
+        with self._lock:
             if self._cut:
                 raise Invalid(_CUT)
             if self.steps + len(values) > self.horizon:
@@ -132,7 +132,7 @@ def contributions(value: int) -> int:
     return exact.whole(value, "contributions")
 
 
-def sensitivity(value: exact.Number) -> Fraction:
+def step_sensitivity(value: exact.Number) -> Fraction:
     """By how much one unit moves a step.
 
     Lemma. Private numbers are rounded down to whole ones. If |x − y| ≤ Δ and Δ is whole, |⌊x⌋ − ⌊y⌋| ≤ Δ, for ⌊y⌋ ≤ ⌊x + Δ⌋ = ⌊x⌋ + Δ and
@@ -150,7 +150,7 @@ def step_of(after: int, horizon: int) -> int:
     return read
 
 
-def reach(spreads: Sequence[tuple[float, int]], confidence: exact.Number) -> float:
+def simultaneous_bound(spreads: Sequence[tuple[float, int]], confidence: exact.Number) -> float:
     """A t within which normal errors stay, all at once, with this confidence; (standard deviation, how many) for each kind.
 
     By the union bound: Σ count·P[|sd·Z| > t] ≤ 1 − confidence.

@@ -18,7 +18,7 @@ from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.streams.stateful import UnderWay
+from discreet.mechanisms.streams.stateful import StatefulRun
 from discreet.noise import lattice
 from discreet.noise.bits import Bits, SystemBits
 from discreet.private import Private, reveal
@@ -33,7 +33,7 @@ def _extra(value: Extra) -> Extra:
     return value
 
 
-class Outcome(NamedTuple):
+class ThresholdAnswer(NamedTuple):
     """What one question gives: whether it is above, and the extra asked for (None below)."""
 
     above: bool
@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
 
 @final
 @frozen(kw_only=True)
-class SparseVector(Mechanism[list[Outcome]]):
+class SparseVector(Mechanism[list[ThresholdAnswer]]):
     """Say of each answer in a stream whether it is above a threshold, and stop after `hits` that are.
 
     Below costs nothing more, however many there are. With `extra="gap"` each hit also tells by how much the noisy answer beat the
@@ -97,24 +97,24 @@ class SparseVector(Mechanism[list[Outcome]]):
         threshold, question = map(float, self.scales)
         centre = question - threshold
 
-        def reach(share: float) -> float:
+        def allowed(share: float) -> float:
             hit = question * (math.log(count / share) - math.log(beta)) - centre
             return max(hit, -threshold * (math.log(1 - share) + math.log(beta)) + centre)
 
-        return min(reach(i / 200) for i in range(1, 200))
+        return min(allowed(i / 200) for i in range(1, 200))
 
-    def open(self) -> Run:
+    def open(self) -> SparseVectorRun:
         """Begin a stream of questions; the whole loss is spent now."""
-        return Run(self, SystemBits())
+        return SparseVectorRun(self, SystemBits())
 
     def check(self, answer: Any) -> None:
         if isinstance(answer, Sequence | np.ndarray) and len(answer):  # others are checked as they come
             answers.check_numbers(answer, "the answers")
 
-    def sample(self, answer: Iterable[Any], bits: Bits) -> list[Outcome]:
+    def sample(self, answer: Iterable[Any], bits: Bits) -> list[ThresholdAnswer]:
         if not isinstance(answer, Iterable):
             raise Invalid("give the answers as a list, or open() a stream and ask() one at a time")
-        run, outcomes = Run(self, bits), []
+        run, outcomes = SparseVectorRun(self, bits), []
         for value in answer:
             outcomes.append(run.ask(Private(value)))
             if run.halted:
@@ -123,7 +123,7 @@ class SparseVector(Mechanism[list[Outcome]]):
 
 
 @final
-class Run(UnderWay):
+class SparseVectorRun(StatefulRun):
     """One stream of threshold questions."""
 
     def __init__(self, mechanism: SparseVector, bits: Bits) -> None:
@@ -138,15 +138,15 @@ class Run(UnderWay):
         """Whether all hits are used up."""
         return self.left == 0
 
-    def ask(self, answer: Private[Any] | Any) -> Outcome:
+    def ask(self, answer: Private[Any] | Any) -> ThresholdAnswer:
         """Say whether an answer is above the threshold."""
         if not isinstance(answer, Private):
             answers.check_numbers(answer)
-        self.stay()
-        with self._turn:
+        self.check_process()
+        with self._lock:
             return self._ask(answer)
 
-    def _ask(self, answer: Private[Any] | Any) -> Outcome:
+    def _ask(self, answer: Private[Any] | Any) -> ThresholdAnswer:
         if self.halted:
             raise Invalid("this stream has used all its hits: open a new one")
         value = min(max(answers.number(reveal(answer)), -_EDGE), _EDGE)
@@ -166,17 +166,17 @@ class Run(UnderWay):
                 return exact.floor(size / exact.ball(grid)) if grid else 0
             return None
 
-        steps = self._settle(decide, noise)
+        steps = self._resolve(decide, noise)
         if steps < 0:
-            return Outcome(False)
+            return ThresholdAnswer(False)
         self.left -= 1
         if self.mechanism.value_epsilon is not None:
             each = self.mechanism.value_epsilon / self.mechanism.hits
             fresh = Laplace(epsilon=each, sensitivity=self.mechanism.sensitivity, whole=False)
-            return Outcome(True, float(fresh.sample(value, self._bits)))
-        return Outcome(True, float(steps * grid) if grid else None)
+            return ThresholdAnswer(True, float(fresh.sample(value, self._bits)))
+        return ThresholdAnswer(True, float(steps * grid) if grid else None)
 
-    def _settle(self, decide: Callable[[Ball, Ball], int | None], noise: tuple[int, int]) -> int:
+    def _resolve(self, decide: Callable[[Ball, Ball], int | None], noise: tuple[int, int]) -> int:
         """Decide with balls; the bits drawn for the threshold's uniform are kept, for it is the same in every question."""
         while True:
             (u, n), (w, m) = noise, self._threshold_noise

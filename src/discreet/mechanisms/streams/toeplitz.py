@@ -19,7 +19,7 @@ from discreet.loss import calibrate, leaves
 from discreet.loss.loss import Loss
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.streams import continual
-from discreet.mechanisms.streams.continual import Run, Totals, read_steps
+from discreet.mechanisms.streams.continual import StreamRun, Totals, read_steps
 from discreet.mechanisms.streams.toeplitz_factor import UNIT, Factor
 from discreet.noise import lattice
 from discreet.noise.bits import Bits, SystemBits
@@ -43,7 +43,7 @@ class Toeplitz(Mechanism[list[float]]):
     Pillutla, Steinke & Thakurta 2024).
         Let A = B·C for the lower triangular matrix A of ones. Measure y = Cx + N(0, σ²I), rounded to a grid, and give B·y. It is μ-GDP with
         μ = ‖C(x − x′)‖₂/σ, whatever B is, also if x is chosen on the way (Denisov, McMahan, Rush, Smith & Thakurta 2022). If k steps move
-        by at most Δ, ‖C(x − x′)‖₂ is at most Δ times the length of the sum of C's first k columns (`Factor.moved`, with its proof). If a
+        by at most Δ, ‖C(x − x′)‖₂ is at most Δ times the length of the sum of C's first k columns (`Factor.sensitivity`, with its proof). If a
         unit that adds v ≥ 0 is exchanged for one that adds w ≥ 0, it is at most √2 times that: C has no negative entry, so neither have Cv
         and Cw, and ‖Cv − Cw‖² ≤ ‖Cv‖² + ‖Cw‖².
 
@@ -84,9 +84,9 @@ class Toeplitz(Mechanism[list[float]]):
         contributions: int = 1,
         exchanged: bool = False,
     ) -> None:
-        steps, moved = continual.horizon(horizon), continual.sensitivity(sensitivity)
+        steps, change = continual.horizon(horizon), continual.step_sensitivity(sensitivity)
         k = min(continual.contributions(contributions), steps)
-        far = length_moved(steps, moved, k, exchanged)
+        far = measurement_sensitivity(steps, change, k, exchanged)
         match epsilon, delta, rho:
             case (e, d, None) if e is not None and d is not None:
                 scale = calibrate.gaussian_scale(parameter.some_epsilon(e), parameter.some_delta(d), far)
@@ -94,7 +94,7 @@ class Toeplitz(Mechanism[list[float]]):
                 scale = calibrate.gaussian_scale_zcdp(exact.positive(r, "rho"), far)
             case _:
                 raise Invalid("give epsilon and delta, or rho; for pure privacy use Tree")
-        self.__attrs_init__(scale=parameter.scale(scale), horizon=steps, sensitivity=moved, contributions=k, exchanged=bool(exchanged))
+        self.__attrs_init__(scale=parameter.scale(scale), horizon=steps, sensitivity=change, contributions=k, exchanged=bool(exchanged))
 
     @property
     def factor(self) -> Factor:
@@ -103,7 +103,9 @@ class Toeplitz(Mechanism[list[float]]):
 
     @property
     def loss(self) -> Loss:
-        return leaves.Gaussian((length_moved(self.horizon, self.sensitivity, self.contributions, self.exchanged) / self.scale) ** 2)
+        return leaves.GaussianLoss(
+            (measurement_sensitivity(self.horizon, self.sensitivity, self.contributions, self.exchanged) / self.scale) ** 2
+        )
 
     @property
     def deviation(self) -> float:
@@ -112,19 +114,19 @@ class Toeplitz(Mechanism[list[float]]):
 
     def error(self, confidence: Number = 0.95, size: int = 1, *, window: int | None = None, after: int | None = None) -> float:
         level, count = exact.confidence_level(confidence), min(exact.whole(size, "size"), self.horizon)
-        sigma, grid = float(self.scale), math.ldexp(0.5, self.grid) * self.factor.reach
+        sigma, grid = float(self.scale), math.ldexp(0.5, self.grid) * self.factor.row_sum
         if after is not None:  # all in an octave count as its last, so that few rows are ever measured
             last = min(1 << (continual.step_of(after, self.horizon) - 1).bit_length(), self.horizon)
-            return continual.reach([(sigma * self.factor.row(last), 1)], level) + grid
+            return continual.simultaneous_bound([(sigma * self.factor.row(last), 1)], level) + grid
         if window is not None:
             spread = sigma * self.factor.row_of_window(exact.whole(window, "window"))
-            return continual.reach([(spread, count)], level) + 2 * grid
+            return continual.simultaneous_bound([(spread, count)], level) + 2 * grid
         spreads, last = [], self.horizon
         while count:  # the last ones are the worst; all in an octave count as its last
             here = min(count, last - last // 2)
             spreads.append((sigma * self.factor.row(last), here))
             count, last = count - here, last // 2
-        return continual.reach(spreads, level) + grid
+        return continual.simultaneous_bound(spreads, level) + grid
 
     @property
     def grid(self) -> int:
@@ -142,9 +144,9 @@ class Toeplitz(Mechanism[list[float]]):
         return [float(total) for total in ToeplitzRun(self, (), bits).add_many(Private(answer))]
 
 
-def length_moved(steps: int, sensitivity: Fraction, contributions: int, exchanged: bool = False) -> Fraction:
+def measurement_sensitivity(steps: int, sensitivity: Fraction, contributions: int, exchanged: bool = False) -> Fraction:
     """How far the measurements move, with what rounding the buffers may add."""
-    far = sensitivity * Factor.best(steps, contributions).moved(contributions)
+    far = sensitivity * Factor.best(steps, contributions).sensitivity(contributions)
     return (far * _root_of_two() if exchanged else far) + Fraction(steps * (math.isqrt(steps) + 1), 2**_FRACTION)
 
 
@@ -155,7 +157,7 @@ def _root_of_two() -> Fraction:
 
 
 @final
-class ToeplitzRun(Run):
+class ToeplitzRun(StreamRun):
     """One stream: a private buffer for each rate, and as many public ones that undo C."""
 
     def __init__(self, mechanism: Toeplitz, windows: Iterable[int], bits: Bits) -> None:

@@ -38,7 +38,7 @@ class Factor:
     ρ are positive: 1/ρ = C(1) for λ = 1, and 1/ρⱼ = (1 − λⱼ)·Σ ωᵢθᵢ/(λⱼ − θᵢ)² for the others. Hence bₙ > 0, falling as n grows.
 
     >>> root = Factor.of(2**20)
-    >>> len(root.rates), round(float(root.moved(1)), 4), round(root.row(2**20), 4)
+    >>> len(root.rates), round(float(root.sensitivity(1)), 4), round(root.row(2**20), 4)
     (10, 2.343, 2.3406)
     """
 
@@ -62,7 +62,7 @@ class Factor:
 
     # ── columns: how far a unit moves what is measured ───────────────────────────────────────────────────────────────
 
-    def moved(self, columns: int) -> Fraction:
+    def sensitivity(self, columns: int) -> Fraction:
         """The length of the sum of the first so many columns, rounded up.
 
         Lemma. No other sum of k columns is longer. Columns s ≤ t have the product Σ over m < size − t of cₘ·cₘ₊ₜ₋ₛ, and c ≥ 0 never rises:
@@ -111,7 +111,7 @@ class Factor:
         return exact.float_up(self._up("window", w, length))
 
     @property
-    def reach(self) -> float:
+    def row_sum(self) -> float:
         """The sum of the last row of B, rounded up: how far errors of at most 1 in each measurement can add up."""
 
         def total() -> Ball:
@@ -183,7 +183,7 @@ def _best(size: int, columns: int) -> Factor:
     found, error = None, 0.0
     for twentieths in range(10, 0, -1):  # the error falls to its least and then rises
         tried = Factor.of(size, Fraction(twentieths, 20))
-        errs = float(tried.moved(columns)) * tried.row(size)
+        errs = float(tried.sensitivity(columns)) * tried.row(size)
         if found is not None and errs >= error:
             break
         found, error = tried, errs

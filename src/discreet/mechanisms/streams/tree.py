@@ -16,8 +16,8 @@ from discreet.loss import calibrate, leaves
 from discreet.loss.loss import Loss
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.streams import continual, tree_nodes
-from discreet.mechanisms.streams.continual import Run, Totals, read_steps
-from discreet.mechanisms.streams.tree_nodes import digits, l1_moved, l2_moved
+from discreet.mechanisms.streams.continual import StreamRun, Totals, read_steps
+from discreet.mechanisms.streams.tree_nodes import digits, l1_sensitivity, l2_sensitivity
 from discreet.noise import lattice
 from discreet.noise.bits import Bits, SystemBits
 from discreet.noise.gaussian import RoundedGaussian
@@ -43,7 +43,7 @@ class Tree(Mechanism[Totals]):
     Proof (how far the nodes move).
         If a unit moves steps by aₛ, |aₛ| ≤ Δ, a node moves by |Σ aₛ over its steps| ≤ Δ·c, where c of its steps are the unit's; if all
         aₛ = Δ, it moves that far. So ℓ₁ is Δ·Σ c, that is Δ times the numbers of nodes of those k steps that are in most of them, and
-        ℓ₂² is Δ²·max Σ c² over all ways to place k steps: `l1_moved` and `l2_squared` in tree_nodes.py, with their lemmas.
+        ℓ₂² is Δ²·max Σ c² over all ways to place k steps: `l1_sensitivity` and `l2_squared` in tree_nodes.py, with their lemmas.
 
     Accuracy.
         A running total errs by a sum of at most (b − 1)·(log_b T + 1) noises: for b = 2 a standard error of about (log₂ T)^1.5·√2/ε.
@@ -81,7 +81,7 @@ class Tree(Mechanism[Totals]):
         contributions: int = 1,
         arity: int | None = 2,
     ) -> None:
-        steps, moved = continual.horizon(horizon), continual.sensitivity(sensitivity)
+        steps, change = continual.horizon(horizon), continual.step_sensitivity(sensitivity)
         k = min(continual.contributions(contributions), steps)
         whole = delta is None and rho is None
         base = tree_nodes.best_arity(steps, k, not whole) if arity is None else exact.whole(arity, "arity", least=2)
@@ -91,15 +91,15 @@ class Tree(Mechanism[Totals]):
             raise Invalid(f"arity must not be more than {tree_nodes.MOST_PARTS}; leave it to us with arity=None")
         match epsilon, delta, rho:
             case (e, None, None) if e is not None:
-                scale = moved * l1_moved(steps, k, base) / parameter.some_epsilon(e)
+                scale = change * l1_sensitivity(steps, k, base) / parameter.some_epsilon(e)
             case (e, d, None) if e is not None and d is not None:
-                far = moved * l2_moved(steps, k, base)
+                far = change * l2_sensitivity(steps, k, base)
                 scale = calibrate.gaussian_scale(parameter.some_epsilon(e), parameter.some_delta(d), far)
             case (None, None, r) if r is not None:
-                scale = calibrate.gaussian_scale_zcdp(exact.positive(r, "rho"), moved * l2_moved(steps, k, base))
+                scale = calibrate.gaussian_scale_zcdp(exact.positive(r, "rho"), change * l2_sensitivity(steps, k, base))
             case _:
                 raise Invalid("give epsilon, or epsilon and delta, or rho")
-        self.__attrs_init__(scale=parameter.scale(scale), horizon=steps, sensitivity=moved, contributions=k, arity=base, whole=whole)
+        self.__attrs_init__(scale=parameter.scale(scale), horizon=steps, sensitivity=change, contributions=k, arity=base, whole=whole)
 
     @property
     def levels(self) -> int:
@@ -109,8 +109,10 @@ class Tree(Mechanism[Totals]):
     @property
     def loss(self) -> Loss:
         if self.whole:
-            return leaves.DiscreteLaplace(self.scale, self.sensitivity.numerator * l1_moved(self.horizon, self.contributions, self.arity))
-        return leaves.Gaussian((self.sensitivity * l2_moved(self.horizon, self.contributions, self.arity) / self.scale) ** 2)
+            return leaves.DiscreteLaplaceLoss(
+                self.scale, self.sensitivity.numerator * l1_sensitivity(self.horizon, self.contributions, self.arity)
+            )
+        return leaves.GaussianLoss((self.sensitivity * l2_sensitivity(self.horizon, self.contributions, self.arity) / self.scale) ** 2)
 
     def error(self, confidence: Number = 0.95, size: int = 1, *, window: int | None = None, after: int | None = None) -> float:
         level, count = exact.confidence_level(confidence), min(exact.whole(size, "size"), self.horizon)
@@ -123,7 +125,7 @@ class Tree(Mechanism[Totals]):
         if self.whole:
             return float(tree_nodes.quantile_of_sums(self.scale, tuple(nodes), level))
         grid = float(self._grid) / 2 * nodes[0][0]  # each node is rounded
-        return continual.reach([(math.sqrt(m) * float(self.scale), often) for m, often in nodes], level) + grid
+        return continual.simultaneous_bound([(math.sqrt(m) * float(self.scale), often) for m, often in nodes], level) + grid
 
     @property
     def _grid(self) -> Fraction:
@@ -142,7 +144,7 @@ class Tree(Mechanism[Totals]):
 
 
 @final
-class TreeRun(Run):
+class TreeRun(StreamRun):
     """One stream: the exact sum so far; and for each level the sum and the released total where its last node ended, below none of it."""
 
     def __init__(self, mechanism: Tree, windows: Iterable[int], bits: Bits) -> None:

@@ -47,14 +47,14 @@ def digits(steps: int, arity: int) -> list[int]:
 # ── how far nodes move ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def l1_moved(steps: int, contributions: int, arity: int = 2) -> int:
+def l1_sensitivity(steps: int, contributions: int, arity: int = 2) -> int:
     """How far all nodes together move if so many steps move by 1: the numbers of nodes of the steps that are in most.
 
     Lemma. Count steps from 0 and let p be the highest digit in which s and T differ. Then step s is in 1 + z nodes, z of its p lowest
     digits not being the last one, b − 1: blocks above level p end after T, and the last of b blocks is no node. Digit d of T in place p
     gives d·C(p, z)·(b − 1)^z such steps.
 
-    >>> l1_moved(7, 1), l1_moved(7, 2), l1_moved(8, 1), l1_moved(365, 1, arity=20)
+    >>> l1_sensitivity(7, 1), l1_sensitivity(7, 2), l1_sensitivity(8, 1), l1_sensitivity(365, 1, arity=20)
     (3, 5, 4, 2)
     """
     counts: dict[int, int] = {}
@@ -64,7 +64,7 @@ def l1_moved(steps: int, contributions: int, arity: int = 2) -> int:
     return sum(value * often for value, often in largest(counts.items(), contributions))
 
 
-def l2_moved(steps: int, contributions: int, arity: int = 2) -> Fraction:
+def l2_sensitivity(steps: int, contributions: int, arity: int = 2) -> Fraction:
     """The same in ℓ₂, rounded up."""
     square = l2_squared(steps, contributions, arity)
     root = math.isqrt(square)
@@ -152,8 +152,8 @@ def best_arity(steps: int, contributions: int, gaussian: bool = False) -> int:
     """The arity with the least deviation of the worst running total; for Gaussian noise that of one contribution, whose ℓ₂² is its ℓ₁."""
 
     def variance(arity: int) -> int:
-        moved = l1_moved(steps, 1, arity) if gaussian else l1_moved(steps, contributions, arity) ** 2
-        return most_nodes(steps, arity) * moved
+        change = l1_sensitivity(steps, 1, arity) if gaussian else l1_sensitivity(steps, contributions, arity) ** 2
+        return most_nodes(steps, arity) * change
 
     return min(range(2, WIDEST + 1), key=variance)
 

@@ -8,7 +8,7 @@ from typing import final
 
 from attrs import frozen
 
-from discreet.tables.column import Column
+from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind, Value
 
 FURTHEST = Fraction(1e100)  # a real number further out counts as this
@@ -120,7 +120,7 @@ class Field:
     unit: bool = False
 
     @classmethod
-    def of(cls, column: Column, unit: bool = False) -> Field:
+    def of(cls, column: ColumnMetadata, unit: bool = False) -> Field:
         """What a declared column promises once it is read: clamped to its bounds, NaN read as NULL (see write.py, which makes it true)."""
         if column.unique and column.kind in AS_THEY_ARE:  # read as it is, so that it stays unique: nothing more is believed of it
             return cls(column.kind, native(column.kind), True, column.keys, unit)

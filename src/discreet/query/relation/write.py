@@ -109,7 +109,7 @@ def _scan(scan: Scan, table: Table, links: tuple[tuple[object, Table], ...], dia
     return f"SELECT {unit} AS {UNIT}, {', '.join(read)} FROM {dialect.identifier(table.name)} AS t{joins} WHERE {unit} IS NOT NULL"
 
 
-def read_column(column: columns.Column, text: str, dialect: Dialect) -> str:
+def read_column(column: columns.ColumnMetadata, text: str, dialect: Dialect) -> str:
     """A column as it is believed to be: within its bounds, without NaN, and without NULL where that is declared."""
     bounds = column.bounds
     if column.unique and column.kind in AS_THEY_ARE:

@@ -1,4 +1,7 @@
-"""Aggregate functions as they are written, before it is known whether they are asked of all or within a unit."""
+"""Aggregate functions as they are written, before it is known whether they are asked of all or within a unit.
+
+Which functions there are is asked of `statistics/registry.py`; here is only the syntax that goes beyond NAME(argument, …).
+"""
 
 from __future__ import annotations
 
@@ -11,36 +14,60 @@ from sqlglot import exp
 
 from discreet.query.sql.literals import number
 from discreet.query.sql.refuse import is_bounded, only, refused
+from discreet.query.statistics.count import Count
+from discreet.query.statistics.count_distinct import CountDistinct
+from discreet.query.statistics.mode import Mode
+from discreet.query.statistics.percentile import Percentile
+from discreet.query.statistics.registry import Entry, by_spelling, places
+from discreet.query.statistics.statistic import Argument
 
 
 @final
 @frozen
 class Aggregate:
-    """One aggregate: its function, of what, and what else was said.
+    """One aggregate: which statistic it asks for, under which SQL name, of which arguments, and what else was said.
 
-    `function` is count, count_of, count_units, count_distinct, sum, mean, variance, stddev, quantile, mode, min or max.
-    `when` comes from FILTER or COUNTIF.
+    `when` comes from FILTER.
     """
 
     node: exp.Expr
-    function: str
-    argument: exp.Expr | None = None
-    q: Fraction | None = None
-    population: bool = False
+    entry: Entry
+    spelling: str
+    arguments: tuple[exp.Expr | Fraction, ...] = ()
     when: exp.Expr | None = None
     per_group: tuple[exp.Expr, exp.Expr] | None = None
     per_row: tuple[exp.Expr, exp.Expr] | None = None
 
 
-Parse: TypeAlias = Callable[[Any], Aggregate]
+def _named(node: exp.Expr) -> tuple[Entry, str] | None:
+    """The statistic that a plain function call asks for, by any of the names that the parser's class stands for."""
+    if isinstance(node, exp.Anonymous):
+        names = [str(node.this).upper()]
+    elif isinstance(node, exp.Func) and type(node) not in _SYNTAX:
+        names = type(node).sql_names()
+    else:
+        return None
+    return next(((entry, name) for name in names if (entry := by_spelling(name)) is not None), None)
 
 
-def _simple(function: str, population: bool = False) -> Parse:
-    def parse(node: exp.Expr) -> Aggregate:
-        only(node, "this")
-        return Aggregate(node, function, _argument(node, node.this), population=population)
+def _plain(node: exp.Expr, entry: Entry, spelling: str) -> Aggregate:
+    """NAME(argument, …) and nothing else."""
+    inside = node.expressions if isinstance(node, exp.Anonymous) else _arguments(node)
+    expected = places(entry, spelling)
+    if not len(expected) - entry.optional <= len(inside) <= len(expected):
+        what = ", ".join(argument.value for argument in expected) or "no argument"
+        raise refused(node, "one plain expression stands at each place of an aggregate", f"{spelling} takes {what}")
+    read = [share(node, part) if place is Argument.SHARE else _argument(node, part) for part, place in zip(inside, expected, strict=False)]
+    return Aggregate(node, entry, spelling, tuple(read))
 
-    return parse
+
+def _arguments(node: exp.Expr) -> list[Any]:
+    only(node, "this", "expression", "expressions", "quantile")
+    found: list[Any] = []
+    for name in node.arg_types:
+        value = node.args.get(name)
+        found += value if isinstance(value, list) else [] if value is None or value is False else [value]
+    return found
 
 
 def _argument(node: exp.Expr, argument: exp.Expr | None) -> exp.Expr:
@@ -56,20 +83,15 @@ def _count(node: exp.Count) -> Aggregate:
     inside = node.this
     if isinstance(inside, exp.Star):
         only(inside)
-        return Aggregate(node, "count")
+        return Aggregate(node, Count, "COUNT")
     if isinstance(inside, exp.Literal):
-        return Aggregate(node, "count")
+        return Aggregate(node, Count, "COUNT")
     if isinstance(inside, exp.Distinct):
         only(inside, "expressions")
         if len(inside.expressions) != 1 or isinstance(inside.expressions[0], exp.Star | exp.Tuple):
             raise refused(node, "COUNT(DISTINCT …) takes one expression", "write COUNT(DISTINCT x)")
-        return Aggregate(node, "count_distinct", _argument(node, inside.expressions[0]))
-    return Aggregate(node, "count_of", _argument(node, inside))
-
-
-def _count_if(node: exp.CountIf) -> Aggregate:
-    only(node, "this")
-    return Aggregate(node, "count", when=_argument(node, node.this))
+        return Aggregate(node, CountDistinct, "APPROX_COUNT_DISTINCT", (_argument(node, inside.expressions[0]),))
+    return Aggregate(node, Count, "COUNT", (_argument(node, inside),))
 
 
 def share(node: exp.Expr, written: exp.Expr | None) -> Fraction:
@@ -80,19 +102,6 @@ def share(node: exp.Expr, written: exp.Expr | None) -> Fraction:
     if not 0 < found < 1 or found.denominator > 10**6:
         raise refused(node, "a quantile's share lies between 0 and 1, with at most six decimals", "write QUANTILE(x, 0.9)")
     return found
-
-
-def _quantile(second: str) -> Parse:
-    def parse(node: exp.Expr) -> Aggregate:
-        only(node, "this", second)
-        return Aggregate(node, "quantile", _argument(node, node.this), q=share(node, node.args.get(second)))
-
-    return parse
-
-
-def _median(node: exp.Median) -> Aggregate:
-    only(node, "this")
-    return Aggregate(node, "quantile", _argument(node, node.this), q=Fraction(1, 2))
 
 
 def _within_group(node: exp.WithinGroup) -> Aggregate:
@@ -113,10 +122,14 @@ def _within_group(node: exp.WithinGroup) -> Aggregate:
     only(ordered, "this", "desc", "nulls_first")
     if isinstance(inner, exp.Mode):
         only(inner)
-        return Aggregate(node, "mode", _argument(node, ordered.this))
+        return Aggregate(node, Mode, "MODE", (_argument(node, ordered.this),))
     only(inner, "this")
     found = share(node, inner.this)
-    return Aggregate(node, "quantile", _argument(node, ordered.this), q=1 - found if ordered.args.get("desc") else found)
+    return _quantile(node, ordered.this, 1 - found if ordered.args.get("desc") else found)
+
+
+def _quantile(node: exp.Expr, of: exp.Expr, q: Fraction) -> Aggregate:
+    return Aggregate(node, Percentile, "QUANTILE", (_argument(node, of), q))
 
 
 def _filter(node: exp.Filter) -> Aggregate:
@@ -143,24 +156,10 @@ def _approximate(node: exp.Bracket) -> Aggregate | None:
         raise refused(
             node, "the outermost quantiles are the least and largest value, which single people decide", "choose one between them"
         )
-    return Aggregate(node, "quantile", _argument(node, inside.this), q=Fraction(at) / parts, **bounds)
+    return evolve(_quantile(node, inside.this, Fraction(at) / parts), **bounds)
 
 
 _BOUNDS = {"contribution_bounds_per_group": "per_group", "contribution_bounds_per_row": "per_row"}
-_OTHER_NAMES = {"VAR": ("variance", False), "VARP": ("variance", True), "STDEV": ("stddev", False), "STDEVP": ("stddev", True)}
-
-
-def _by_name(node: exp.Anonymous) -> Aggregate | None:
-    """Aggregates that the parser has no class for: ours, those of SQL Server, and those with contribution bounds (see tokens.py)."""
-    name = str(node.this).upper()
-    if name == "COUNT_UNITS":
-        only(node, "this")
-        return Aggregate(node, "count_units")
-    if name in _OTHER_NAMES and len(node.expressions) == 1:
-        only(node, "this", "expressions")
-        function, population = _OTHER_NAMES[name]
-        return Aggregate(node, function, _argument(node, node.expressions[0]), population=population)
-    return _with_bounds(node) if is_bounded(node) else None
 
 
 def _with_bounds(node: exp.Anonymous) -> Aggregate:
@@ -186,50 +185,32 @@ def _unbounded(node: exp.Anonymous) -> tuple[exp.Expr, dict[str, Any]]:
     return inner, {_BOUNDS[word]: tuple(pair.expressions)}
 
 
-_PARSES: dict[type[exp.Expr], Callable[[Any], Aggregate | None]] = {
+Parse: TypeAlias = Callable[[Any], Aggregate | None]
+_SYNTAX: dict[type[exp.Expr], Parse] = {
     exp.Count: _count,
-    exp.CountIf: _count_if,
-    exp.ApproxDistinct: _simple("count_distinct"),
-    exp.Sum: _simple("sum"),
-    exp.Avg: _simple("mean"),
-    exp.Variance: _simple("variance"),
-    exp.VariancePop: _simple("variance", True),
-    exp.Stddev: _simple("stddev"),
-    exp.StddevSamp: _simple("stddev"),
-    exp.StddevPop: _simple("stddev", True),
-    exp.Median: _median,
-    exp.Quantile: _quantile("quantile"),
-    exp.ApproxQuantile: _quantile("quantile"),
-    exp.PercentileCont: _quantile("expression"),
-    exp.PercentileDisc: _quantile("expression"),
     exp.WithinGroup: _within_group,
-    exp.Min: _simple("min"),
-    exp.Max: _simple("max"),
-    exp.Mode: _simple("mode"),
     exp.Filter: _filter,
     exp.Bracket: _approximate,
-    exp.Anonymous: _by_name,
 }
-_CERTAIN = tuple(kind for kind in _PARSES if kind not in (exp.Bracket, exp.Anonymous))
 
 
 def parse(node: exp.Expr) -> Aggregate | None:
     """The aggregate that a piece is, if it is one."""
-    known = _PARSES.get(type(node))
-    return None if known is None else known(node)
-
-
-def _is_named(name: str) -> bool:
-    return name == "COUNT_UNITS" or name in _OTHER_NAMES
+    special = _SYNTAX.get(type(node))
+    if special is not None:
+        return special(node)
+    if isinstance(node, exp.Anonymous) and is_bounded(node):
+        return _with_bounds(node)
+    found = _named(node)
+    return None if found is None else _plain(node, *found)
 
 
 def has_aggregate(node: exp.Expr) -> bool:
     """Whether there is an aggregate anywhere in a piece; one under OVER is not, as windows are refused where they are met."""
     for part in node.walk():
-        if isinstance(part, _CERTAIN) and not isinstance(part.parent, exp.Window):
-            return True
-        if is_bounded(part) or (isinstance(part, exp.Anonymous) and _is_named(str(part.this).upper())):
-            return True
-        if isinstance(part, exp.ApproxQuantiles):
+        if isinstance(part, exp.Count | exp.WithinGroup | exp.Filter | exp.ApproxQuantiles) or _named(part) is not None:
+            if not isinstance(part.parent, exp.Window) or isinstance(part, exp.Anonymous):
+                return True
+        elif is_bounded(part):
             return True
     return False

@@ -13,6 +13,8 @@ from discreet.query.relation.expr import Column, Literal
 from discreet.query.sql.aggregates import Aggregate
 from discreet.query.sql.refuse import piece, place
 from discreet.query.sql.typed import Typed
+from discreet.query.statistics.registry import places
+from discreet.query.statistics.statistic import Argument
 from discreet.tables.kind import Kind
 
 _WORDS = {
@@ -24,7 +26,6 @@ _WORDS = {
     Kind.TIMESTAMP: "a timestamp",
     None: "NULL",
 }
-_NUMERIC = ("sum", "mean", "variance", "stddev", "quantile", "min", "max")
 _EXAMPLES = {
     Kind.BOOLEAN: "TRUE or FALSE",
     Kind.INTEGER: "numbers, as in 10",
@@ -50,23 +51,28 @@ def _declared(node: exp.Expr | None, kind: str) -> str:
 # ── aggregates ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def check_statistic(aggregate: Aggregate, value: Typed | None) -> None:
+def check_arguments(aggregate: Aggregate, arguments: Sequence[Typed | Fraction]) -> None:
     """Refuse a statistic of values it is not made for, under the name it was asked by."""
-    if value is None:
-        return
-    kind = value.field.kind
-    if aggregate.function in _NUMERIC and (kind is None or not kind.numeric):
-        raise _said(aggregate.node, _no_number(aggregate, value))
-    if aggregate.function in ("mode", "count_distinct") and kind in (Kind.REAL, None):
-        what = piece(aggregate.argument) if aggregate.argument is not None else "this"
+    for argument, value, written in zip(places(aggregate.entry, aggregate.spelling), arguments, aggregate.arguments, strict=False):
+        if isinstance(value, Typed) and isinstance(written, exp.Expr):
+            _check_argument(aggregate, argument, value, written)
+
+
+def _check_argument(aggregate: Aggregate, argument: Argument, value: Typed, written: exp.Expr) -> None:
+    kind, what = value.field.kind, piece(written)
+    if argument is Argument.NUMBER and (kind is None or not kind.numeric):
+        raise _said(aggregate.node, _no_number(aggregate, value, written))
+    if argument is Argument.REPEATING and kind in (Kind.REAL, None):
         raise _said(
             aggregate.node,
             f"{what} is {_WORDS[kind]}, and values must repeat: use FLOOR({what}) or WIDTH_BUCKET({what}, low, high, buckets)",
         )
+    if argument is Argument.CONDITION and kind not in (Kind.BOOLEAN, None):
+        raise _said(aggregate.node, f"{what} is {_WORDS[kind]}, and a condition is needed: write a comparison, as in cost > 10")
 
 
-def _no_number(aggregate: Aggregate, value: Typed) -> str:
-    what = piece(aggregate.argument) if aggregate.argument is not None else "this"
+def _no_number(aggregate: Aggregate, value: Typed, written: exp.Expr) -> str:
+    what = piece(written)
     name = piece(aggregate.node).partition("(")[0]
     match value.field.kind:
         case Kind.DATE | Kind.TIMESTAMP as kind:
@@ -77,7 +83,7 @@ def _no_number(aggregate: Aggregate, value: Typed) -> str:
         case Kind.BOOLEAN:
             return f"{what} is true or false; write {name}(CASE WHEN {what} THEN 1 ELSE 0 END)"
         case Kind.TEXT if isinstance(value.expr, Column):
-            return f"{what} is text; {_declared(aggregate.argument, 'real')}"
+            return f"{what} is text; {_declared(written, 'real')}"
         case None:
             return f"a bare NULL is no number; use a column, as in {name}(cost)"
         case kind:

@@ -29,28 +29,19 @@ from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions
 
 Texts = Sequence[tuple[str | None, str]]  # a name, if one was given, and an expression
-_FUNCTIONS: dict[str, type[exp.Expr]] = {
-    "sum": exp.Sum,
-    "mean": exp.Avg,
-    "variance": exp.Variance,
-    "stddev": exp.Stddev,
-    "median": exp.Median,
-    "min": exp.Min,
-    "max": exp.Max,
-    "mode": exp.Mode,
-}
 
 
 @final
 @frozen
-class Statistic:
-    """One statistic as the fluent front end has it: an expression with aggregates in it, or a function of an expression over rows."""
+class Called:
+    """One output as the fluent front end has it: a statistic by its SQL name, or (without one) an expression with aggregates in it."""
 
-    function: str
-    text: str | None = None
+    spelling: str | None
+    texts: tuple[str, ...] = ()
+    shares: tuple[Fraction, ...] = ()
     name: str | None = None
-    q: Fraction | None = None
     bounds: tuple[Any, Any] | None = None
+    where: str | None = None
 
 
 def rows_of(relation: Relation) -> Rows:
@@ -134,7 +125,7 @@ def _per_unit(relation: Relation, keys: Texts, aggregates: Texts, dialect: str) 
 def question(
     relation: Relation,
     keys: Texts,
-    statistics: Sequence[Statistic],
+    statistics: Sequence[Called],
     having: Sequence[str],
     order: Sequence[tuple[str, bool]],
     limit: int | None,
@@ -147,7 +138,7 @@ def question(
 
 
 def _select(
-    keys: Texts, statistics: Sequence[Statistic], having: Sequence[str], order: Sequence[tuple[str, bool]], limit: int | None, dialect: str
+    keys: Texts, statistics: Sequence[Called], having: Sequence[str], order: Sequence[tuple[str, bool]], limit: int | None, dialect: str
 ) -> exp.Select:
     groups = [_named(name, text, dialect) for name, text in keys]
     shown = [*groups, *(_aggregate(statistic, dialect) for statistic in statistics)]
@@ -169,30 +160,20 @@ def _named(name: str | None, text: str, dialect: str) -> exp.Expr:
     return node if name is None else exp.Alias(this=node.unalias(), alias=exp.to_identifier(name, quoted=True))
 
 
-def _aggregate(statistic: Statistic, dialect: str) -> exp.Expr:
-    node = _function(statistic, dialect)
-    return node if statistic.name is None else exp.Alias(this=node.unalias(), alias=exp.to_identifier(statistic.name, quoted=True))
+def _aggregate(called: Called, dialect: str) -> exp.Expr:
+    node = _function(called, dialect)
+    if called.where is not None:
+        node = exp.Filter(this=node, expression=exp.Where(this=snippet(called.where, dialect)))
+    return node if called.name is None else exp.Alias(this=node.unalias(), alias=exp.to_identifier(called.name, quoted=True))
 
 
-def _function(statistic: Statistic, dialect: str) -> exp.Expr:
-    if statistic.function == "count_units":
-        return exp.Anonymous(this="COUNT_UNITS")
-    if statistic.text is None:
-        return exp.Count(this=exp.Star())
-    of = snippet(statistic.text, dialect)
-    if statistic.function == "agg":
-        return of
-    if statistic.bounds is not None:
-        of = exp.Anonymous(this="CLAMP", expressions=[of, *map(_number, statistic.bounds)])
-    match statistic.function:
-        case "count_of":
-            return exp.Count(this=of)
-        case "count_distinct":
-            return exp.Count(this=exp.Distinct(expressions=[of]))
-        case "quantile":
-            return exp.Quantile(this=of, quantile=_number(statistic.q))
-        case function:
-            return _FUNCTIONS[function](this=of)
+def _function(called: Called, dialect: str) -> exp.Expr:
+    of = [snippet(text, dialect) for text in called.texts]
+    if called.spelling is None:
+        return of[0]
+    if called.bounds is not None:
+        of = [exp.Anonymous(this="CLAMP", expressions=[each, *map(_number, called.bounds)]) for each in of]
+    return exp.Anonymous(this=called.spelling, expressions=[*of, *map(_number, called.shares)])
 
 
 def _number(value: Any) -> exp.Expr:

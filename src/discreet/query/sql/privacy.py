@@ -9,7 +9,6 @@ from attrs import frozen
 from sqlglot import exp
 
 from discreet.errors import Refused
-from discreet.query.question import Measure
 from discreet.query.relation.expr import Column, Expr, Literal, call, field_of
 from discreet.query.relation.node import Named, PerUnit, Relation, Within
 from discreet.query.relation.origin import origin
@@ -18,11 +17,11 @@ from discreet.query.sql.naming import unique
 from discreet.query.sql.refuse import refused
 from discreet.query.sql.scope import Body, Rows
 from discreet.query.sql.units import names_unit
+from discreet.query.statistics.statistic import Statistic
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
 _KNOWN = ("epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "privacy_unit_column", "group_selection_strategy")
 Bounds = tuple[int | Fraction, int | Fraction]
-_TWICE = {"count": "sum", "count_of": "sum", "sum": "sum", "mean": "mean"}  # what is asked of each unit's own aggregate
 
 
 @final
@@ -122,42 +121,43 @@ def _bound(node: exp.Expr) -> int | Fraction:
 @final
 @frozen
 class Bounded:
-    """A measure, and the bounds within which each unit's share of each group is clamped."""
+    """A statistic, and the bounds to which each unit's share of each group is clipped."""
 
-    measure: Measure
+    statistic: Statistic
     bounds: Bounds | None = None
 
 
-def per_group(body: Body, keys: Named, asked: tuple[tuple[str, Bounded], ...]) -> tuple[Body, Named, tuple[tuple[str, Measure], ...]]:
-    """Aggregate each unit's rows of each group first, clamp, and ask of these: then one unit has one row in each of its groups."""
+def per_group(body: Body, keys: Named, asked: tuple[tuple[str, Bounded], ...]) -> tuple[Body, Named, tuple[tuple[str, Statistic], ...]]:
+    """Aggregate each unit's rows of each group first, clip, and ask of these: then one unit has one row in each of its groups."""
     if not body.relation.has_id:  # each row is a unit, and its own aggregate
         return body, keys, tuple((name, _of_row(bounded)) for name, bounded in asked)
     within: dict[Within, str] = {}
-    measures: list[tuple[str, Measure]] = []
+    statistics: list[tuple[str, Statistic]] = []
     taken = {name for name, _ in keys}
     for name, bounded in asked:
-        measure = bounded.measure
-        if measure.function == "count_units":
-            measures.append((name, measure))
-            continue
-        if measure.function not in _TWICE:
+        own, again = bounded.statistic.own_aggregate, None
+        if own is not None:
+            if own not in within:
+                within[own] = unique("share", taken)
+            again = bounded.statistic.of_own_aggregates(_clipped(Column(within[own]), bounded.bounds))
+        elif not bounded.statistic.exprs and bounded.statistic.counts_units(body.relation.schema):
+            again = bounded.statistic  # units are the same before and after
+        if again is None:
             raise Refused(
                 "beside contribution_bounds_per_group stand only COUNT, SUM, AVG and COUNT(DISTINCT unit): ask for other statistics in a "
                 "question of their own"
             )
-        own = Within(measure.function, measure.expr)
-        if own not in within:
-            within[own] = unique("share", taken)
-        measures.append((name, Measure(_TWICE[measure.function], _clipped(Column(within[own]), bounded.bounds))))
+        statistics.append((name, again))
     node = PerUnit(body.relation, (), keys, tuple((name, own) for own, name in within.items()))
-    return body.grown(node), tuple((name, Column(name)) for name, _ in keys), tuple(measures)
+    return body.grown(node), tuple((name, Column(name)) for name, _ in keys), tuple(statistics)
 
 
-def _of_row(bounded: Bounded) -> Measure:
-    measure = bounded.measure
-    if bounded.bounds is None or measure.expr is None or measure.function not in ("sum", "mean"):
-        return measure
-    return Measure(measure.function, _clipped(measure.expr, bounded.bounds))
+def _of_row(bounded: Bounded) -> Statistic:
+    """A row is its unit's own aggregate: numbers are clipped as they are, and a row counts as one row."""
+    own = bounded.statistic.own_aggregate
+    if bounded.bounds is None or not bounded.statistic.numbers or own is None or own.expr is None:
+        return bounded.statistic
+    return bounded.statistic.of_own_aggregates(_clipped(own.expr, bounded.bounds)) or bounded.statistic
 
 
 def _clipped(expr: Expr, bounds: Bounds | None) -> Expr:

@@ -12,41 +12,41 @@ from attrs import evolve
 from sqlglot import exp
 
 from discreet.errors import Refused
-from discreet.query.question import Measure, Question
+from discreet.query.question import Question
 from discreet.query.relation.expr import Column
 from discreet.query.relation.field import Field
 from discreet.query.sql.aggregates import Aggregate
 from discreet.query.sql.grouping import Grouped, is_grouped, items_of, read_grouped, row_reader
-from discreet.query.sql.kinds import check_statistic
+from discreet.query.sql.kinds import check_arguments
 from discreet.query.sql.literals import number
 from discreet.query.sql.numbers import clipped
 from discreet.query.sql.privacy import Bounded, Options, check_public, per_group, read_bounds, read_options
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import closed, located, only, refused
 from discreet.query.sql.scope import Context, Rows
-from discreet.query.sql.select import argument_of, name_of, read_query, with_names
+from discreet.query.sql.select import arguments_of, named_after, read_query, with_names
 from discreet.query.sql.sources import filtered, read_from
 from discreet.query.sql.tokens import parse
-from discreet.query.sql.typed import literal, of_answers
+from discreet.query.sql.typed import Typed, literal, of_answers
 from discreet.query.sql.units import names_unit
+from discreet.query.statistics.registry import by_spelling, places
+from discreet.query.statistics.spelling import Spelling
+from discreet.query.statistics.statistic import Argument
 from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Kind
 
-OUTERMOST = Fraction(1, 100)  # MIN and MAX are answered as the quantiles 0.01 and 0.99
 MOST_ROWS = 10**9
-_OF_ROWS = ("sum", "mean", "variance", "stddev", "quantile")  # have bounds for each row
-_OF_GROUPS = ("count", "count_of", "sum", "mean")  # have bounds for each unit's share of a group
 
 
 def read(text: str, catalog: Catalog, dialect: str = "duckdb") -> Question:
     """Read a question in SQL.
 
-    >>> from discreet.tables.column import Column
+    >>> from discreet.tables.column import ColumnMetadata
     >>> from discreet.tables.table import Table
     >>> from discreet.tables.unit import Person
-    >>> visits = Table("visits", (Column.of("id", Kind.INTEGER), Column.of("dept", Kind.TEXT)), Person("id"))
-    >>> read("SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept", Catalog((visits,))).measures
-    (('n', Measure(function='count', expr=None, q=None, population=False)),)
+    >>> visits = Table("visits", (ColumnMetadata.of("id", Kind.INTEGER), ColumnMetadata.of("dept", Kind.TEXT)), Person("id"))
+    >>> read("SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept", Catalog((visits,))).statistics
+    (('n', Count(value_of=None)),)
     """
     return closed(lambda: _read(text, catalog, dialect))
 
@@ -92,13 +92,13 @@ def question(tree: exp.Select, rows: Rows, options: Options, dialect: str) -> Qu
     if grouped.having is not None and grouped.having.field.kind not in (Kind.BOOLEAN, None):
         raise refused(tree.args["having"], "HAVING needs a condition", "write a comparison, as in HAVING COUNT(*) > 10")
     keys = tuple((name, key.expr) for name, key in grouped.keys)
-    body, measures = rows.body, tuple((name, bounded.measure) for name, bounded in grouped.asked)
+    body, statistics = rows.body, tuple((name, bounded.statistic) for name, bounded in grouped.asked)
     contributions = options.contributions
     if any(bounded.bounds is not None for _, bounded in grouped.asked):
         for _, key in grouped.keys:
             if key.field.unit:
                 raise refused(tree, "groups of single units are never shown", "group by something else")
-        body, keys, measures = per_group(body, keys, grouped.asked)
+        body, keys, statistics = per_group(body, keys, grouped.asked)
         contributions = contributions if contributions.rows else evolve(contributions, per_group=1)
     check_public(options.public_groups, body.relation, keys)
     limit = _limit(tree.args.get("limit"))
@@ -106,7 +106,7 @@ def question(tree: exp.Select, rows: Rows, options: Options, dialect: str) -> Qu
         return Question(
             body.relation,
             keys,
-            measures,
+            statistics,
             tuple((name, output.expr) for name, output in grouped.outputs),
             None if grouped.having is None else grouped.having.expr,
             tuple((value.expr, descending) for value, descending in grouped.order),
@@ -144,44 +144,51 @@ def _limit(node: exp.Expr | None) -> int | None:
 
 def _asked(aggregate: Aggregate, reader: Reader, rows: Rows, notes: list[str]) -> tuple[Bounded, Field, str]:
     """A statistic of each group, what is believed of its answer, and a name for it."""
-    function, value = argument_of(aggregate, reader)
-    word, q = name_of(function, value, aggregate.q, aggregate.population), aggregate.q
-    if value is not None and isinstance(value.expr, Column) and names_unit(rows.relation, value.expr.name):
-        if function == "count_distinct":
-            function, value, word = "count_units", None, "count_units"
-        elif function == "count_of":
-            function, value = "count", None  # the unit is never missing
-    if value is not None and value.field.unit:
+    aggregate, named = _of_unit(aggregate, reader, rows)
+    arguments = arguments_of(aggregate, reader)
+    if any(isinstance(value, Typed) and value.field.unit for value in arguments):
         raise refused(
             aggregate.node, "the column that names the protected unit may only be counted", "write COUNT(DISTINCT unit) without more"
         )
-    check_statistic(aggregate, value)
-    if function in ("min", "max"):
-        q = OUTERMOST if function == "min" else 1 - OUTERMOST
-        notes.append(f"{function.upper()} is answered as the {float(q):g} quantile: the outermost value belongs to one person")
-        function = "quantile"
+    check_arguments(aggregate, arguments)
     row_bounds = read_bounds(aggregate.per_row)
     if row_bounds is not None:
-        if value is None or function not in _OF_ROWS:
-            raise refused(aggregate.node, "this has no bounds for each row", "use contribution_bounds_per_group")
-        value = clipped(reader, aggregate.node, value, literal(row_bounds[0]), literal(row_bounds[1]))
-    if aggregate.per_group is not None and function not in _OF_GROUPS:
-        raise refused(aggregate.node, "only COUNT, SUM and AVG have bounds for each group", "use contribution_bounds_per_row")
+        arguments = _clipped(aggregate, arguments, reader, literal(row_bounds[0]), literal(row_bounds[1]))
     try:
-        measure = Measure(function, None if value is None else value.expr, q, aggregate.population)
+        exprs = tuple(value.expr if isinstance(value, Typed) else value for value in arguments)
+        statistic = aggregate.entry.read(aggregate.spelling, exprs, rows.relation.schema)
     except Refused as error:
         raise located(aggregate.node, error) from None
-    return Bounded(measure, read_bounds(aggregate.per_group)), _answer(measure, None if value is None else value.field), word
+    if aggregate.per_group is not None and statistic.own_aggregate is None:
+        raise refused(aggregate.node, "only COUNT, SUM and AVG have bounds for each group", "use contribution_bounds_per_row")
+    if note := statistic.reading_note(aggregate.spelling):
+        notes.append(note)
+    bounded = Bounded(statistic, read_bounds(aggregate.per_group))
+    columns = () if issubclass(aggregate.entry, Spelling) else named or arguments
+    return bounded, statistic.answer(rows.relation.schema), named_after(statistic.called(aggregate.spelling), columns)
 
 
-def _answer(measure: Measure, of: Field | None) -> Field:
-    """What kind an answer has."""
-    match measure.function:
-        case "count" | "count_of" | "count_units" | "count_distinct":
-            return Field(Kind.INTEGER)
-        case "mode" if of is not None:
-            return Field(of.kind, nullable=True)
-        case "sum" if of is not None and of.kind is Kind.INTEGER:
-            return Field(Kind.INTEGER, nullable=True)
-        case _:
-            return Field(Kind.REAL, nullable=True)
+def _of_unit(aggregate: Aggregate, reader: Reader, rows: Rows) -> tuple[Aggregate, tuple[Typed, ...]]:
+    """An aggregate of the column that names the unit is another one, without arguments: COUNT(DISTINCT unit) counts units."""
+    if aggregate.entry.of_unit is None or len(aggregate.arguments) != 1 or not isinstance(aggregate.arguments[0], exp.Column):
+        return aggregate, ()
+    value = reader.read(aggregate.arguments[0])
+    if not isinstance(value.expr, Column) or not names_unit(rows.relation, value.expr.name):
+        return aggregate, ()
+    meant = by_spelling(aggregate.entry.of_unit)
+    assert meant is not None
+    same = meant is aggregate.entry
+    return evolve(aggregate, entry=meant, spelling=aggregate.entry.of_unit, arguments=()), (value,) if same else ()
+
+
+def _clipped(
+    aggregate: Aggregate, arguments: tuple[Typed | Fraction, ...], reader: Reader, low: Typed, high: Typed
+) -> tuple[Typed | Fraction, ...]:
+    """Numbers clipped to the bounds for each row."""
+    kinds = places(aggregate.entry, aggregate.spelling)
+    if Argument.NUMBER not in kinds:
+        raise refused(aggregate.node, "this has no bounds for each row", "use contribution_bounds_per_group")
+    return tuple(
+        clipped(reader, aggregate.node, value, low, high) if kind is Argument.NUMBER and isinstance(value, Typed) else value
+        for value, kind in zip(arguments, kinds, strict=False)
+    )

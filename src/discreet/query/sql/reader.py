@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, final
 
@@ -10,6 +9,7 @@ from attrs import frozen
 from sqlglot import exp
 
 from discreet.errors import Refused
+from discreet.hints import closest
 from discreet.query.sql.refuse import located, piece, place, refused
 from discreet.query.sql.typed import Apply, Typed
 
@@ -77,11 +77,9 @@ def unknown(node: exp.Expr, named: Mapping[str, Case]) -> Refused:
         if isinstance(node, _OUTSIDE) or node.name.upper() in _OUTSIDE_NAMES:
             return refused(node, "clocks, randomness and the like are not part of the data", "write a literal instead")
         name = str(node.this) if isinstance(node, exp.Anonymous) else node.sql_name()
-        near = difflib.get_close_matches(name.upper(), [*named, *_KNOWN], 1, 0.6)
+        near = closest(name, [*named, *_KNOWN])
         hint = (
-            f"did you mean {near[0]}?"
-            if near
-            else "known are arithmetic, CASE, COALESCE, ROUND, WIDTH_BUCKET, LIKE, EXTRACT and their like"
+            f"did you mean {near}?" if near else "known are arithmetic, CASE, COALESCE, ROUND, WIDTH_BUCKET, LIKE, EXTRACT and their like"
         )
         return Refused(f"{name.upper()[:40]} in {piece(node)}{place(node)}: there is no such function here, and none is passed on; {hint}")
     return refused(node, f"{node.key.upper()} has no meaning here", "write it with comparisons, arithmetic, CASE or COALESCE")

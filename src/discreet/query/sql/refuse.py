@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sqlglot import exp
@@ -31,7 +30,6 @@ _WORDS = {  # arguments of parsed nodes that are not called what people write
     "operation_modifiers": "a modifier of SELECT",
 }
 _LONGEST = 80  # characters of the user's own text that a message repeats
-_MOST_NAMES = 20  # that a message lists
 
 
 def piece(node: exp.Expr) -> str:
@@ -77,15 +75,6 @@ def place(node: exp.Expr) -> str:
 def refused(node: exp.Expr, why: str, instead: str) -> Refused:
     """The error for a piece that has no place here."""
     return Refused(f"{piece(node)}{place(node)}: {why}; {instead}")
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """What there is instead of a name that is unknown, the likeliest first."""
-    names = sorted(known)
-    folded = {other.lower(): other for other in names}
-    near = difflib.get_close_matches(name.lower(), folded, 1, 0.6)
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return (f"did you mean {folded[near[0]]}? " if near else "") + f"there are {', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def located(node: exp.Expr, error: Refused) -> Refused:

@@ -9,9 +9,10 @@ from attrs import frozen
 from sqlglot import exp
 
 from discreet.errors import Refused
+from discreet.hints import suggest_and_list
 from discreet.query.relation.expr import Call, Column, Expr
 from discreet.query.relation.node import Relation, Select, Where
-from discreet.query.sql.refuse import nearest, only, piece, place, refused
+from discreet.query.sql.refuse import only, piece, place, refused
 from discreet.query.sql.typed import Typed, column
 from discreet.tables.catalog import Catalog
 
@@ -91,7 +92,9 @@ def found_in(node: exp.Column, sources: tuple[Source, ...], hidden: frozenset[st
         raise refused(node, "more than one table has a column of this name", "say which one, as in table.column")
     if not found:
         shown = {name for source in sources for name, _ in source.columns}
-        raise Refused(f"{piece(node)}{place(node)}: there is no such column here; {_perhaps_text(node)}{nearest(node.name, shown)}")
+        raise Refused(
+            f"{piece(node)}{place(node)}: there is no such column here; {_perhaps_text(node)}{suggest_and_list(node.name, shown)}"
+        )
     return found[0]
 
 

@@ -13,7 +13,7 @@ from discreet.query.relation.field import Field
 from discreet.query.relation.node import PerUnit, Select, Stack, Within, within_field
 from discreet.query.sql.aggregates import Aggregate
 from discreet.query.sql.grouping import Item, is_grouped, items_of, read_grouped, row_reader
-from discreet.query.sql.kinds import check_statistic
+from discreet.query.sql.kinds import check_arguments
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import located, only, refused
 from discreet.query.sql.scope import Body, Context, Rows, combined, kept, matching, new_name, renamed
@@ -21,8 +21,7 @@ from discreet.query.sql.sources import filtered, read_from, with_columns
 from discreet.query.sql.typed import Typed, literal, of_rows
 from discreet.query.sql.units import names_unit
 
-WITHIN = ("count", "count_of", "count_distinct", "sum", "mean", "min", "max")
-WORDS = {"mean": "avg", "count_of": "count"}
+_WORDS = {"mean": "avg", "count_of": "count"}  # what columns are called
 
 
 def read_query(node: exp.Expr, context: Context) -> Body:
@@ -169,32 +168,38 @@ def _seen(units: list[str], outputs: tuple[tuple[str, Typed], ...]) -> tuple[str
 
 
 def _within(aggregate: Aggregate, reader: Reader, rows: Rows) -> tuple[Within, Field, str]:
-    if aggregate.function not in WITHIN or aggregate.per_group or aggregate.per_row:
+    function = aggregate.entry.per_unit.get(aggregate.spelling)
+    if function is None or aggregate.per_group or aggregate.per_row:
         raise refused(aggregate.node, "within a unit there are COUNT, COUNT(DISTINCT x), SUM, AVG, MIN and MAX", "use one of these")
-    function, expr = argument_of(aggregate, reader)
+    arguments = arguments_of(aggregate, reader)
+    expr = arguments[0] if arguments and isinstance(arguments[0], Typed) else None
     if function in ("sum", "mean") and not (expr is not None and expr.field.unit):
-        check_statistic(aggregate, expr)
-    if function == "count_of" and expr is not None and isinstance(expr.expr, Column) and names_unit(rows.relation, expr.expr.name):
-        function, expr = "count", None  # the unit is never missing
+        check_arguments(aggregate, arguments)
+    if function == "count" and expr is not None and not (isinstance(expr.expr, Column) and names_unit(rows.relation, expr.expr.name)):
+        function = "count_of"
+    elif function == "count":
+        expr = None  # the unit is never missing
     found = Within(function, None if expr is None else expr.expr)
     try:
-        return found, within_field(found, rows.relation.schema), name_of(function, expr)
+        return found, within_field(found, rows.relation.schema), named_after(_WORDS.get(function, function), arguments)
     except Refused as error:
         raise located(aggregate.node, error) from None
 
 
-def argument_of(aggregate: Aggregate, reader: Reader) -> tuple[str, Typed | None]:
-    """The function and what it is of, with FILTER written as CASE."""
-    node, function = aggregate.node, aggregate.function
-    value = None if aggregate.argument is None else reader.read(aggregate.argument)
+def arguments_of(aggregate: Aggregate, reader: Reader) -> tuple[Typed | Fraction, ...]:
+    """What an aggregate is of, with FILTER written as CASE: rows that do not meet it count as NULL."""
+    read = tuple(argument if isinstance(argument, Fraction) else reader.read(argument) for argument in aggregate.arguments)
     if aggregate.when is None:
-        return function, value
+        return read
     when = reader.read(aggregate.when)
-    kept = literal(1) if value is None else value
-    return ("count_of" if function == "count" else function), reader.call(node, "case", when, kept, literal(None))
+
+    def kept(value: Typed) -> Typed:
+        return reader.call(aggregate.node, "case", when, value, literal(None))
+
+    return tuple(value if isinstance(value, Fraction) else kept(value) for value in read or (literal(1),))
 
 
-def name_of(function: str, expr: Typed | None, q: Fraction | None = None, population: bool = False) -> str:
-    """A readable name for an aggregate that was given none."""
-    word = "median" if q == Fraction(1, 2) else WORDS.get(function, function) + ("_pop" if population else "")
-    return f"{word}_{expr.expr.name}" if expr is not None and isinstance(expr.expr, Column) else word
+def named_after(word: str, arguments: tuple[Typed | Fraction, ...]) -> str:
+    """A readable name for an aggregate that was given none: its word, and the columns it is of."""
+    columns = [value.expr.name for value in arguments if isinstance(value, Typed) and isinstance(value.expr, Column)]
+    return "_".join([word, *columns])

@@ -8,13 +8,14 @@ from attrs import evolve
 from sqlglot import exp
 
 from discreet.errors import Refused
+from discreet.hints import suggest_and_list
 from discreet.query.relation.expr import Column
 from discreet.query.relation.node import Join, Relation, Scan, Select
 from discreet.query.sql.grouping import row_reader
 from discreet.query.sql.kinds import check_joined
 from discreet.query.sql.naming import unique
 from discreet.query.sql.reader import flat
-from discreet.query.sql.refuse import located, nearest, only, piece, place, refused
+from discreet.query.sql.refuse import located, only, piece, place, refused
 from discreet.query.sql.scope import Body, Context, Rows, Source, combined, kept, matching, new_name, renamed
 from discreet.query.sql.units import names_unit, same_unit
 from discreet.tables.kind import Kind
@@ -90,7 +91,7 @@ def _known(node: exp.Table, name: exp.Identifier, context: Context) -> tuple[str
         _check_qualified(node)
     tables = matching(name, ((table.name, table) for table in context.catalog.tables))
     if len(tables) != 1:
-        raise Refused(f"{piece(node)}{place(node)}: there is no such table; {nearest(name.name, _names(context))}")
+        raise Refused(f"{piece(node)}{place(node)}: there is no such table; {suggest_and_list(name.name, _names(context))}")
     return tables[0].name, combined(Scan(tables[0], context.catalog.steps_to_unit(tables[0])))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any, final
 
 from attrs import field, frozen
@@ -12,6 +11,7 @@ from sqlglot.errors import ParseError, SqlglotError, TokenError
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]  # as its own documentation imports them
 
 from discreet.errors import Invalid, Refused
+from discreet.hints import closest
 from discreet.query.sql.refuse import BOUNDED
 from discreet.tables.kind import is_storable
 
@@ -67,8 +67,8 @@ def parse(text: str, dialect: str) -> Statement:
 
 
 def _no_dialect(dialect: object) -> str:
-    near = difflib.get_close_matches(dialect.lower(), DIALECTS, 1, 0.75) if isinstance(dialect, str) else []
-    return f'SQL is read in these dialects: {", ".join(DIALECTS)}; write dialect="{near[0] if near else "bigquery"}", for example'
+    near = closest(dialect, DIALECTS, 0.75) if isinstance(dialect, str) else None
+    return f'SQL is read in these dialects: {", ".join(DIALECTS)}; write dialect="{near or "bigquery"}", for example'
 
 
 def _unread(error: SqlglotError, text: str, dialect: str) -> str:

@@ -1,206 +1,24 @@
-"""The road of an estimate: read what is asked, decide, pay, read the rows, release, remember."""
+"""An estimate is bought: pay, read the rows, release, store."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from fractions import Fraction
-from functools import partial
-from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
-from discreet import exact
-from discreet.engines.engine import Engine
-from discreet.errors import Invalid, Refused
-from discreet.exact import Number
-from discreet.extras import missing
 from discreet.ledger.chain import Entry
-from discreet.ledger.payment import Till
-from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.robust.bootstrap import LittleBootstraps, Uncertain
-from discreet.mechanisms.robust.sample_and_aggregate import Aggregate, SampleAndAggregate, block_count
-from discreet.mechanisms.sensitivity import is_replacement
-from discreet.noise.bits import SystemBits
-from discreet.query.canonical import plain
-from discreet.query.fluent import Ask
-from discreet.query.relation.node import check_private, tables_in
-from discreet.session.estimate.blocks import Part, in_blocks, source_of, write_rows
+from discreet.mechanisms.robust.bootstrap import BootstrapEstimate
 from discreet.session.estimate.estimate import Estimate
+from discreet.session.estimate.functions import LONGEST
 from discreet.session.estimate.plan import EstimatePlan
-from discreet.session.estimate.statistics import statistic_plan
-from discreet.tables.catalog import Catalog
-from discreet.tables.kind import Kind
-
-Frame: TypeAlias = Literal["numpy", "pandas", "polars"]
-_RANKS = 60  # blocks for ε = 1: a value beyond all of them weighs e^(−15) of one in the middle
-_LONGEST = 200
-_OF_FUNCTIONS = {"bounds", "blocks", "aggregate", "uncertainty", "columns", "frame", "name"}
-_OF_STATISTICS = {"method", "bounds", "step", "q", "trim", "bound"}
+from discreet.session.pipeline import Pipeline
 
 
-def run(plan: EstimatePlan, till: Till) -> Estimate:
-    """Pay, read, release and remember; the same question at the same price again is free."""
+def release(plan: EstimatePlan, pipeline: Pipeline) -> Estimate:
+    """Give the stored value; else charge the ledger, then read, then store, then answer."""
 
-    def released(paid: Entry) -> Estimate:
-        told = plan.mechanism.release(plan.read())
-        value, spread = told if isinstance(told, Uncertain) else (told, None)
+    def run(paid: Entry) -> Estimate:
+        told = plan.mechanism.release(pipeline.engine.run(plan.statement.text, plan.statement.given).map(plan.prepare))
+        value, spread = told if isinstance(told, BootstrapEstimate) else (told, None)
         value = None if isinstance(value, float) and not math.isfinite(value) else value  # of stable answers: no number that can be kept
-        return Estimate(value, spread, plan.what, plan.how, plan.receipt(paid))
+        return Estimate(value, spread, plan.what, plan.how, plan.priced.receipt(paid, notes=plan.notes))
 
-    return till.once(plan, plan.question, f"estimate {plan.what}"[:_LONGEST], released, Estimate.from_text)
-
-
-def plan_of(
-    ask: Ask[Any],
-    catalog: Catalog,
-    engine: Engine,
-    price: tuple[Fraction, Fraction],
-    what: Callable[[Any], Any] | str,
-    of: str | None,
-    options: dict[str, Any],
-) -> EstimatePlan:
-    """Read and check what was asked: a function of a block's rows, or the name of a statistic of one value for each unit."""
-    if not isinstance(ask, Ask) or ask.keys or ask.statistics:
-        raise Invalid("estimate comes after db.table(...), where, with_columns and per_unit, and instead of group_by and the statistics")
-    check_private(ask.relation)
-    if not all(scanned in catalog.tables for scanned in tables_in(ask.relation)):
-        raise Invalid("this table is of another session: begin with db.table(...) of the session that is asked")
-    known = _OF_STATISTICS if isinstance(what, str) else _OF_FUNCTIONS
-    if unknown := [name for name in options if name not in known]:
-        raise Invalid(f"estimate knows no {unknown[0][:80]}= here; there are {', '.join(sorted(known))}")
-    if isinstance(what, str):
-        return statistic_plan(ask, catalog, engine, price, what, of, **options)
-    if not callable(what):
-        raise Invalid("estimate takes a function of a block's rows, or a name: median, quantile, interquartile range, trimmed mean, mode")
-    if of is not None:
-        raise Invalid("a function picks its columns itself: leave the column out, or name them in columns=[…]")
-    return _block_plan(ask, catalog, engine, price, what, **options)
-
-
-def _block_plan(
-    ask: Ask[Any],
-    catalog: Catalog,
-    engine: Engine,
-    price: tuple[Fraction, Fraction],
-    function: Callable[[Any], Any],
-    *,
-    bounds: tuple[Number, Number] | None = None,
-    blocks: int | None = None,
-    aggregate: Aggregate = "median",
-    uncertainty: bool = False,
-    columns: Sequence[str] | None = None,
-    frame: Frame = "numpy",
-    name: str | None = None,
-) -> EstimatePlan:
-    epsilon, delta = price
-    relation = ask.relation
-    names = _columns(ask, columns)
-    source = source_of(relation, names, engine.dialect)
-    kinds = source.key_kinds
-    if name is not None and not isinstance(name, str):
-        raise Invalid("name must be text, under which this estimate is remembered")
-    lower, upper = (None, None) if bounds is None else _ends(bounds)
-    usual = math.ceil((4 if uncertainty else 1) * _RANKS / epsilon)  # a standard error has a quarter of ε
-    count = block_count(blocks) if blocks is not None else max(20, usual)
-    # a unit that is replaced by another leaves one block and enters one; rows that are thrown by coins keep their place
-    moved = 2 if is_replacement(catalog.adjacency) and relation.has_id else 1
-    estimator = partial(_estimated, function, _framed(frame, dict(zip(names, kinds, strict=True))))
-    mechanism: Mechanism[Any]
-    if uncertainty:
-        if aggregate != "median" or lower is None or upper is None:
-            raise Invalid("uncertainty=True goes with the median of blocks, and bounds=(lower, upper) for the estimates")
-        mechanism = LittleBootstraps(epsilon=epsilon, estimator=estimator, blocks=count, lower=lower, upper=upper, moved=moved)
-    else:
-        if aggregate == "stable" and not delta:
-            raise Refused("a stable answer needs a δ: connect with delta=1e-6, or pass delta=")
-        mass = delta if aggregate == "stable" else Fraction(0)
-        mechanism = SampleAndAggregate(
-            epsilon=epsilon, delta=mass, estimator=estimator, blocks=count, aggregate=aggregate, lower=lower, upper=upper, moved=moved
-        )
-    statement = write_rows(source, catalog.digest)
-    title = name or getattr(function, "__name__", "function").strip("<>")
-    asked = {
-        "is": "Estimate",
-        "relation": plain(relation),
-        "columns": list(names),
-        "name": name
-        if name is not None
-        else f"not named {SystemBits().word():016x}",  # a function is no text: only its name can be asked again
-        "blocks": count,
-        "aggregate": aggregate,
-        "uncertainty": uncertainty,
-        "bounds": [None if end is None else str(end) for end in (lower, upper)],
-    }
-    how = f"{'median' if aggregate == 'median' else aggregate} of {count} blocks of units, each estimated by itself"
-    return EstimatePlan(
-        f"{title} of {ask.said[0]}"[:_LONGEST],
-        how,
-        mechanism,
-        lambda: engine.run(statement.text, statement.given).map(lambda found: in_blocks(found, names, kinds, count)),
-        epsilon,
-        delta if aggregate == "stable" else Fraction(0),
-        catalog,
-        asked,
-        ("the function runs in this process and sees the rows of one block at a time",),
-    )
-
-
-def _columns(ask: Ask[Any], columns: Sequence[str] | None) -> list[str]:
-    """The columns that the function sees: those that are named, or all but the one that names the unit."""
-    schema = ask.relation.schema
-    if columns is not None and (not isinstance(columns, list | tuple) or not all(isinstance(name, str) for name in columns)):
-        raise Invalid("columns must be a list of names, such as ['age', 'cost']")
-    chosen = [name for name, field in schema.items() if not field.unit] if columns is None else list(dict.fromkeys(columns))
-    if not chosen:
-        raise Invalid("name at least one column for the function to see")
-    if unknown := [name for name in chosen if name not in schema]:
-        raise Invalid(
-            f"there is no column {unknown[0][:80]}; there are {', '.join(name for name, field in schema.items() if not field.unit)}"
-        )
-    if any(schema[name].unit for name in chosen):
-        raise Refused("the column that names the protected unit is not shown to a function: rows of a unit are kept together without it")
-    return chosen
-
-
-def _ends(bounds: Any) -> tuple[Fraction, Fraction]:
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise Invalid("bounds must be a pair (lower, upper) between which the estimates lie")
-    low, high = (exact.rational(end, "a bound") for end in bounds)
-    if not low < high:
-        raise Invalid("the lower bound must be below the upper one")
-    return low, high
-
-
-def _framed(frame: Frame, kinds: dict[str, Kind | None]) -> Any:
-    """What the function gets: a dict of arrays, or a data frame whose types follow from the columns' kinds."""
-    if frame == "numpy":
-        return dict
-    try:
-        if frame == "pandas":
-            from pandas import DataFrame
-
-            return DataFrame
-        if frame == "polars":
-            import polars
-
-            types = {Kind.BOOLEAN: polars.Boolean(), Kind.TEXT: polars.String()}
-            typed = {name: types[kind] for name, kind in kinds.items() if kind in types}
-            return lambda columns: polars.DataFrame(
-                {name: column.tolist() if name in typed else column for name, column in columns.items()}, schema_overrides=typed
-            )
-    except ImportError:
-        raise missing(frame) from None
-    raise Invalid("frame must be numpy, pandas or polars")
-
-
-def _estimated(function: Callable[[Any], Any], framed: Any, part: Part | list[Any]) -> Any:
-    """The function's answer for a block, as a plain value that can be kept."""
-    if not isinstance(part, Part):
-        return None
-    told = function(framed({name: column.copy() for name, column in part.columns.items()}))
-    if isinstance(told, np.generic):
-        told = told.item()
-    if isinstance(told, int) and told.bit_length() > _LONGEST:
-        return math.inf if told > 0 else -math.inf
-    return told if told is None or isinstance(told, bool | int | float | str | np.ndarray) else float(told)
+    return pipeline.payments.pay_once(plan, plan.priced.question, f"estimate {plan.what}"[:LONGEST], run, Estimate.from_text)

@@ -10,27 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet import exact
-from discreet.engines.engine import Columns, Engine
+from discreet.engines.dialect import Dialect
+from discreet.engines.engine import Columns
 from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.mechanisms.mean import Mean
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.quantile import Places
-from discreet.mechanisms.robust.bootstrap import Uncertain
+from discreet.mechanisms.robust.bootstrap import BootstrapEstimate
 from discreet.mechanisms.robust.inverse_sensitivity import InverseSensitivity
 from discreet.mechanisms.robust.order_statistics import Robust
 from discreet.mechanisms.robust.propose_test_release import ProposeTestRelease, StableMode
 from discreet.mechanisms.robust.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.plan.bounding import Single
-from discreet.plan.total import Grid as StatGrid
-from discreet.plan.total import on_grid
 from discreet.query.canonical import plain
 from discreet.query.fluent import Ask
+from discreet.query.grid import Grid as StatGrid
 from discreet.query.relation.expr import Column, Expr
 from discreet.query.relation.field import Field
-from discreet.run.execute import received
+from discreet.run.keys import received
 from discreet.run.source import Source
+from discreet.run.values import on_grid
 from discreet.run.write import write_weights
 from discreet.session.estimate.blocks import source_of, typed, write_rows
 from discreet.session.estimate.plan import EstimatePlan
@@ -50,7 +51,7 @@ _HOW = {
 def statistic_plan(
     ask: Ask[Any],
     catalog: Catalog,
-    engine: Engine,
+    dialect: Dialect,
     price: tuple[Fraction, Fraction],
     what: str,
     of: str | None,
@@ -79,12 +80,12 @@ def statistic_plan(
     name = _free(ask)
     computed = ask.with_columns(**{name: of})
     field, expr = computed.relation.schema[name], Column(name)
-    source = Source(computed.relation, (), None, engine.dialect)
+    source = Source(computed.relation, (), None, dialect)
     asked = {"is": "Estimate", "relation": plain(computed.relation), "statistic": what, "method": method}
     if what == "mean":
-        return _mean_plan(catalog, engine, price, source, name, field, of, asked)
+        return _mean_plan(catalog, dialect, price, source, name, field, of, asked)
     if what == "mode":
-        return _mode_plan(ask, catalog, engine, price, source, expr, field, of, asked)
+        return _mode_plan(ask, catalog, dialect, price, source, expr, field, of, asked)
     if field.kind is None or not field.kind.numeric:
         raise Refused(f"the {what} needs a number")
     statistic = _statistic(what, _bounds(field, bounds, of), step, q, trim, catalog)
@@ -94,12 +95,13 @@ def statistic_plan(
     asked |= {"grid": [str(part) for part in (statistic.grid.lower, statistic.grid.upper, statistic.grid.step)]}
     asked |= {"q": None if q is None else str(exact.rational(q)), "trim": str(exact.rational(trim)), "bound": str(bound)}
     grid = StatGrid(statistic.grid.lower, statistic.grid.step, statistic.grid.points)
-    statement = write_weights(source, expr, on_grid("__e0", grid, field.kind, engine.dialect, nudge=""), Single())
+    statement = write_weights(source, expr, on_grid("__e0", grid, field.kind, dialect, nudge=""), Single())
     return EstimatePlan(
         f"{statistic.name} of {of}",
         _HOW[method],
         mechanism,
-        lambda: engine.run(statement.text, statement.given).map(_places),
+        statement,
+        _places,
         price[0],
         delta,
         catalog,
@@ -110,7 +112,7 @@ def statistic_plan(
 
 def _mean_plan(
     catalog: Catalog,
-    engine: Engine,
+    dialect: Dialect,
     price: tuple[Fraction, Fraction],
     source: Source,
     name: str,
@@ -122,12 +124,13 @@ def _mean_plan(
         raise Refused("the mean needs a number")
     if is_replacement(catalog.adjacency):
         raise Refused("where units are replaced their number is public here, and with missing values it is not: ask for AVG in SQL instead")
-    statement = write_rows(source_of(source.relation, [name], engine.dialect), catalog.digest)
+    statement = write_rows(source_of(source.relation, [name], dialect), catalog.digest)
     return EstimatePlan(
         f"mean of {of}",
         "of numbers whose range nobody declared: where they lie is found first, then they are clamped, added and divided",
-        Mean(epsilon=price[0]).then(lambda found: Uncertain(found.value, found.standard_error)),
-        lambda: engine.run(statement.text, statement.given).map(lambda found: _present(typed(found["k0"], field.kind))),
+        Mean(epsilon=price[0]).then(lambda found: BootstrapEstimate(found.value, found.standard_error)),
+        statement,
+        lambda found: _present(typed(found["k0"], field.kind)),
         price[0],
         Fraction(0),
         catalog,
@@ -141,19 +144,20 @@ def _present(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _mode_plan(
-    ask: Ask[Any], catalog: Catalog, engine: Engine, price: tuple[Fraction, Fraction], source: Source, expr: Expr, field: Field, of: str,
+    ask: Ask[Any], catalog: Catalog, dialect: Dialect, price: tuple[Fraction, Fraction], source: Source, expr: Expr, field: Field, of: str,
     asked: dict[str, Any],
 ) -> EstimatePlan:  # fmt: skip
     if field.kind in (Kind.REAL, None) or field.unit:
         raise Refused("the mode needs values that repeat: text, whole numbers, dates or true/false")
     mechanism = StableMode(epsilon=price[0], delta=_some(price[1]), adjacency=catalog.adjacency)
     dated = field.kind in (Kind.DATE, Kind.TIMESTAMP)
-    statement = write_weights(source, expr, engine.dialect.shown("__e0") if dated else "__e0", Single())
+    statement = write_weights(source, expr, dialect.shown("__e0") if dated else "__e0", Single())
     return EstimatePlan(
         f"mode of {of}",
         "by a stability test: told exactly, if no few people could change it",
         mechanism.then(lambda label: _kept(label, field.kind)),
-        lambda: engine.run(statement.text, statement.given).map(lambda found: (found["v"].tolist(), found["w"].tolist())),
+        statement,
+        lambda found: (found["v"].tolist(), found["w"].tolist()),
         *price,
         catalog,
         asked,

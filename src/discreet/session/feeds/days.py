@@ -4,45 +4,59 @@ from __future__ import annotations
 
 import datetime
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, final
+from functools import cached_property
+from typing import Any, ClassVar, final
 
 from attrs import field, frozen
 
-from discreet.errors import Invalid
-from discreet.extras import missing
-from discreet.plots.page import html_table
+from discreet.errors import Invalid, LedgerError
+from discreet.exact import Number
+from discreet.explain.forecast import confidence_of
+from discreet.ledger.chain import digest
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.price import price
+from discreet.ledger.receipt import Kind, Receipt
+from discreet.mechanisms.streams.toeplitz import Toeplitz
+from discreet.mechanisms.streams.tree import Tree
 from discreet.plots.table import NO_ROWS, Series, text_table
-from discreet.session.receipts import price
+from discreet.session.feeds.calendar import Calendar
+from discreet.session.feeds.plan import mechanism_of
+from discreet.session.released import CHANGED, Released
 
 
 @final
 @frozen
 class Opened:
-    """What is kept of a feed that was paid for: its receipt."""
+    """What the ledger keeps of a feed that was paid for: its receipt."""
 
-    receipt: dict[str, Any]
+    receipt: Receipt
+    repeated: bool = False
 
     def to_text(self) -> str:
         """One line of JSON."""
-        return json.dumps(self.receipt, separators=(",", ":"))
+        return json.dumps({"receipt": self.receipt.to_json()}, separators=(",", ":"))
 
     @classmethod
     def from_text(cls, text: str, repeated: bool = True) -> Opened:
         """Read it back."""
-        return cls(json.loads(text))
+        return cls(Receipt.from_json(json.loads(text)["receipt"]), repeated)
 
 
 @final
 @frozen
 class Batch:
-    """What is kept of some days in a row: what was measured of each, in steps of its grid, and the running totals made of it."""
+    """What the ledger keeps of some days in a row: what was measured of each, in steps of its grid, and the running totals made of it."""
 
     first: int
     measured: tuple[int, ...]
     totals: tuple[int | float, ...]
+
+    @staticmethod
+    def name(question: str, place: int) -> str:
+        """The name of a feed's first, second … batch."""
+        return digest([question, place])
 
     def to_text(self) -> str:
         """One line of JSON."""
@@ -56,22 +70,82 @@ class Batch:
             found = json.loads(text)
             return cls(found["first"], tuple(found["measured"]), tuple(found["totals"]))
         except (KeyError, TypeError, ValueError):
-            raise Invalid("this is not a batch of days") from None
+            raise Invalid("this is not a batch of days: open a new feed under another name=…") from None
 
 
 @final
-@frozen(eq=False, repr=False)
-class Days:
-    """The days that were released so far: running totals and windows with their errors. Everything here is public."""
+@frozen(eq=False, repr=False, slots=False)
+class Days(Released):
+    """The days that were released so far: running totals and windows with their errors. Everything here is public.
 
-    every: str
-    first_days: Sequence[datetime.date]
-    totals: Sequence[int | float]
-    errors: Sequence[float]  # half-widths, one for each day
-    windows: Mapping[int, Sequence[int | float]]  # by length
-    window_errors: Mapping[int, Sequence[float]]
-    confidence: float
-    receipt: dict[str, Any] = field(repr=False)
+    All but the totals follows from the receipt: dates, half-widths and windows are computed from it, so they cannot be changed by hand.
+    """
+
+    KINDS: ClassVar[tuple[Kind, ...]] = ("feed",)
+
+    steps: tuple[int | float, ...]  # the running totals, in units of `unit`
+    level: Fraction
+    lengths: tuple[int, ...]  # of the windows
+    receipt: Receipt
+    repeated: bool = field(default=False)
+
+    # ── from the receipt ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _calendar(self) -> Calendar:
+        asked = self.receipt.request
+        return Calendar.of(asked["start"], asked["steps"], asked["every"])
+
+    @cached_property
+    def _mechanism(self) -> Tree | Toeplitz:
+        return mechanism_of(self.receipt.priced)
+
+    @property
+    def every(self) -> str:
+        """Days, weeks or months."""
+        return self._calendar.every
+
+    @property
+    def unit(self) -> Fraction:
+        """What 1 stands for in the stored totals."""
+        return Fraction(self.receipt.request["unit"])
+
+    @property
+    def confidence(self) -> float:
+        """The confidence of the intervals."""
+        return float(self.level)
+
+    @property
+    def first_days(self) -> Sequence[datetime.date]:
+        """The first day of each step."""
+        return self._calendar.first_days[: len(self)]
+
+    @cached_property
+    def totals(self) -> Sequence[int | float]:
+        """The running totals."""
+        return list(self.steps) if self.unit == 1 else [float(self.unit) * total for total in self.steps]
+
+    @cached_property
+    def errors(self) -> Sequence[float]:
+        """The half-width of each running total."""
+        return [self._mechanism.error(self.level, after=t + 1) * float(self.unit) for t in range(len(self))]
+
+    @cached_property
+    def windows(self) -> Mapping[int, Sequence[int | float]]:
+        """The sums of the last so many days, by length."""
+        totals = self.totals
+        return {w: [totals[t] - (totals[t - w] if t >= w else 0) for t in range(len(self))] for w in self.lengths}
+
+    @cached_property
+    def window_errors(self) -> Mapping[int, Sequence[float]]:
+        """The half-widths of the windows; one that is not full is the total."""
+        within = {w: self._mechanism.error(self.level, 1, window=w) * float(self.unit) for w in self.lengths}
+        return {w: [*self.errors[:w], *[within[w]] * (len(self) - w)] for w in self.lengths}
+
+    # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def __len__(self) -> int:
+        return len(self.steps)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -79,68 +153,66 @@ class Days:
         columns = self.to_columns()
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def to_columns(self) -> dict[str, list[Any]]:
-        """The columns by name, as data frames take them."""
-        found: dict[str, list[Any]] = {self.every: list(self.first_days), "total": list(self.totals), "total_error": list(self.errors)}
-        for length, values in self.windows.items():
-            found |= {f"last_{length}": list(values), f"last_{length}_error": list(self.window_errors[length])}
+    def to_columns(self, intervals: bool = True) -> dict[str, list[Any]]:
+        """The columns by name; with intervals, each number is followed by its half-width, as name_error."""
+        found: dict[str, list[Any]] = {self.every: list(self.first_days)}
+        for name, values, errors in self._numbers:
+            found |= {name: list(values)} | ({f"{name}_error": list(errors)} if intervals else {})
         return found
 
-    def __len__(self) -> int:
-        return len(self.totals)
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.rows)
+    @property
+    def _numbers(self) -> list[tuple[str, Sequence[int | float], Sequence[float]]]:
+        windows = [(f"last_{length}", values, self.window_errors[length]) for length, values in self.windows.items()]
+        return [("total", self.totals, self.errors), *windows]
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    @property
-    def series(self) -> list[Series]:
+    @cached_property
+    def series(self) -> tuple[Series, ...]:
         """The columns as they are shown."""
-        windows = [_series(f"last_{n}", values, self.window_errors[n]) for n, values in self.windows.items()]
-        return [Series(self.every, self.first_days, is_key=True), _series("total", self.totals, self.errors), *windows]
+        return Series(self.every, self.first_days, is_key=True), *(_series(*column) for column in self._numbers)
+
+    @property
+    def sureness(self) -> list[str]:
+        """How sure the intervals are."""
+        return [f"± holds {self.confidence * 100:.4g} % of the time for each number, for the noise around the bounded totals"]
+
+    @property
+    def charged(self) -> str:
+        """What all days cost."""
+        return f"all {self.every}s of this feed together cost {price(self.epsilon, self.delta)}, once"
 
     @property
     def small_print(self) -> list[str]:
-        """How sure, and what was paid."""
-        sure = f"± holds {self.confidence * 100:.4g} % of the time for each number, for the noise around the bounded totals"
-        delta = Fraction(self.receipt["delta"])
-        paid = f"ε = {price(Fraction(self.receipt['epsilon']))}" + (f", δ = {price(delta)}" if delta else "")
-        return [sure, f"all {self.every}s of this feed together cost {paid}, once"]
+        """How sure, and what was charged."""
+        return [*self.sureness, self.charged]
 
     def __repr__(self) -> str:
         return "\n".join([text_table(self.series, len(self), empty=NO_ROWS), "", *self.small_print])
 
-    def _repr_html_(self) -> str:
-        return html_table(self.series, len(self), self.small_print, empty=NO_ROWS)
+    # ── keeping it ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def plot(self, path: str | os.PathLike[str] | None = None, column: str = "total") -> Any:
-        """Draw the running total, or a window such as last_7, with its band: a figure, or a file if a path is given."""
-        try:
-            from discreet.plots.bars import draw
-        except ImportError:
-            raise missing("matplotlib") from None
-        key, *drawn = self.series
-        chosen = [one for one in drawn if one.name == column]
-        if not chosen:
-            raise Invalid(f"there is no column of that name; there are {', '.join(one.name for one in drawn)}")
-        return draw([key], chosen[0], len(self), f"± {self.confidence * 100:.4g} % of the time, each · {self.small_print[1]}", path)
+    def answers(self) -> dict[str, Any]:
+        """The totals, and how they are shown."""
+        return {"totals": list(self.steps), "confidence": str(self.level), "windows": list(self.lengths)}
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame."""
-        try:
-            import pandas
-        except ImportError:
-            raise missing("pandas") from None
-        return pandas.DataFrame(self.to_columns())
+    @classmethod
+    def from_answers(cls, answers: Any, receipt: Receipt, repeated: bool) -> Days:
+        """Read back what `answers` gave."""
+        level: Number = Fraction(answers["confidence"])
+        if not all(isinstance(number, int | float) for number in (*answers["totals"], *answers["windows"])):
+            raise ValueError
+        return cls(tuple(answers["totals"]), confidence_of(level), tuple(answers["windows"]), receipt, repeated)
 
-    def to_polars(self) -> Any:
-        """A Polars DataFrame."""
-        try:
-            import polars
-        except ImportError:
-            raise missing("polars") from None
-        return polars.DataFrame(self.to_columns(), strict=False)
+    def _verify_answers(self, ledger: Ledger) -> None:
+        held: list[int | float] = []
+        for place in range(len(self)):
+            if len(held) >= len(self):
+                break
+            stored = ledger.find(Batch.name(self.receipt.question, place))
+            held += [] if stored is None else Batch.from_text(stored["release"]).totals
+        if tuple(held[: len(self)]) != self.steps:
+            raise LedgerError(CHANGED)
 
 
 def _series(name: str, values: Sequence[Any], errors: Sequence[float]) -> Series:

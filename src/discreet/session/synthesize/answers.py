@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.certainty import certainty
 from discreet.algorithms.marginals.domain import Clique, Domain
-from discreet.algorithms.marginals.measured import Measured
+from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import Model
 from discreet.errors import Invalid
 from discreet.session.synthesize.codes import Binned, Coding
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 @final
 @frozen
-class Estimate:
+class ModelAnswer:
     """An answer from the model, its standard error, and whether all of it was measured (else it rests on the model)."""
 
     value: float
@@ -39,7 +39,7 @@ class Answers:
 
     codings: Sequence[Coding]
     model: Model
-    measured: Sequence[Measured]
+    measured: Sequence[NoisyMeasurement]
     residuals: bool  # whether residuals were measured, or marginals
 
     @property
@@ -47,7 +47,7 @@ class Answers:
         """The columns and how many codes each has."""
         return self.model.domain
 
-    def answer(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> Estimate:
+    def answer(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> ModelAnswer:
         """How many records meet a condition, or the mean of a number over them."""
         if where is not None and not isinstance(where, Mapping):
             raise Invalid('conditions are a dict, such as {"dept": "er", "age": (30, 39)}')
@@ -65,7 +65,7 @@ class Answers:
         known = inside * self._along(clique, mean, np.isfinite(self._middles(mean)).astype(np.float64))
         weight = float((cells * known).sum())
         if weight <= 0:
-            return Estimate(float("nan"), float("inf"), False)
+            return ModelAnswer(float("nan"), float("inf"), False)
         value = float((cells * known * np.nan_to_num(values)).sum()) / weight
         noise = self._estimate(value, clique, known * (np.nan_to_num(values) - value) / weight)
         return evolve(noise, error=float(np.hypot(noise.error, self._blur(mean))))
@@ -113,6 +113,6 @@ class Answers:
         place = self.domain.clique([name])[0]
         return values.reshape([-1 if i == place else 1 for i in clique])
 
-    def _estimate(self, value: float, clique: Clique, weights: Floats) -> Estimate:
+    def _estimate(self, value: float, clique: Clique, weights: Floats) -> ModelAnswer:
         found = certainty(self.domain, self.measured, self.residuals, self.model.total, clique, weights)
-        return Estimate(value, found.error, found.measured)
+        return ModelAnswer(value, found.error, found.measured)

@@ -14,7 +14,7 @@ from discreet.algorithms.marginals.counts import Marginals
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.engines.engine import Columns, Engine
 from discreet.mechanisms.sensitivity import Adjacency
-from discreet.plan.bounding import Bounding, Rows, Single, moved
+from discreet.plan.bounding import Bounding, Rows, Single, between_neighbours
 from discreet.private import Private
 from discreet.query.relation.expr import Column
 from discreet.query.relation.node import Relation
@@ -39,9 +39,9 @@ class EngineCounts:
         self._engine = engine
         self._bounding: Bounding = Single() if relation.one_row else Rows(rows, one=ONE)
         self._source = Source(relation, tuple((name, Column(name)) for name in names), None, engine.dialect)
-        reach = moved(self._bounding.reach, adjacency, signed=False)
-        self.one, self.moved, self.length = self._bounding.one, reach.l1, Fraction(reach.l2)
-        self.gained = self._bounding.reach.l1  # what a unit has, so what goes and what comes when it is replaced
+        both = between_neighbours(self._bounding.sensitivity, adjacency, signed=False)
+        self.one, self.l1_sensitivity, self.l2_sensitivity = self._bounding.one, both.l1, Fraction(both.l2)
+        self.one_sided_sensitivity = self._bounding.sensitivity.l1  # of what a unit has: what goes and what comes when it is replaced
         self._known: dict[Clique, Private[Integers]] = {}
         self.progress: Callable[[int, int], None] = lambda done, of: None
 

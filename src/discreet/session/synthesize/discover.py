@@ -10,9 +10,10 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet.errors import Invalid, Refused
-from discreet.loss.loss import Loss
+from discreet.ledger.receipt import Paid
 from discreet.query.relation.field import Field
 from discreet.query.relation.node import Relation
+from discreet.session.release import Release
 from discreet.session.synthesize.codes import Coding, Listed, binned, dated, quoted
 from discreet.tables.kind import Kind, Value
 
@@ -24,16 +25,7 @@ SHARE = Fraction(1, 10)  # of ε, and half of δ, for what is found, if anything
 
 @final
 @frozen
-class Discovery:
-    """How a question in SQL over the table is asked for a price, which gives a Release, and what it costs: None if it was asked before."""
-
-    ask: Callable[[str, Fraction, Fraction], Any]
-    price: Callable[[str, Fraction, Fraction], Loss | None]
-
-
-@final
-@frozen
-class Open:
+class Undeclared:
     """What is not declared: columns whose values or bounds must be found, and whether the number of a unit's rows must."""
 
     values: tuple[str, ...] = ()
@@ -83,7 +75,7 @@ def _reason(column: Field) -> str:
     if column.unit:
         return "it names who is protected"
     if column.kind is Kind.TIMESTAMP:
-        return "it holds moments: make a date of it, with_columns(day=\"DATE_TRUNC('day', at)\")"
+        return "timestamps are not supported here: convert to a date, with_columns(day=\"DATE_TRUNC('day', at)\")"
     if column.kind is Kind.DATE and not _bounded(column):
         return "it holds dates without bounds: declare bounds={...}"
     if column.kind is None:
@@ -95,7 +87,7 @@ def _bounded(column: Field) -> bool:
     return column.range is not None and column.range.known
 
 
-def open_things(columns: Columns, one_row: bool, rows: int | None) -> Open:
+def undeclared(columns: Columns, one_row: bool, rows: int | None) -> Undeclared:
     """What must be found before codes are known."""
     values, bounds = [], []
     for name in columns.names:
@@ -106,7 +98,7 @@ def open_things(columns: Columns, one_row: bool, rows: int | None) -> Open:
             values.append(name)
         elif not _bounded(column):
             bounds.append(name)
-    return Open(tuple(values), tuple(bounds), not one_row and rows is None)
+    return Undeclared(tuple(values), tuple(bounds), not one_row and rows is None)
 
 
 @final
@@ -124,7 +116,7 @@ class Discovered:
 class Questions:
     """What is asked for what is open, each for an equal part of (ε, δ): values by a count of each, bounds and rows by sums and counts."""
 
-    things: Open
+    things: Undeclared
     table: str
     schema: Collection[str]
     epsilon: Fraction
@@ -167,20 +159,20 @@ class Questions:
         return f"SELECT COUNT(*) AS {self.names[1]} FROM {quoted(self.table)}"
 
 
-def discover(questions: Questions, find: Discovery) -> Discovered:
-    """Ask for what is open."""
+def discover(questions: Questions, answer: Callable[[int], Release]) -> tuple[Discovered, list[Paid]]:
+    """Ask for what is not declared, one question after the other; what was discovered, and the payments for it."""
     things, value = questions.things, questions.names[0]
-    if not things.questions:
-        return Discovered()
+    told = [answer(place) for place in range(things.questions)]
+    columns = [*things.values, *things.bounds, *(["rows"] if things.rows else [])]
     values, bounds, rows = {}, {}, None
-    for name in things.values:
-        found = find.ask(questions.values_of(name), questions.each, questions.mass)
-        values[name] = tuple(row[value] for row in found.rows if _is_category(row[value]))[:CATEGORIES]
-    for name in things.bounds:
-        bounds[name] = _ends(find.ask(questions.bounds_of(name), questions.each, Fraction(0)).receipt["found"]["bounds"])
-    if things.rows:
-        rows = int(find.ask(questions.rows, questions.each, Fraction(0)).receipt["found"]["limits"].get("rows", 1))
-    return Discovered(values, bounds, rows)
+    for place, (name, found) in enumerate(zip(columns, told, strict=True)):
+        if place < len(things.values):
+            values[name] = tuple(row[value] for row in found.rows if _is_category(row[value]))[:CATEGORIES]
+        elif place < len(things.values) + len(things.bounds):
+            bounds[name] = _ends(found.receipt.discovered["bounds"])
+        else:
+            rows = int(found.receipt.discovered["limits"].get("rows", 1))
+    return Discovered(values, bounds, rows), [paid for found in told for paid in found.receipt.payments]
 
 
 def _free(word: str, schema: Collection[str]) -> str:

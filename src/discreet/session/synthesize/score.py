@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.certainty import certainty
 from discreet.algorithms.marginals.domain import Clique, Domain
-from discreet.algorithms.marginals.measured import Measured, merged
+from discreet.algorithms.marginals.measured import NoisyMeasurement, merge_measurements
 from discreet.algorithms.marginals.model import Model
 from discreet.algorithms.marginals.residual import marginal_from
 
@@ -33,14 +33,14 @@ class Compared:
 
 def compared(
     domain: Domain,
-    measured: Sequence[Measured],
+    measured: Sequence[NoisyMeasurement],
     residuals: bool,
     model: Model,
     codes: Sequence[NDArray[np.int64]],
     cliques: Sequence[Clique],
 ) -> list[Compared]:
     """Marginals beside what was measured of them; those of which something was not are left out."""
-    direct = {} if residuals else {one.clique: one for one in merged(measured)}
+    direct = {} if residuals else {one.clique: one for one in merge_measurements(measured)}
     known = {one.clique: one.values for one in measured}
     found = []
     for clique in cliques:

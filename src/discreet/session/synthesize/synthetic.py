@@ -3,61 +3,49 @@
 from __future__ import annotations
 
 import base64
-import csv
-import json
 import os
 import zlib
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.domain import Clique, Domain
-from discreet.algorithms.marginals.measured import Measured, merged, total_of
+from discreet.algorithms.marginals.measured import NoisyMeasurement, merge_measurements, total_of
 from discreet.algorithms.marginals.methods import model_of
 from discreet.algorithms.marginals.model import Model
 from discreet.algorithms.marginals.result import Result
 from discreet.algorithms.marginals.rows import make_rows
 from discreet.algorithms.marginals.workload import Workload
-from discreet.errors import Invalid
 from discreet.extras import require
-from discreet.ledger.chain import digest as seal_of
-from discreet.loss import record
-from discreet.session.receipts import together
-from discreet.session.synthesize.answers import Answers, Estimate
+from discreet.ledger.price import price
+from discreet.ledger.receipt import Kind, Receipt
+from discreet.plots.table import Series
+from discreet.session.released import Released
+from discreet.session.synthesize.answers import Answers, ModelAnswer
 from discreet.session.synthesize.codes import Coding
 from discreet.session.synthesize.recording import coding_from
 from discreet.session.synthesize.score import Compared, compared
 
 _COMPARED = 300  # marginals that are scored
 
-NOT_SAVED = "this is not a synthetic table that was saved here: give a file that `save` wrote"
-_MALFORMED = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    TypeError,
-    ValueError,
-    zlib.error,
-)  # what reading a file that nobody wrote raises
-
 
 @final
 @frozen(eq=False, repr=False, slots=False)
-class Synthetic:
-    """A table that was never anybody's. Everything here follows from what was measured and costs nothing again."""
+class Synthetic(Released):
+    """Synthetic rows, no real person. Everything here follows from what was measured and costs nothing again."""
 
-    receipt: dict[str, Any]
-    measured: tuple[Measured, ...]
+    KINDS: ClassVar[tuple[Kind, ...]] = ("synthetic table",)
+
+    receipt: Receipt
+    measured: tuple[NoisyMeasurement, ...]
     repeated: bool = field(default=False)
 
     @classmethod
-    def of(cls, receipt: dict[str, Any], result: Result) -> Synthetic:
+    def of(cls, receipt: Receipt, result: Result) -> Synthetic:
         """A table that was just made; its model need not be fitted again."""
         made = cls(receipt, result.measured)
         made.__dict__["model"] = result.model
@@ -68,7 +56,7 @@ class Synthetic:
     @cached_property
     def codings(self) -> tuple[Coding, ...]:
         """The columns with their codes."""
-        return tuple(coding_from(plain) for plain in self.receipt["asked"]["codings"])
+        return tuple(coding_from(plain) for plain in self.receipt.discovered["codings"])
 
     @cached_property
     def domain(self) -> Domain:
@@ -78,27 +66,17 @@ class Synthetic:
     @cached_property
     def workload(self) -> Workload:
         """The marginals that it should get right."""
-        return Workload(self.domain, {tuple(clique): weight for clique, weight in self.receipt["asked"]["workload"]})
+        return Workload(self.domain, {tuple(clique): weight for clique, weight in self.receipt.discovered["workload"]})
 
     @property
     def method(self) -> str:
         """How it was made."""
-        return str(self.receipt["asked"]["method"])
+        return str(self.receipt.discovered["method"])
 
     @cached_property
     def model(self) -> Model:
         """The distribution that rows and answers come from."""
-        return model_of(self.receipt["asked"]["method"], self.domain, self.measured)
-
-    @property
-    def epsilon(self) -> Fraction:
-        """What was paid for it, all in all."""
-        return Fraction(self.receipt["epsilon"])
-
-    @property
-    def delta(self) -> Fraction:
-        """The chance that was paid with it."""
-        return Fraction(self.receipt["delta"])
+        return model_of(self.receipt.discovered["method"], self.domain, self.measured)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -108,7 +86,7 @@ class Synthetic:
     @property
     def total(self) -> float:
         """How many records there are, by what was measured."""
-        return max(1.0, float(self.measured[0].values[0])) if self.method == "residuals" else total_of(merged(self.measured))
+        return max(1.0, float(self.measured[0].values[0])) if self.method == "residuals" else total_of(merge_measurements(self.measured))
 
     def __len__(self) -> int:
         return max(1, round(self.total))
@@ -130,24 +108,10 @@ class Synthetic:
         """The rows, a dict for each."""
         return [dict(zip(self.data, row, strict=True)) for row in zip(*self.data.values(), strict=True)]
 
-    def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame."""
-        require("pandas")
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> Any:
-        """The rows as a Polars DataFrame."""
-        require("polars")
-        import polars
-
-        return polars.from_arrow(self.to_arrow())
-
-    def to_arrow(self) -> Any:
-        """The rows as an Arrow table."""
-        require("pyarrow")
-        import pyarrow
-
-        return pyarrow.table(self.data)
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """The columns as they are shown."""
+        return tuple(Series(name, values) for name, values in self.data.items())
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as a Parquet file."""
@@ -156,20 +120,13 @@ class Synthetic:
 
         pyarrow.parquet.write_table(self.to_arrow(), os.fspath(path))
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows as a CSV file."""
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(self.data)
-            writer.writerows(zip(*self.data.values(), strict=True))
-
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def _answers(self) -> Answers:
         return Answers(self.codings, self.model, self.measured, self.method == "residuals")
 
-    def answer(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> Estimate:
+    def answer(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> ModelAnswer:
         """How many records have these values, or the mean of a number over them; from the model, not from rows.
 
         `where={"dept": "er", "age": (30, 39), "sex": ["f", "x"]}`: a value, several in a list, a pair of ends for a number, None for none.
@@ -206,89 +163,52 @@ class Synthetic:
             for one in self.compared()
         ]
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Each column as it was measured and as it is in the rows; into a file (PNG, SVG or PDF) if a path is given."""
+    def plot(self, path: str | os.PathLike[str] | None = None, column: str | None = None) -> Any:
+        """Each column, or the one that is named, as it was measured and as it is in the rows; a file if a path is given."""
         require("matplotlib")
-        from discreet.plots.synthetic import Panel, draw
+        from discreet.plots.synthetic import Panel, draw_marginals
 
         panels = []
-        for one in self.compared([(i,) for i in self.domain.columns]):
+        for one in self.compared([self.domain.clique([name]) for name in (self.columns if column is None else [column])]):
             coding = self.codings[one.clique[0]]
             panels.append(Panel(coding.name, [coding.label(code) for code in range(coding.size)], one.measured, one.rows, one.noise))
-        return draw(panels, path)
+        return draw_marginals(panels, path)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def to_text(self) -> str:
-        """Everything, as text that `from_text` reads back to the same table."""
-        said = {"receipt": self.receipt, "measured": [_written(one) for one in self.measured]}
-        return json.dumps(said | {"seal": seal_of(said)}, ensure_ascii=True)
+    def answers(self) -> dict[str, Any]:
+        """What was measured, as plain values."""
+        return {"measured": [_written(one) for one in self.measured]}
 
     @classmethod
-    def from_text(cls, text: str, repeated: bool = False) -> Synthetic:
-        """Read back what `to_text` wrote."""
-        try:
-            said = json.loads(text)
-            whole = seal_of({"receipt": said["receipt"], "measured": said["measured"]}) == said["seal"]
-        except (*_MALFORMED, RecursionError):
-            raise Invalid(NOT_SAVED) from None
-        if not whole:  # before anything of it is unpacked
-            raise Invalid("this synthetic table was changed after it was saved: load the file as it was written")
-        try:
-            found = cls(said["receipt"], tuple(_read(one) for one in said["measured"]), repeated)
-            _check(found)
-        except _MALFORMED:
-            raise Invalid(NOT_SAVED) from None
+    def from_answers(cls, answers: Any, receipt: Receipt, repeated: bool) -> Synthetic:
+        """Read back what `answers` gave."""
+        found = cls(receipt, tuple(_read(one) for one in answers["measured"]), repeated)
+        for clique in (*found.workload.weights, *(one.clique for one in found.measured)):
+            found.domain.shape(clique)  # whatever is used later is there
         return found
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Keep it in a file."""
-        try:
-            Path(path).write_text(self.to_text(), encoding="utf-8")
-        except OSError:
-            raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder is there and may be written to") from None
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Synthetic:
-        """Read it from a file."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except OSError:
-            raise Invalid(f"{os.fspath(path)} cannot be read: check that it is there and may be read") from None
-        except UnicodeDecodeError:
-            raise Invalid(NOT_SAVED) from None
-        return cls.from_text(text)
-
     def explain(self) -> str:
-        """Who is protected, what was measured and paid, and what the same table costs several units together."""
-        loss = record.from_json(self.receipt["loss"])
-        return "\n".join([repr(self), *together(loss, self.epsilon, self.delta)])
+        """Who is protected, what was measured and charged, and what the same table costs several units together."""
+        return "\n".join([repr(self), *super().explain().splitlines()])
 
     def __repr__(self) -> str:
-        price = f"ε = {float(self.epsilon):.4g}, δ = {float(self.delta):.2g}"
         lines = [
-            f"Synthetic({self.receipt['table']}: {len(self):,} rows × {len(self.columns)} columns; {self.method}, "
-            f"{len(self.measured):,} measurements; {price})",
+            f"Synthetic({self.receipt.request['table']}: {len(self):,} rows × {len(self.columns)} columns; {self.method}, "
+            f"{len(self.measured):,} measurements; {price(self.epsilon, self.delta)})",
             "  " + ", ".join(f"{coding.name} ({coding.size})" for coding in self.codings),
-            f"  protects {self.receipt['protected']}; ledger entry {self.receipt['ledger']['sequence']}"
+            f"  protects {self.receipt.protected}; ledger entry {self.receipt.sequence}"
             + (" (made before, so free now)" if self.repeated else ""),
-            *(f"  {note}" for note in self.receipt["notes"]),
+            *(f"  {note}" for note in self.receipt.notes),
         ]
         return "\n".join(lines)
 
 
-def _written(one: Measured) -> dict[str, Any]:
+def _written(one: NoisyMeasurement) -> dict[str, Any]:
     packed = base64.b64encode(zlib.compress(one.values.astype("<f8").tobytes(), 6)).decode()
     return {"clique": list(one.clique), "deviation": one.deviation, "values": packed}
 
 
-def _check(found: Synthetic) -> None:
-    """Look at everything that is used later: a seal says that a file was not changed, not that it makes sense."""
-    found.explain()
-    for clique in (*found.workload.weights, *(one.clique for one in found.measured)):
-        found.domain.shape(clique)
-
-
-def _read(said: Mapping[str, Any]) -> Measured:
+def _read(said: Mapping[str, Any]) -> NoisyMeasurement:
     values = np.frombuffer(zlib.decompress(base64.b64decode(said["values"])), "<f8").astype(np.float64)
-    return Measured(tuple(said["clique"]), values, float(said["deviation"]))
+    return NoisyMeasurement(tuple(said["clique"]), values, float(said["deviation"]))

@@ -1,0 +1,280 @@
+"""Receipts: one class and one format for everything that can be bought, made and verified here and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, final, get_args
+
+from attrs import field, frozen
+
+from discreet.errors import Error, Invalid, LedgerError
+from discreet.ledger.chain import Entry, digest
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.price import price
+from discreet.loss import record
+from discreet.loss.loss import Loss, compose
+from discreet.loss.notions import Approx
+from discreet.mechanisms.sensitivity import Adjacency
+
+FORMAT = 2
+CONFIDENCE = Fraction(95, 100)  # of intervals, unless a request says otherwise
+Kind: TypeAlias = Literal["question", "synthetic table", "estimate", "conversation", "threshold stream", "feed", "graph"]
+STATEFUL: tuple[Kind, ...] = ("conversation", "threshold stream")  # paid step by step; the ledger keeps payments, and no answers
+_MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
+_FIELDS = {"format", "kind", "question", "request", "epsilon", "delta", "confidence", "protected", "adjacency", "policy", "version"} | {
+    "payments", "discovered", "steps", "notes", "dry_run", "hash",
+}  # fmt: skip
+_NOT_A_RECEIPT = "this is not a receipt: give what `receipt.to_json()` or `save` wrote"
+
+
+@final
+@frozen(slots=False)
+class PricedRequest:
+    """A request at its price, under what was declared: all that names a purchase, as plain values and without data."""
+
+    kind: Kind
+    request: Mapping[str, Any]
+    epsilon: Fraction
+    delta: Fraction
+    protected: str
+    adjacency: Adjacency
+    policy: str  # the digest of all that was declared
+    version: str  # of the data, as its owner declared it
+    confidence: Fraction = CONFIDENCE
+
+    @cached_property
+    def question(self) -> str:
+        """The name under which the ledger charges and stores it; equal requests at equal prices share it."""
+        price = [str(self.epsilon), str(self.delta), str(self.confidence)]
+        return digest([self.kind, self.request, *price, self.policy, self.version])
+
+    def receipt(
+        self,
+        paid: Entry,
+        *,
+        discovered: Mapping[str, Any] | None = None,
+        steps: Sequence[tuple[str, Loss]] = (),
+        notes: Sequence[str] = (),
+        before: Sequence[Paid] = (),
+    ) -> Receipt:
+        """The receipt of a purchase that one entry of the ledger pays for, after what was paid `before` for its discovery."""
+        return Receipt(self, (*before, Paid.of(paid)), dict(discovered or {}), tuple(steps), tuple(notes))
+
+
+@final
+@frozen
+class Paid:
+    """One payment: what it was for, its loss, and the entry of the ledger that charged it."""
+
+    question: str
+    loss: Loss
+    sequence: int
+    entry: str
+
+    @classmethod
+    def of(cls, entry: Entry) -> Paid:
+        """The payment that an entry records."""
+        return cls(entry.body["question"], record.from_json(entry.body["loss"]), entry.sequence, entry.hash)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"question": self.question, "loss": record.to_json(self.loss), "sequence": self.sequence, "entry": self.entry}
+
+    def verify(self, ledger: Ledger) -> None:
+        """Raise LedgerError unless the ledger has this payment."""
+        known = isinstance(self.sequence, int) and 0 <= self.sequence < ledger.length
+        entry = ledger.entry(self.sequence) if known else None
+        if entry is None or entry.hash != self.entry:
+            raise LedgerError("the ledger has no such entry: verify this receipt against the ledger that it was paid from")
+        body = entry.body
+        if entry.kind != "spend" or body["question"] != self.question or body["loss"] != record.to_json(self.loss):
+            raise LedgerError("the ledger's entry pays for another question or another price than this receipt states: do not trust it")
+
+
+@final
+@frozen(repr=False, slots=False)
+class Receipt:
+    """What was bought, at which price, for whose protection, and the ledger entries that paid for it.
+
+    A receipt holds nothing of the data but what mechanisms released on the way (`discovered`). Its hash covers every field.
+    """
+
+    priced: PricedRequest
+    payments: tuple[Paid, ...]
+    discovered: dict[str, Any] = field(factory=dict)
+    steps: tuple[tuple[str, Loss], ...] = ()  # what was done within the last payment, where that is told
+    notes: tuple[str, ...] = ()
+    dry_run: bool = False
+
+    # ── what it states ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def kind(self) -> Kind:
+        """What was bought."""
+        return self.priced.kind
+
+    @property
+    def request(self) -> Mapping[str, Any]:
+        """What was asked, as plain values."""
+        return self.priced.request
+
+    @property
+    def question(self) -> str:
+        """The name of the request at its price."""
+        return self.priced.question
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The ε charged, all in all."""
+        return self.priced.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ charged."""
+        return self.priced.delta
+
+    @property
+    def protected(self) -> str:
+        """Who is protected."""
+        return self.priced.protected
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """Which tables are neighbours: one unit is added or removed, or replaced."""
+        return self.priced.adjacency
+
+    @cached_property
+    def loss(self) -> Loss:
+        """What all payments together cost, as a term."""
+        return compose(paid.loss for paid in self.payments)
+
+    @property
+    def sequence(self) -> int | None:
+        """The ledger entry of the last payment; None before the first."""
+        return self.payments[-1].sequence if self.payments else None
+
+    # ── as plain values ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain values, with a hash over all of it."""
+        asked = self.priced
+        said = {
+            "format": FORMAT,
+            "kind": asked.kind,
+            "question": asked.question,
+            "request": asked.request,
+            "epsilon": str(asked.epsilon),
+            "delta": str(asked.delta),
+            "confidence": str(asked.confidence),
+            "protected": asked.protected,
+            "adjacency": asked.adjacency,
+            "policy": asked.policy,
+            "version": asked.version,
+            "payments": [paid.to_json() for paid in self.payments],
+            "discovered": self.discovered,
+            "steps": [[what, record.to_json(loss)] for what, loss in self.steps],
+            "notes": list(self.notes),
+            "dry_run": self.dry_run,
+        }
+        return said | {"hash": digest(said)}
+
+    @classmethod
+    def from_json(cls, said: Any) -> Receipt:
+        """Read back what `to_json` gave; raise Invalid if it is none, of another version, or was changed."""
+        try:
+            fits = said["hash"] == digest({name: value for name, value in said.items() if name != "hash"})
+            made, whole = said["format"], set(said) == _FIELDS
+        except (*_MALFORMED, Invalid):
+            raise Invalid(_NOT_A_RECEIPT) from None
+        if not fits and whole:
+            raise Invalid("this receipt was changed: its hash does not fit what it states. Use the one that was written")
+        if fits and made != FORMAT:
+            raise Invalid(f"this receipt has format {str(made)[:20]}, and this version reads {FORMAT}: use the version that wrote it")
+        try:
+            found = cls._read(said)
+            written = found.to_json()
+        except (*_MALFORMED, Error):
+            raise Invalid(_NOT_A_RECEIPT) from None
+        if said["question"] != written["question"]:
+            raise Invalid("this receipt names another question than the one it states: do not trust it")
+        if not whole or said != written:
+            raise Invalid(_NOT_A_RECEIPT)
+        return found
+
+    @classmethod
+    def _read(cls, said: Any) -> Receipt:
+        names = ("protected", "adjacency", "policy", "version")
+        texts = [*(said[name] for name in names), *said["notes"], *(what for what, _ in said["steps"])]
+        dicts = [said["request"], said["discovered"]]
+        if said["kind"] not in get_args(Kind) or said["adjacency"] not in get_args(Adjacency) or not isinstance(said["dry_run"], bool):
+            raise ValueError
+        if not all(isinstance(text, str) for text in texts) or not all(isinstance(one, dict) for one in dicts):
+            raise ValueError
+        epsilon, delta = (Fraction(said[name]) for name in ("epsilon", "delta"))
+        protected, adjacency, policy, version = (said[name] for name in names)
+        level = Fraction(said["confidence"])
+        asked = PricedRequest(said["kind"], said["request"], epsilon, delta, protected, adjacency, policy, version, level)
+        payments = [Paid(one["question"], record.from_json(one["loss"]), one["sequence"], one["entry"]) for one in said["payments"]]
+        steps = [(what, record.from_json(loss)) for what, loss in said["steps"]]
+        return cls(asked, tuple(payments), said["discovered"], tuple(steps), tuple(said["notes"]), said["dry_run"])
+
+    # ── verifying ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def verify(self, ledger: Ledger | None = None) -> None:
+        """Check that what was done costs no more than stated, and with a ledger that it was paid there; else raise Invalid or LedgerError.
+
+        Without a ledger this shows that the receipt agrees with itself, and anyone can write one that does: payment is not seen.
+        """
+        if self.dry_run:
+            raise Invalid("this is the receipt of a dry run: nothing was paid. Release the question and verify that receipt")
+        if not self.loss.within(Approx(self.epsilon, self.delta)):
+            raise Invalid(f"what was done costs more than the {price(self.epsilon, self.delta)} that this receipt states: do not trust it")
+        if ledger is not None:
+            self._verify_paid(ledger)
+
+    def _verify_paid(self, ledger: Ledger) -> None:
+        for paid in self.payments:
+            paid.verify(ledger)
+        if self.payments and self.payments[-1].question != self.question:
+            raise LedgerError("the ledger's entry pays for another question than this receipt states: do not trust it")
+        if (self.protected, self.adjacency) != (ledger.terms.unit, ledger.terms.adjacency):
+            raise LedgerError("the ledger protects somebody else than this receipt states: do not trust it")
+        if self.kind in STATEFUL:
+            self._verify_steps(ledger)
+        elif self.held_by(ledger)["receipt"] != self.to_json():
+            raise LedgerError("the ledger holds another receipt for this payment: this one was changed, or made up")
+
+    def _verify_steps(self, ledger: Ledger) -> None:
+        """A run that is paid step by step: every payment up to the last is listed, and nothing stands beside them."""
+        last = -1 if self.sequence is None else self.sequence
+        charged = [entry.sequence for entry in ledger.entries() if entry.kind == "spend" and entry.body["question"] == self.question]
+        if [paid.sequence for paid in self.payments] != [sequence for sequence in charged if sequence <= last]:
+            raise LedgerError("the ledger has payments for this run that this receipt does not list: do not trust it")
+        if self.discovered or self.steps or self.notes:
+            raise LedgerError("something stands in this receipt that its ledger does not know: do not trust it")
+
+    def stored_text(self, ledger: Ledger) -> str:
+        """What the ledger stored for the last payment."""
+        stored = ledger.release_of(ledger.entry(self.payments[-1].sequence)) if self.payments else None
+        if stored is None:
+            raise LedgerError("this was paid for, but the ledger holds no answer to it: what is shown with it was made up")
+        return str(stored["release"])
+
+    def held_by(self, ledger: Ledger) -> dict[str, Any]:
+        """The same as plain values."""
+        held: dict[str, Any] = json.loads(self.stored_text(ledger))
+        return held
+
+    def __repr__(self) -> str:
+        entry = "dry run" if self.dry_run else "nothing paid yet" if self.sequence is None else f"ledger entry {self.sequence}"
+        return f"Receipt({self.kind}; {price(self.epsilon, self.delta)}; protects {self.protected}; {entry})"
+
+
+def verify_receipt(said: Any, ledger: Ledger | None = None) -> Receipt:
+    """Read a receipt from plain values and verify it, with a ledger also that it was paid there."""
+    receipt = Receipt.from_json(said)
+    receipt.verify(ledger)
+    return receipt

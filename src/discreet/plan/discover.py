@@ -1,0 +1,90 @@
+"""Plan what must be discovered first: contribution limits, groups, bounds; each with its share of the price."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from attrs import evolve
+
+from discreet.errors import Refused
+from discreet.mechanisms.sensitivity import Adjacency
+from discreet.plan.discovery import Discovery, KeyDiscovery, LimitDiscovery, open_ends
+from discreet.query.canonical import digest
+from discreet.query.question import Question
+from discreet.query.relation.expr import Column, field_of
+from discreet.tables.table import MOST_CONTRIBUTED, Contributions
+
+_KEYS, _BOUND, _LIMIT = Fraction(1, 4), Fraction(1, 5), Fraction(1, 10)  # what discoveries take of ε, each
+_MOST = Fraction(1, 2)  # and all together
+
+
+def plan_discoveries(
+    question: Question, adjacency: Adjacency, limits: Contributions, groups_hidden: bool, epsilon: Fraction, delta: Fraction
+) -> tuple[Discovery, ...]:
+    """The discoveries in their order: limits, groups, bounds; together they take half of ε at most."""
+    found: list[Discovery] = [LimitDiscovery(what, epsilon * _LIMIT, adjacency) for what in open_limits(question, limits)]
+    hidden = _hidden(question, groups_hidden)
+    if hidden and delta == 0:
+        raise Refused("MODE over values that are not declared needs a delta above 0: declare the column's keys, or give the budget a delta")
+    share = delta / 2 if question.additive else delta
+    for name in hidden:
+        limit = _limit_of_groups(question, limits) if name is None else _limit_of_values(question, limits)
+        found.append(KeyDiscovery(epsilon * _KEYS, share / len(hidden), limit, digest(question), name, adjacency))
+    for expr, name in question.numbers.items():
+        interval = field_of(expr, question.schema).range
+        if interval is not None and not interval.known:
+            called = expr.name if isinstance(expr, Column) else f"the argument of {name}"
+            found += open_ends(expr, called, interval, epsilon * _BOUND, adjacency)
+    taken = sum((one.epsilon for one in found), Fraction(0))
+    factor = min(Fraction(1), _MOST * epsilon / taken) if taken else Fraction(1)
+    scaled = tuple(evolve(one, epsilon=one.epsilon * factor) for one in found)
+    for one in scaled:
+        if isinstance(one, KeyDiscovery):
+            evolve(one, limit=one.limit or 1).mechanism.chance(1)  # an ε that is too small is refused now, not after paying
+    return scaled
+
+
+def open_limits(question: Question, limits: Contributions) -> list[str]:
+    """Which contribution limits are needed and not declared."""
+    if question.relation.one_row or limits.rows is not None:
+        return []
+    if counts_units_only(question):
+        return ["groups"] if question.keys and limits.groups is None else []
+    if limits.groups is None and limits.per_group is None:
+        return ["rows"]
+    return [what for what, known in (("groups", limits.groups or not question.keys), ("per_group", limits.per_group)) if not known]
+
+
+def counts_units_only(question: Question) -> bool:
+    """Whether each unit contributes once to a group, or votes once for each value, whatever its rows: only its groups need a limit.
+
+    Where the candidates of a mode must be discovered, the number of values that a unit may show needs one too, so then rows are limited.
+    """
+    return all(statistic.counts_units(question.schema) for _, statistic in question.statistics)
+
+
+def _limit_of_groups(question: Question, limits: Contributions) -> int | None:
+    """To how many groups a unit may contribute, if that is known."""
+    if question.relation.one_row:
+        return 1
+    return limits.rows if limits.groups is None and limits.per_group is None else limits.groups
+
+
+def _limit_of_values(question: Question, limits: Contributions) -> int | None:
+    """To how many values a unit may contribute where candidates are discovered, if that is known: as many as it may have rows in all."""
+    if question.relation.one_row:
+        return 1
+    if limits.groups is None and limits.per_group is None:
+        return limits.rows
+    groups = limits.groups if question.keys else 1
+    return None if groups is None or limits.per_group is None else min(groups * limits.per_group, MOST_CONTRIBUTED)
+
+
+def _hidden(question: Question, groups_hidden: bool) -> list[str | None]:
+    """What must be discovered: the groups (None), and the candidates of each statistic whose values are not public."""
+    hidden: list[str | None] = [None] if groups_hidden else []
+    return hidden + [
+        name
+        for name, statistic in question.statistics
+        if statistic.candidates is not None and field_of(statistic.candidates, question.schema).public_keys is None
+    ]

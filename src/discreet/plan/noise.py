@@ -1,0 +1,66 @@
+"""Choose the noise: of the ways to split a budget and to add noise, the one with the least expected error."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from discreet.loss import calibrate
+from discreet.plan.bounding import Bounding
+from discreet.plan.budget import needed, split, totals_of
+from discreet.plan.discover import open_limits
+from discreet.plan.discovery import Discovered
+from discreet.plan.resolve import bound
+from discreet.plan.steps import Budget, Noise
+from discreet.query.question import Question
+from discreet.query.relation.expr import field_of
+from discreet.query.totals import Total
+from discreet.tables.table import Contributions
+
+_USUAL = {"rows": 1, "groups": 3, "per_group": 1}  # limits that ways are compared with, where none are known yet
+
+
+def choose_noise(question: Question, limits: Contributions, epsilon: Fraction, delta: Fraction, taken: Fraction) -> Budget:
+    """The best budget for ε and the δ that discoveries leave; Laplace noise is always possible, Gaussian noise with a δ."""
+    ways = [
+        _way(question, limits, epsilon, noise_delta, noise, centred)
+        for noise, noise_delta in _noises(question, delta, taken)
+        for centred in _centrings(question)
+    ]
+    return min(ways, key=lambda way: way[1])[0]
+
+
+def _noises(question: Question, delta: Fraction, taken: Fraction) -> list[tuple[Noise, Fraction]]:
+    noises: list[tuple[Noise, Fraction]] = [("laplace", Fraction(0))]
+    if delta > 0 and question.additive:
+        noises.append(("gaussian", delta - taken))
+    return noises
+
+
+def _centrings(question: Question) -> list[bool]:
+    """Whether sums are taken from the middle of their bounds, together with the count: where bounds are known, both ways are tried."""
+    ranges = [field_of(one.centring, question.schema).range for one in question.additive.values() if one.centring is not None]
+    return [False, True] if ranges and all(interval is not None and interval.known for interval in ranges) else [False]
+
+
+def _way(
+    question: Question, limits: Contributions, epsilon: Fraction, delta: Fraction, noise: Noise, centred: bool
+) -> tuple[Budget, float]:
+    """One way to split what is left, and its score: the sum of squared errors, each relative to the sensitivity."""
+    guess = Discovered(limits={what: _USUAL[what] for what in open_limits(question, limits)})
+    bounding = bound(question.relation.one_row, limits, guess, noise, bool(question.keys))
+    weights = needed(question, totals_of(question, {}, centred, bounding))
+    shares = split({**dict.fromkeys(question.selected, 1.0), **weights}, 1 / 3)
+    for_totals = sum((shares[total] for total in weights), Fraction(0)) * epsilon
+    budget = Budget(noise, for_totals, delta, tuple((name, shares[name] * epsilon) for name in question.selected), centred)
+    return budget, _score(weights, bounding, budget) if weights else 0.0
+
+
+def _score(weights: dict[Total, float], bounding: Bounding, budget: Budget) -> float:
+    sensitivity = bounding.sensitivity
+    if budget.noise == "laplace":
+        inside = split(weights, 1 / 3)
+        spread = 2 * (sensitivity.l1 / bounding.one / float(budget.epsilon)) ** 2
+        return sum(k * spread / float(inside[total]) ** 2 for total, k in weights.items())
+    inside = split(weights, 1 / 2)
+    sigma = float(calibrate.gaussian_scale(budget.epsilon, budget.delta, Fraction(1)))
+    return sum(k * (float(sensitivity.l2) / bounding.one * sigma) ** 2 / float(inside[total]) for total, k in weights.items())

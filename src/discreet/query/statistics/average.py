@@ -1,0 +1,63 @@
+"""AVG: the mean of a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import final
+
+import numpy as np
+from attrs import frozen
+
+from discreet.query.relation.expr import Expr
+from discreet.query.relation.node import Within
+from discreet.query.statistics.statistic import OFF_CENTRE, Additive, Argument, Spelled
+from discreet.query.totals import Cells, Floats, Total, Totals
+
+
+@final
+@frozen
+class Average(Additive):
+    """The mean: the centred sum over the count, or over the number of rows where that is declared and public."""
+
+    expr: Expr
+
+    spellings = {"AVG": {}, "MEAN": {}}
+    methods = {"mean": "AVG"}
+    arguments = (Argument.NUMBER,)
+    drawn = "point"
+    per_unit = {"AVG": "mean"}
+
+    def describe(self, spelled: Spelled) -> str:
+        return f"the mean of {spelled(self.expr)}"
+
+    @property
+    def own_aggregate(self) -> Within:
+        return Within("mean", self.expr)
+
+    def of_own_aggregates(self, own: Expr) -> Average:
+        return Average(own)
+
+    def needs(self, of: Totals) -> dict[Total, float]:
+        total = of.product((self.expr, 1))
+        return {total: 1.0} if of.public_size(self.expr) is not None else {total: 1.0, of.count(self.expr): OFF_CENTRE}
+
+    def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
+        size, half = of.public_size(self.expr), of.half(self.expr)
+        mean = cells[of.product((self.expr, 1))] / (np.maximum(cells[of.count(self.expr)], 1.0) if size is None else float(size))
+        return np.asarray(of.middle(self.expr) + (np.clip(mean, -half, half) if clipped else mean))
+
+    def limits(self, of: Totals) -> tuple[float, float]:
+        middle, half = of.middle(self.expr), of.half(self.expr)
+        return middle - half, middle + half
+
+    def implies(self, value: float) -> Mapping[tuple[str, tuple[Expr, ...]], float]:
+        return {("mean", (self.expr,)): value}
+
+    def remarks(self, of: Totals) -> tuple[str, ...]:
+        size = of.public_size(self.expr)
+        if size is None:
+            return ()
+        return (
+            f"is divided by the declared size, {size:,}, which is public where one unit is replaced by another: no count is paid for. "
+            "If the true number of rows differs, the mean is as private, and off in proportion",
+        )

@@ -1,0 +1,43 @@
+"""COUNT: how many rows there are, or in how many an expression is not NULL."""
+
+from __future__ import annotations
+
+from typing import final
+
+from attrs import frozen
+
+from discreet.query.relation.expr import Expr
+from discreet.query.relation.node import Within
+from discreet.query.statistics.counting import Counting
+from discreet.query.statistics.statistic import Argument, Spelled, Statistic
+from discreet.query.statistics.sum import Sum
+from discreet.query.totals import Total, Totals
+
+
+@final
+@frozen
+class Count(Counting):
+    """The number of rows, or of rows in which an expression is not NULL."""
+
+    value_of: Expr | None = None
+
+    spellings = {"COUNT": {}}
+    methods = {"count": "COUNT"}
+    arguments = (Argument.ANY,)
+    optional = 1
+    one_total = True
+    per_unit = {"COUNT": "count"}
+    of_unit = "COUNT"  # the unit is never NULL
+
+    def describe(self, spelled: Spelled) -> str:
+        return "the number of rows" if self.value_of is None else f"the number of rows in which {spelled(self.value_of)} is not NULL"
+
+    @property
+    def own_aggregate(self) -> Within:
+        return Within("count") if self.value_of is None else Within("count_of", self.value_of)
+
+    def of_own_aggregates(self, own: Expr) -> Statistic:
+        return Sum(own)
+
+    def counted(self, of: Totals) -> Total:
+        return of.rows() if self.value_of is None else of.count(self.value_of)

@@ -1,0 +1,35 @@
+"""REGR_SLOPE: the slope of the least-squares line of y on x."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import numpy as np
+from attrs import frozen
+
+from discreet.query.statistics import pairs
+from discreet.query.statistics.statistic import Spelled
+from discreet.query.totals import Cells, Floats, Total, Totals
+
+
+@final
+@frozen
+class RegressionSlope(pairs.Pairwise):
+    """The covariance over the variance of x; undefined where the noisy variance of x is not positive."""
+
+    spellings = {"REGR_SLOPE": {}}
+    methods = {"regr_slope": "REGR_SLOPE"}
+
+    def describe(self, spelled: Spelled) -> str:
+        return f"the slope of the least-squares line of {spelled(self.y)} on {spelled(self.x)}"
+
+    def needs(self, of: Totals) -> dict[Total, float]:
+        return pairs.totals(of, self.y, self.x, squares=(self.x,))
+
+    def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
+        found = pairs.PairMoments.of(of, cells, self.y, self.x)
+        return np.asarray(found.covariance / found.variance(of, cells, self.x, found.mean_x))
+
+    def limits(self, of: Totals) -> tuple[float, float]:
+        return -math.inf, math.inf

@@ -1,0 +1,65 @@
+"""SUM: the total of a number."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import final
+
+from attrs import frozen
+
+from discreet.query.relation.expr import Expr, Schema, field_of
+from discreet.query.relation.field import Field
+from discreet.query.relation.node import Within
+from discreet.query.statistics.statistic import Additive, Argument, Spelled
+from discreet.query.totals import Cells, Floats, Total, Totals
+from discreet.tables.kind import Kind
+
+
+@final
+@frozen
+class Sum(Additive):
+    """The sum of a number; taken from 0, or from the middle of its bounds together with the count, whichever gives less error."""
+
+    expr: Expr
+
+    spellings = {"SUM": {}}
+    methods = {"sum": "SUM"}
+    arguments = (Argument.NUMBER,)
+    drawn = "bar"
+    one_total = True
+    per_unit = {"SUM": "sum"}
+
+    def answer(self, schema: Schema) -> Field:
+        whole = field_of(self.expr, schema).kind is Kind.INTEGER
+        return Field(Kind.INTEGER if whole else Kind.REAL, nullable=True)
+
+    def describe(self, spelled: Spelled) -> str:
+        return f"the sum of {spelled(self.expr)}"
+
+    @property
+    def own_aggregate(self) -> Within:
+        return Within("sum", self.expr)
+
+    def of_own_aggregates(self, own: Expr) -> Sum:
+        return Sum(own)
+
+    @property
+    def centring(self) -> Expr:
+        return self.expr
+
+    def needs(self, of: Totals) -> dict[Total, float]:
+        if not of.centred:
+            return {of.plain(self.expr): 1.0}
+        bounds = of.range(self.expr)
+        most = bounds.magnitude or Fraction(1)
+        middle, half = abs(bounds.low + bounds.high) / 2, (bounds.high - bounds.low) / 2
+        return {of.product((self.expr, 1)): float(half / most), of.count(self.expr): float(middle / most)}
+
+    def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
+        if not of.centred:
+            return cells[of.plain(self.expr)]
+        return cells[of.product((self.expr, 1))] + of.middle(self.expr) * cells[of.count(self.expr)]
+
+    def limits(self, of: Totals) -> tuple[float, float]:
+        return -math.inf, math.inf

@@ -1,0 +1,151 @@
+"""Run discoveries: what each asks of the engine, and what its mechanism makes of the answer."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import partial
+from typing import Any, assert_never
+
+import numpy as np
+from attrs import evolve
+from numpy.typing import NDArray
+
+from discreet.engines.dialect import Dialect
+from discreet.engines.engine import Columns, Engine
+from discreet.mechanisms.groups import Keys
+from discreet.mechanisms.partition_selection import WeightedGaussianSelection
+from discreet.plan.discovery import (
+    HIGHEST,
+    LIMITS,
+    LOWEST,
+    OCTAVE,
+    PLACES,
+    TOP,
+    BoundDiscovery,
+    Discovered,
+    Discovery,
+    KeyDiscovery,
+    LimitDiscovery,
+)
+from discreet.plan.resolve import bound
+from discreet.plan.steps import Steps
+from discreet.query.post import in_order
+from discreet.query.relation.expr import field_of
+from discreet.run.keys import received
+from discreet.run.source import Source
+from discreet.run.statement import Statement
+from discreet.run.write import write_capped, write_per_unit
+from discreet.tables.kind import Kind
+
+
+def discover(discovery: Discovery, plan: Steps, so_far: Discovered, engine: Engine) -> Discovered:
+    """What is known after one more discovery."""
+    statement = discovery_statement(discovery, plan, so_far, engine.dialect)
+    match discovery:
+        case LimitDiscovery(what):
+            outcomes = discovery.mechanism.release(
+                engine.run(statement.text, statement.given).map(partial(_beyond, places=len(LIMITS), outwards=1))
+            )
+            return evolve(so_far, limits={**so_far.limits, what: discovery.read(outcomes)})
+        case BoundDiscovery(expr, _, end):
+            outwards = 1 if end == "high" else -1
+            outcomes = discovery.mechanism.release(
+                engine.run(statement.text, statement.given).map(partial(_beyond, places=PLACES, outwards=outwards))
+            )
+            return evolve(so_far, bounds={**so_far.bounds, (expr, end): discovery.read(outcomes)})
+        case KeyDiscovery():
+            return _keys(_limited(discovery, plan, so_far), plan, so_far, statement, engine)
+        case _:
+            assert_never(discovery)
+
+
+def _keys(discovery: KeyDiscovery, plan: Steps, so_far: Discovered, statement: Statement, engine: Engine) -> Discovered:
+    source, mechanism = _source(discovery, plan, so_far, engine.dialect), discovery.mechanism
+    kinds = [field_of(expr, plan.question.schema).kind for _, expr in source.keys]
+    shown: list[tuple[Any, ...]] = []
+    for batch in engine.stream(statement.text, statement.given):  # groups are decided one by one, so all need not be there at once
+        shown += mechanism.release(batch.map(partial(_sized, names=source.key_names)))
+    labels = [tuple(received(value, kind) for value, kind in zip(label, kinds, strict=True)) for label in shown]
+    labels.sort(key=lambda label: tuple(map(in_order, label)))
+    if discovery.statistic is None:
+        return evolve(so_far, groups=tuple(labels))
+    candidates = tuple(label[0] for label in labels if label[0] is not None)
+    return evolve(so_far, candidates={**so_far.candidates, discovery.statistic: candidates})
+
+
+def _sized(columns: Columns, names: list[str]) -> tuple[Keys, NDArray[np.int64]]:
+    return Keys(tuple(columns[name] for name in names)), columns["s0"].astype(np.int64)
+
+
+def _limited(discovery: KeyDiscovery, plan: Steps, so_far: Discovered) -> KeyDiscovery:
+    """With the limit that was discovered before it."""
+    if discovery.limit is not None:
+        return discovery
+    known = bound(plan.question.relation.one_row, plan.contributions, so_far, plan.budget.noise, keyed=bool(plan.question.keys))
+    return evolve(discovery, limit=known.groups if discovery.statistic is None else known.values)
+
+
+def _source(discovery: Discovery, plan: Steps, so_far: Discovered, dialect: Dialect) -> Source:
+    """The rows that a discovery looks at: all of them where there is a group for what is not shown."""
+    question = plan.question
+    if isinstance(discovery, KeyDiscovery) and discovery.statistic is not None:
+        expr = dict(question.statistics)[discovery.statistic].candidates
+        assert expr is not None
+        return Source(question.relation, ((discovery.statistic, expr),), None, dialect)
+    groups = plan.public_groups if plan.public_groups is not None else so_far.groups
+    return Source(question.relation, question.keys, None if question.other else groups, dialect)
+
+
+def _beyond(columns: Columns, places: int, outwards: int) -> list[int]:
+    """Minus how many units lie beyond each candidate, from the inside out, from how many are at each."""
+    at = np.zeros(places, np.int64)
+    np.add.at(at, np.clip(columns["v"].astype(np.int64), 0, places - 1), np.maximum(columns["w"].astype(np.int64), 0))
+    upto = np.cumsum(at[::outwards])
+    return [int(count) for count in upto - upto[-1]]
+
+
+# ── SQL ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def discovery_statement(discovery: Discovery, plan: Steps, so_far: Discovered, dialect: Dialect) -> Statement:
+    """What a discovery asks of the engine."""
+    source = _source(discovery, plan, so_far, dialect)
+    match discovery:
+        case LimitDiscovery(what):
+            return _limit_statement(what, source)
+        case BoundDiscovery():
+            word = "MAX" if discovery.end == "high" else "MIN"
+            return write_per_unit(source, f"{word}(x)", discovery.expr, f"{log_place('__e0', dialect)} + {TOP}")
+        case KeyDiscovery():
+            limited = _limited(discovery, plan, so_far)
+            mechanism = limited.mechanism
+            root = mechanism.unit if isinstance(mechanism, WeightedGaussianSelection) else None
+            return write_capped(source, None, limited.limit or 1, discovery.salt, root)
+        case _:
+            assert_never(discovery)
+
+
+def _limit_statement(what: str, source: Source) -> Statement:
+    """How many units have each limit as their least; one number for each unit."""
+    match what:
+        case "rows":
+            value = "COUNT(*)"
+        case "groups":
+            value = f"COUNT(DISTINCT ({', '.join(source.key_names)}))"
+        case _:
+            value = "MAX(c)"
+    cases = " ".join(f"WHEN {value} <= {limit} THEN {place}" for place, limit in enumerate(LIMITS[:-1]))
+    return write_per_unit(source, f"CASE {cases} ELSE {len(LIMITS) - 1} END", pairs=what == "per_group")
+
+
+def log_place(text: str, dialect: Dialect) -> str:
+    """The position of a number on the log grid: 0 for numbers near 0, then a step for each half of a doubling, with its sign."""
+    real, near = f"CAST({text} AS {dialect.type_name(Kind.REAL)})", dialect.real(Fraction(2) ** LOWEST)
+    far = dialect.real(Fraction(2) ** (HIGHEST + 1))
+    # whatever the number is, and whatever branch is computed: its logarithm is defined, and a whole number of steps
+    size = f"LEAST(CASE WHEN ABS({real}) > {near} THEN ABS({real}) ELSE {near} END, {far})"
+    steps = f"{dialect.floor(f'LN({size}) * {OCTAVE / math.log(2)!r} + 1e-9')} + {1 - OCTAVE * LOWEST}"
+    whole = f"CAST({steps} AS {dialect.type_name(Kind.INTEGER)})"
+    sized = f"CASE WHEN {whole} > {TOP} THEN {TOP} ELSE {whole} END"
+    return f"CASE WHEN ABS({real}) < {near} THEN 0 WHEN {real} > 0 THEN {sized} WHEN {real} < 0 THEN -({sized}) END"

@@ -1,0 +1,78 @@
+"""A request for an estimate: any function of people's rows, or a robust statistic of one value for each; planned for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+from attrs import field, frozen
+
+from discreet.errors import Invalid
+from discreet.exact import Number
+from discreet.plots.page import html_lines
+from discreet.query.fluent import NOT_COPIED, Ask
+from discreet.query.relation.node import check_private
+from discreet.session.estimate.estimate import Estimate
+from discreet.session.estimate.functions import function_plan
+from discreet.session.estimate.plan import EstimatePlan
+from discreet.session.estimate.run import release
+from discreet.session.estimate.statistics import statistic_plan
+from discreet.session.pipeline import Pipeline
+
+_OF_FUNCTIONS = {"bounds", "blocks", "aggregate", "uncertainty", "columns", "frame", "name"}
+_OF_STATISTICS = {"method", "bounds", "step", "q", "trim", "bound"}
+
+
+@final
+@frozen(eq=False, repr=False)
+class EstimateRequest:
+    """What is estimated of which rows: `plan` shows by which mechanism and how far off, `release` pays."""
+
+    pipeline: Pipeline = field()
+    table: Ask[Any]
+    what: Callable[[Any], Any] | str
+    of: str | None
+    options: dict[str, Any]
+
+    @classmethod
+    def make(
+        cls, pipeline: Pipeline, table: Ask[Any], what: Callable[[Any], Any] | str, of: str | None, options: dict[str, Any]
+    ) -> EstimateRequest:
+        """Read and check what was asked: a function of a block's rows, or the name of a statistic of one value for each unit."""
+        if not isinstance(table, Ask) or table.keys or table.statistics:
+            raise Invalid(
+                "estimate comes after db.table(...), where, with_columns and per_unit, and instead of group_by and the statistics"
+            )
+        check_private(table.relation)
+        pipeline.require_own(table.relation)
+        known = _OF_STATISTICS if isinstance(what, str) else _OF_FUNCTIONS
+        if unknown := [name for name in options if name not in known]:
+            raise Invalid(f"estimate knows no {unknown[0][:80]}= here; there are {', '.join(sorted(known))}")
+        if not isinstance(what, str) and not callable(what):
+            raise Invalid(
+                "estimate takes a function of a block's rows, or a name: median, quantile, interquartile range, trimmed mean, mode"
+            )
+        if not isinstance(what, str) and of is not None:
+            raise Invalid("a function picks its columns itself: leave the column out, or name them in columns=[…]")
+        return cls(pipeline, table, what, of, dict(options))
+
+    def plan(self, epsilon: Number, delta: Number | None = None) -> EstimatePlan:
+        """What would happen at this price; reads and spends nothing."""
+        catalog, dialect, price = self.pipeline.catalog, self.pipeline.engine.dialect, self.pipeline.price(epsilon, delta)
+        if isinstance(self.what, str):
+            return statistic_plan(self.table, catalog, dialect, price, self.what, self.of, **self.options)
+        return function_plan(self.table, catalog, dialect, price, self.what, **self.options)
+
+    def release(self, epsilon: Number, delta: Number | None = None) -> Estimate:
+        """Pay, and let the value out; the same estimate at the same price again is free, if it has a name."""
+        return release(self.plan(epsilon, delta), self.pipeline)
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid(NOT_COPIED)
+
+    def __repr__(self) -> str:
+        what = self.what if isinstance(self.what, str) else getattr(self.what, "__name__", "function")
+        return f"EstimateRequest({what} of {self.of or self.table.said[0]})"
+
+    def _repr_html_(self) -> str:
+        return html_lines(repr(self), [".plan(epsilon=…) shows the error and spends nothing; .release(epsilon=…) pays"])

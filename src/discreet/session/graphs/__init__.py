@@ -1,0 +1,1 @@
+"""Graphs on a session of their own: edge tables, with request, plan, release and receipt as everywhere."""

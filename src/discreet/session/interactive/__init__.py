@@ -1,0 +1,1 @@
+"""Conversations on a session: counts and means on the fly, paid only where what is known is not enough."""

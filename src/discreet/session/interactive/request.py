@@ -1,0 +1,77 @@
+"""A request for a conversation: planned for nothing, opened for a price, charged step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, TypedDict, final
+
+from attrs import field, frozen
+
+from discreet.algorithms.marginals.interactive import Interactive
+from discreet.errors import Invalid, Refused
+from discreet.exact import Number
+from discreet.plots.page import html_lines
+from discreet.query.fluent import NOT_COPIED, Ask
+from discreet.session.interactive.conversation import Conversation
+from discreet.session.interactive.plan import ConversationPlan, rules_for
+from discreet.session.pipeline import Pipeline
+from discreet.session.synthesize.codes import Coding
+from discreet.session.synthesize.discover import BINS, Discovered, codings_of
+from discreet.session.synthesize.spec import SynthesisSpec
+
+
+class ConversationOptions(TypedDict, total=False):
+    """What `Session.interactive` can be told beside columns, accuracy and price."""
+
+    table: str | Ask[Any] | None
+    bins: int
+    contributions: Mapping[str, int] | None
+    questions: int
+    beta: Number
+
+
+@final
+@frozen(eq=False, repr=False)
+class ConversationRequest:
+    """A conversation that is asked for: `plan` shows its price and accuracy, `open` gives the conversation."""
+
+    pipeline: Pipeline = field()
+    spec: SynthesisSpec
+    rules: Interactive
+    codings: tuple[Coding, ...]
+
+    @classmethod
+    def of(
+        cls, pipeline: Pipeline, table: Ask[Any], columns: Sequence[str], accuracy: Any, *, bins: int = BINS,
+        contributions: Mapping[str, int] | None = None, questions: int = 10_000, beta: Number = Fraction(1, 20),
+    ) -> ConversationRequest:  # fmt: skip
+        """Read it as people ask for it (`Session.interactive`)."""
+        spec = SynthesisSpec.of(pipeline, table, columns, None, "auto", bins, None, contributions)
+        if spec.undeclared.questions:
+            named = ", ".join([*spec.undeclared.values, *spec.undeclared.bounds])
+            raise Refused(
+                "a conversation discovers nothing on the way: declare "
+                + (f"keys or bounds of {named}" if named else "contributions={'rows': …}")
+            )
+        return cls(pipeline, spec, rules_for(accuracy, questions, beta), codings_of(spec.columns, Discovered(), spec.bins))
+
+    def plan(self, epsilon: Number, delta: Number | None = None) -> ConversationPlan:
+        """What would happen at this price; reads and spends nothing."""
+        price = self.pipeline.price(epsilon, delta)
+        if not price[1]:
+            raise Refused("an interactive session needs a δ: connect with delta=1e-6, or pass delta=")
+        return ConversationPlan(self.spec, self.codings, self.rules, *price, self.pipeline.catalog)
+
+    def open(self, epsilon: Number, delta: Number | None = None) -> Conversation:
+        """Open the conversation; its steps are charged as they are taken."""
+        return Conversation(self.plan(epsilon, delta), self.pipeline)
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise Invalid(NOT_COPIED)
+
+    def __repr__(self) -> str:
+        return f"ConversationRequest({self.spec.name}: {', '.join(self.spec.columns.names)[:100]})"
+
+    def _repr_html_(self) -> str:
+        return html_lines(repr(self), [".plan(epsilon=…) shows the error and spends nothing; .open(epsilon=…) gives the conversation"])

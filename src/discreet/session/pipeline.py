@@ -1,0 +1,56 @@
+"""What every request needs of its session: the declared tables, an engine and an account to pay from.
+
+A session hands its pipeline down to the requests that it makes, and no request turns back to the session.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import final
+
+from attrs import field, frozen
+
+from discreet import exact, parameter
+from discreet.engines.engine import Engine
+from discreet.errors import Invalid
+from discreet.exact import Number
+from discreet.ledger.payment import Payments
+from discreet.query.relation.node import Relation, tables_in
+from discreet.tables.catalog import Catalog
+from discreet.tables.kind import Value
+
+QUESTIONS_OF_DELTA = 32  # the default δ of a question is the budget's δ divided by this
+ANOTHER_SESSION = "this table belongs to another session: begin with db.table(...) of this one"
+
+
+@final
+@frozen(eq=False)
+class Pipeline:
+    """The tables, the engine that reads them, and the payments; all of it without a way back to the session."""
+
+    catalog: Catalog
+    engine: Engine = field(repr=False)
+    payments: Payments = field(repr=False)
+    _public: dict[tuple[str, str], tuple[Value, ...]] = field(factory=dict, init=False, repr=False)
+
+    @property
+    def usual_delta(self) -> Fraction:
+        """The δ of a question that does not state one."""
+        return exact.grid_down(self.payments.allowance.granted.delta / QUESTIONS_OF_DELTA)
+
+    def price(self, epsilon: Number, delta: Number | None) -> tuple[Fraction, Fraction]:
+        """A price as people write it; the default δ where none is given."""
+        return parameter.price_epsilon(epsilon), self.usual_delta if delta is None else parameter.price_delta(delta)
+
+    def require_own(self, relation: Relation) -> None:
+        """Raise Invalid if the rows come from tables of another session, which protects them differently."""
+        if not all(table in self.catalog.tables for table in tables_in(relation)):
+            raise Invalid(ANOTHER_SESSION)
+
+    def public_values(self, table: str, column: str) -> tuple[Value, ...]:
+        """The values of a public table's column, in order; read once."""
+        if (table, column) not in self._public:
+            name, place = self.engine.dialect.identifier(table), self.engine.dialect.identifier(column)
+            found = self.engine.read_public(f"SELECT DISTINCT {place} AS v FROM {name} WHERE {place} IS NOT NULL ORDER BY v")
+            self._public[table, column] = tuple(found["v"].tolist())
+        return self._public[table, column]

@@ -1,0 +1,291 @@
+"""What all releases share: rows, files, data frames and verification. A release is public for ever and costs nothing again."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import itertools
+import json
+import os
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from discreet.errors import Invalid, LedgerError
+from discreet.extras import missing, require
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.price import price, together
+from discreet.ledger.receipt import Kind, Receipt
+from discreet.plots.notes import notes_of
+from discreet.plots.page import html_table
+from discreet.plots.table import NO_ROWS, Series
+
+FORMAT = 2
+CHANGED = "the ledger holds other answers to this question: these were changed, or made up"
+Row = dict[str, Any]
+MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError, zlib.error)  # of files nobody wrote
+_SEAL = ',"seal":"{}"}}'
+
+
+class Released(ABC):
+    """Answers with their receipt.
+
+    A file is one line of JSON: format, kind, answers, receipt, and a seal over all of it. The ledger stores the same line.
+    """
+
+    KINDS: ClassVar[tuple[Kind, ...]]  # of receipts that it comes with
+    receipt: Receipt
+    repeated: bool  # it was answered before, and cost nothing now
+
+    # ── what each kind of release says itself ────────────────────────────────────────────────────────────────────────
+
+    @property
+    @abstractmethod
+    def series(self) -> Sequence[Series]:
+        """The columns as they are shown."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def answers(self) -> dict[str, Any]:
+        """What is kept beside the receipt, as plain values."""
+
+    @classmethod
+    @abstractmethod
+    def from_answers(cls, answers: Any, receipt: Receipt, repeated: bool) -> Self:
+        """Read back what `answers` gave; any error of `MALFORMED` means that nobody wrote it here."""
+
+    # ── values ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def rows(self) -> list[Row]:
+        """The answers, a dict for each row."""
+        names = [series.name for series in self.series]
+        return [dict(zip(names, row, strict=True)) for row in zip(*(series.values for series in self.series), strict=True)]
+
+    @property
+    def intervals(self) -> list[dict[str, tuple[Any, Any]]]:
+        """For each row, the ends of each column that has an interval."""
+        with_ends = [(s.name, s.low, s.high) for s in self.series if s.low is not None and s.high is not None]
+        return [{name: (low[i], high[i]) for name, low, high in with_ends} for i in range(len(self))]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The ε charged, once."""
+        return self.receipt.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ charged."""
+        return self.receipt.delta
+
+    @property
+    def confidence(self) -> float:
+        """The confidence of the intervals."""
+        return float(self.receipt.priced.confidence)
+
+    # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def empty(self) -> str:
+        """What a table without rows says."""
+        return NO_ROWS
+
+    @property
+    def sureness(self) -> list[str]:
+        """How sure the intervals are, where there are any."""
+        return []
+
+    @property
+    def small_print(self) -> list[str]:
+        """What goes below the table: how sure, how much was charged, and where that is recorded."""
+        told = notes_of({"notes": self.receipt.notes, "found": self.receipt.discovered})
+        return [*self.sureness, *told, self.charged]
+
+    @property
+    def charged(self) -> str:
+        """One line on what it cost and where that is recorded."""
+        if self.receipt.dry_run:
+            return "dry run on made-up data: nothing was read and nothing was spent"
+        entry = "nothing charged yet" if self.receipt.sequence is None else f"ledger entry {self.receipt.sequence}"
+        cost = price(self.epsilon, self.delta)
+        return f"answered before, so free now (it cost {cost}; {entry})" if self.repeated else f"cost {cost} ({entry})"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.series, len(self), self.small_print, empty=self.empty)
+
+    def explain(self) -> str:
+        """Who is protected, what was charged, and what the same answers cost several units together."""
+        who = f"protects {self.receipt.protected}, under {self.receipt.adjacency}"
+        return "\n".join([who, *self.small_print, *together(self.receipt.loss, self.epsilon, self.delta)])
+
+    def plot(self, path: str | os.PathLike[str] | None = None, column: str | None = None) -> Any:
+        """Draw a column (the first with error bars, unless one is named) over the rows: a figure, or a file if a path is given."""
+        require("matplotlib")
+        from discreet.plots.bars import draw_column
+
+        drawn = [s for s in self.series if not s.is_key and (s.name == column if column is not None else s.to_the_right)]
+        if not drawn:
+            have = ", ".join(s.name for s in self.series if not s.is_key)
+            raise Invalid(f"there is no column to draw{'' if column is None else ' of that name'}; there are {have}")
+        drawn.sort(key=lambda s: s.low is None)
+        return draw_column([s for s in self.series if s.is_key], drawn[0], len(self), " · ".join([*self.sureness, self.charged]), path)
+
+    # ── taking it elsewhere ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def to_columns(self, intervals: bool = True) -> dict[str, list[Any]]:
+        """The columns by name; with intervals, each that has one is followed by its ends, as name_low and name_high."""
+        found: dict[str, list[Any]] = {}
+        wanted = 0
+        for series in self.series:
+            found[series.name] = list(series.values)
+            wanted += 1
+            if intervals and series.low is not None and series.high is not None:
+                found |= {f"{series.name}_low": list(series.low), f"{series.name}_high": list(series.high)}
+                wanted += 2
+        if len(found) < wanted:
+            raise Invalid("an output already has the name of an interval's end: rename it in the question, or take intervals=False")
+        return found
+
+    def to_pandas(self, intervals: bool = True) -> Any:
+        """A pandas DataFrame."""
+        try:
+            import pandas
+        except ImportError:
+            raise missing("pandas") from None
+        return pandas.DataFrame(self.to_columns(intervals))
+
+    def to_polars(self, intervals: bool = True) -> Any:
+        """A Polars DataFrame."""
+        try:
+            import polars
+        except ImportError:
+            raise missing("polars") from None
+        return polars.DataFrame(self.to_columns(intervals), strict=False)
+
+    def to_arrow(self, intervals: bool = True) -> Any:
+        """An Arrow table."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise missing("pyarrow") from None
+        return pyarrow.table({name: _narrow(values) for name, values in self.to_columns(intervals).items()})
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, intervals: bool = True, formulas: bool = False) -> str | None:
+        """Write the rows as CSV into a file, or give them as text.
+
+        A text that a spreadsheet would run (one that begins with = + - @, a tab or a line break) gets an apostrophe in front, for whoever
+        wrote it into the data is not who opens the file; with `formulas` it is written as it is. Numbers are never changed.
+        """
+        columns, text = self.to_columns(intervals), io.StringIO()
+        written = csv.writer(text, lineterminator="\n")
+        rows = itertools.chain([columns], zip(*columns.values(), strict=True))
+        written.writerows(rows if formulas else (map(_harmless, row) for row in rows))
+        if path is None:
+            return text.getvalue()
+        _write(path, text.getvalue())
+        return None
+
+    # ── keeping it ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def to_json(self) -> dict[str, Any]:
+        """The release as plain values, to be kept or sent."""
+        return {"format": FORMAT, "kind": self.receipt.kind, "answers": self.answers(), "receipt": self.receipt.to_json()}
+
+    def to_text(self) -> str:
+        """The release as one line of JSON, with a seal."""
+        body = json.dumps(self.to_json(), separators=(",", ":"), allow_nan=False)[:-1]
+        return body + _SEAL.format(_seal(body))
+
+    @classmethod
+    def from_text(cls, text: str, repeated: bool = False) -> Self:
+        """Read back what `to_text` wrote; raise Invalid if it is none, of another version, or was changed."""
+        body, seal = text.rstrip("\n")[: -len(_SEAL.format(64 * "0"))], text.rstrip("\n")[-66:-2]
+        try:
+            said = json.loads(text)
+            made, kind = said["format"], said["kind"]
+        except MALFORMED:
+            raise Invalid(_nobody_wrote(cls)) from None
+        if made != FORMAT:
+            raise Invalid(
+                f"this has format {str(made)[:20]}, and this version of discreet reads format {FORMAT}: use the version that wrote it"
+            )
+        if kind not in cls.KINDS:
+            raise Invalid(f"this is not a release of this kind ({cls.KINDS[0]}): open it as what it was saved as")
+        if _seal(body) != seal:  # before anything of it is unpacked
+            raise Invalid("this was changed after it was saved: open the file as it was written")
+        try:
+            found = cls.from_answers(said["answers"], Receipt.from_json(said["receipt"]), repeated)
+            repr(found)  # whatever is shown is there
+            return found
+        except Invalid:
+            raise
+        except MALFORMED:
+            raise Invalid(_nobody_wrote(cls)) from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write answers and receipt as JSON, which `discreet verify` checks and `open` reads."""
+        _write(path, self.to_text() + "\n")
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, ValueError):  # what is not UTF-8 too
+            raise Invalid(f"{os.fspath(path)} cannot be read: check that it is there, and give a file that `save` wrote") from None
+        found = cls.from_text(text)
+        try:
+            if json.loads(found.to_text()) != json.loads(text):
+                raise Invalid("there is more in this file than a release, which cannot be checked: take it out")
+            found.explain()  # a seal says that a file was not changed, not that it makes sense
+        except Invalid:
+            raise
+        except MALFORMED:
+            raise Invalid(_nobody_wrote(cls)) from None
+        return found
+
+    def verify(self, ledger: Ledger | None = None) -> None:
+        """Check the receipt, and with a ledger also that these are the very answers it holds; raise Invalid or LedgerError if not."""
+        self.receipt.verify(ledger)
+        if ledger is not None:
+            self._verify_answers(ledger)
+
+    def _verify_answers(self, ledger: Ledger) -> None:
+        held = self.receipt.held_by(ledger)
+        if held["answers"] != json.loads(self.to_text())["answers"]:
+            raise LedgerError(CHANGED)
+
+
+def _nobody_wrote(cls: type[Released]) -> str:
+    return f"this is not a release ({cls.KINDS[0]}): give a file that `save` wrote"
+
+
+def _seal(body: str) -> str:
+    return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _write(path: str | os.PathLike[str], text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except (OSError, ValueError):
+        raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder is there and may be written to") from None
+
+
+def _harmless(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value
+
+
+def _narrow(values: list[Any]) -> list[Any]:
+    """Whole numbers beyond 64 bits as floats, with all of their column."""
+    if not any(type(value) is int and abs(value) >= 2**63 for value in values):
+        return values
+    return [None if value is None else float(value) for value in values]

@@ -1,0 +1,30 @@
+"""Open whatever was saved: a file says itself what kind of release it holds."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from discreet.errors import Invalid
+from discreet.ledger.receipt import Kind
+from discreet.session.estimate.estimate import Estimate
+from discreet.session.feeds.days import Days
+from discreet.session.graphs.release import GraphRelease
+from discreet.session.release import Release
+from discreet.session.released import MALFORMED, Released
+from discreet.session.synthesize.synthetic import Synthetic
+from discreet.session.transcript import Transcript
+
+RELEASES: tuple[type[Released], ...] = (Release, Synthetic, Estimate, Days, GraphRelease, Transcript)
+_BY_KIND: dict[Kind, type[Released]] = {kind: released for released in RELEASES for kind in released.KINDS}
+
+
+def open_release(path: str | os.PathLike[str]) -> Released:
+    """Read what any release's `save` wrote."""
+    try:
+        kind = json.loads(Path(path).read_text(encoding="utf-8"))["kind"]
+        released = _BY_KIND[kind]
+    except (OSError, *MALFORMED):
+        raise Invalid(f"{os.fspath(path)} holds no release: give a file that `save` wrote") from None
+    return released.open(path)

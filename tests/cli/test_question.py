@@ -1,0 +1,22 @@
+"""The price of a question: an ε, or a target error."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SQL = "SELECT dept, COUNT(*) AS visits, AVG(cost) AS mean_cost FROM visits GROUP BY dept"
+
+
+def test_a_wished_error_is_bought(run: Any, project: Path) -> None:
+    ran = run("ask", project, "SELECT COUNT(*) AS n FROM visits", "--error", "n=50", "--json")
+    assert ran.code == 0
+    told = json.loads(ran.out)
+    low, high = told["intervals"][0]["n"]
+    assert (high - low) / 2 == pytest.approx(50, rel=0.02)
+    assert run("ask", project, SQL, "--error", "visits=50", "--epsilon", "1").code == 2
+    assert run("ask", project, SQL, "--error", "visits=x").code == 2
+    assert "give --size 1000" in run("ask", project, SQL, "--error", "mean_cost=5").err
