@@ -1,7 +1,7 @@
 """Differential privacy with exact noise: mechanisms as values, losses as terms, and the error known before you spend.
 
 >>> import discreet
->>> count = discreet.Laplace(epsilon=0.5, whole=True)  # one person moves a count by at most 1
+>>> count = discreet.Laplace(epsilon=0.5, whole=True)  # one person changes a count by at most 1
 >>> count.error(confidence=0.95)                     # known before anything is spent
 6.0
 >>> total = 10 * count.loss + discreet.Gaussian(rho=0.1).loss

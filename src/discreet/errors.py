@@ -10,6 +10,8 @@ Error
 └── RandomnessFailed  the operating system returned no randomness; nothing was released
 """
 
+__all__ = ["BudgetExceeded", "EngineError", "Error", "Invalid", "LedgerError", "PolicyError", "RandomnessFailed", "Refused"]
+
 
 class Error(Exception):
     """Any error that discreet raises on purpose."""

@@ -119,9 +119,9 @@ def test_slips_are_reported() -> None:
     good: dict[str, Any] = {"candidates": [[1, 0]], "released": [0.5, 0.5], "population": [0.4, 0.6]}
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"released": Private([0.5, 0.5])}, "released must be public"),
-        ({"released": [0.5]}, "one share for each released mean"),
-        ({"candidates": [1, 0]}, "a row for each person"),
-        ({"candidates": [[1]]}, "one column for each released mean"),
+        ({"released": [0.5]}, "one mean for each released mean"),
+        ({"candidates": [1, 0]}, "one row per person"),
+        ({"candidates": [[1]]}, "one column for each of the 2 released means"),
         ({"candidates": [["a", "b"]]}, "must be numbers"),
         ({"population": [0.4, math.nan]}, "finite number"),
         ({"candidates": [[3, 0]]}, "between 0 and 1"),
@@ -130,7 +130,7 @@ def test_slips_are_reported() -> None:
     for change, says in wrong:
         with pytest.raises(Invalid, match=says):
             membership_inference(**{**good, **change})
-    with pytest.raises(Invalid, match="from 0 to 1"):
+    with pytest.raises(Invalid, match="between 0 and 1"):
         membership_bound(2, epsilon=1)
     assert membership_inference([[3, 0]], [1, 0], population=[1, 0], strangers=[[1, 1]]).p_values.tolist() == [1.0]
     assert membership_inference([[1, 0]], [0.4, 0.6], population=[0.4, 0.6]).p_values.tolist() == [1.0]

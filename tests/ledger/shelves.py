@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import psycopg
 
-from discreet.ledger import postgres_schema as walls
+from discreet.ledger import postgres_schema as ddl
 from discreet.ledger import sqlite_schema
 from discreet.ledger.chain import Entry
 from discreet.ledger.postgres import PostgresStorage, _marks
@@ -160,12 +160,12 @@ class Schemas(Shelf):
     @contextmanager
     def behind_its_back(self, name: str) -> Iterator[Hand]:
         with self.hand(name) as hand:
-            for table in walls._COLUMNS:
+            for table in ddl._COLUMNS:
                 hand.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER")
             try:
                 yield hand
             finally:
-                for table in walls._COLUMNS:
+                for table in ddl._COLUMNS:
                     hand.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER")
 
     def copy(self, old: str, new: str) -> None:

@@ -201,8 +201,8 @@ def test_the_cheap_first_step_of_an_order_closes_nothing_to_others(shelf: Shelf)
     with pytest.raises(BudgetExceeded):
         ledger.reserve([Pure("1e-30"), Gdp("0.2366")], holder="greedy")
     order = ledger.reserve([Pure("1e-30"), Approx("9/10", "9e-7")], holder="greedy")
-    ledger.claim(Pure("1e-30"), question="q", key="k", order=order)
-    ledger.let_go("greedy")
+    ledger.claim(Pure("1e-30"), question="q", key="k", reservation=order)
+    ledger.drop_leases("greedy")
     for loss in (Approx("1/10", "1e-8"), Pure("1/2")):
         ledger.spend(loss, question=f"{loss}")
 

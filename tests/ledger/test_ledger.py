@@ -73,7 +73,7 @@ def test_the_filter_is_that_of_the_losses_in_order(shelf: Shelf) -> None:
 
 def test_a_price_with_too_many_digits_is_refused_and_the_ledger_lives(shelf: Shelf) -> None:
     ledger = open_ledger(shelf.at("a"), ONE)
-    with pytest.raises(Invalid, match="rounder"):
+    with pytest.raises(Invalid, match="fewer digits"):
         ledger.spend(Pure(Fraction(1, 10**4400 + 7)), question="a")
     ledger.spend(Pure(1), question="b")
     assert open_ledger(shelf.at("a"), ONE).spent.epsilon == 1
@@ -166,7 +166,7 @@ def test_a_release_comes_back_as_it_was(shelf: Shelf) -> None:
 def test_what_is_not_plain_is_no_release(bad: dict[str, object]) -> None:
     ledger = in_memory()
     paid = ledger.spend(Pure(0.1), question="q")
-    with pytest.raises(Invalid, match="can be kept in a ledger"):
+    with pytest.raises(Invalid, match="a ledger stores only"):
         ledger.store(paid, bad)
     assert ledger.store(paid, {"x": 1}).sequence == 2
 
@@ -203,9 +203,9 @@ def test_other_terms_are_refused_by_name(shelf: Shelf, terms: Terms, named: str)
 def test_without_terms_a_ledger_is_opened_as_it_stands(shelf: Shelf) -> None:
     open_ledger(shelf.at("a"), ONE).spend(Pure(0.1), question="q")
     assert open_ledger(shelf.at("a")).terms == ONE
-    with pytest.raises(LedgerError, match="no ledger here"):
+    with pytest.raises(LedgerError, match="no ledger at this"):
         open_ledger(shelf.at("b"))
-    with pytest.raises(LedgerError, match="no ledger here"):  # nothing was made
+    with pytest.raises(LedgerError, match="no ledger at this"):  # nothing was made
         open_ledger(shelf.at("b"))
 
 

@@ -19,7 +19,7 @@ from servers import OWNER
 from discreet.errors import Error, Invalid, LedgerError
 from discreet.ledger import postgres as module
 from discreet.ledger import postgres_server
-from discreet.ledger.address import divided
+from discreet.ledger.address import split_address
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.postgres import PostgresStorage
 from discreet.loss.leaves import Pure
@@ -114,13 +114,13 @@ def test_without_the_driver_it_is_said_what_to_install(monkeypatch: pytest.Monke
     ],
 )
 def test_a_ledger_s_name_is_taken_out_of_its_address(address: str, rest: str, schema: str) -> None:
-    assert divided(address) == (rest, schema)
+    assert split_address(address) == (rest, schema)
 
 
 @pytest.mark.parametrize("name", ["", "A", "1a", "a-b", "a;b", 'a"b', "a%22b", "ä", "a" * 41, "a&ledger=b"])
 def test_odd_names_are_refused(name: str) -> None:
     with pytest.raises(Invalid, match="lower-case letters"):
-        divided(f"postgresql://h/d?ledger={name}")
+        split_address(f"postgresql://h/d?ledger={name}")
 
 
 def test_ledgers_of_one_database_are_strangers(schemas: Schemas) -> None:
@@ -189,7 +189,7 @@ def test_a_role_that_does_not_own_the_tables_spends_and_cannot_tamper(schemas: S
     ledger = open_ledger(address, TERMS)
     ledger.store(ledger.spend(Pure(1), question="q"), {"n": 1})
     assert ledger.verify().spends == 2
-    with psycopg.connect(divided(address)[0], autocommit=True) as connection:
+    with psycopg.connect(split_address(address)[0], autocommit=True) as connection:
         for statement in (
             f"DELETE FROM {schema}.entries",
             f"TRUNCATE {schema}.entries",
@@ -233,7 +233,7 @@ def test_other_tables_are_left_alone(schemas: Schemas) -> None:
     with psycopg.connect(schemas.uri, autocommit=True) as admin:
         admin.execute(f"CREATE SCHEMA {schemas.schema('a')}; CREATE TABLE {schemas.schema('a')}.patients (a integer)")  # type: ignore[arg-type]
     for terms in (TERMS, None):
-        with pytest.raises(LedgerError, match="not a ledger of discreet; they were left as they are"):
+        with pytest.raises(LedgerError, match="not a ledger of discreet; they were not changed"):
             open_ledger(schemas.at("a"), terms)
 
 

@@ -60,9 +60,9 @@ def test_a_ledger_that_cannot_be_written_is_read_and_not_spent(shown: Path) -> N
     shown.chmod(0o555)
     assert as_nobody(lambda: open_ledger(shown / "a", TERMS).verify()) == "no error"
     said = as_nobody(lambda: open_ledger(shown / "a", TERMS).spend(Pure(1), question="q"))
-    assert said.startswith("LedgerError: the ledger cannot be written: let this process write")
+    assert said.startswith("LedgerError: the ledger cannot be written: make its file")
     said = as_nobody(lambda: open_ledger(shown / "b", TERMS))
-    assert said.startswith("LedgerError: the ledger's file cannot be created")
+    assert said.startswith("LedgerError: the file of the ledger cannot be created")
     (shown / "a").chmod(0o000)
     assert as_nobody(lambda: open_ledger(shown / "a", TERMS)).startswith("LedgerError: the ledger cannot be")
     (shown / "a").chmod(0o600)
@@ -76,8 +76,8 @@ def test_sqlite_is_told_to_be_durable(place: Path) -> None:
     assert isinstance(storage, SqliteStorage)
     assert storage._connection is not None
     for name, value in sqlite_schema.PRAGMAS.items():
-        assert sqlite_schema._asked(storage._connection, name) in (value, None if name == "mmap_size" else value)
-    assert sqlite_schema._asked(storage._connection, "application_id") == sqlite_schema.APPLICATION
+        assert sqlite_schema._pragma(storage._connection, name) in (value, None if name == "mmap_size" else value)
+    assert sqlite_schema._pragma(storage._connection, "application_id") == sqlite_schema.APPLICATION
 
 
 @pytest.mark.parametrize("setting", [("journal_mode", "truncated"), ("synchronous", 7), ("cell_size_check", 5)])
@@ -135,7 +135,7 @@ def test_a_new_file_is_its_owners_only(place: Path) -> None:
 
 
 def test_the_folder_must_exist(place: Path) -> None:
-    with pytest.raises(LedgerError, match="folder does not exist"):
+    with pytest.raises(LedgerError, match="folder of the ledger does not exist"):
         open_ledger(place / "no" / "a", TERMS)
 
 

@@ -21,8 +21,9 @@ from discreet.loss.leaves import Pure, RandomizedResponseLoss, Response
 from discreet.loss.record import from_json, to_json
 
 WAYS: list[LocalRandomizer] = [
-    SubsetSelection(Fraction(1), 6, 2), SubsetSelection(Fraction(1, 4), 7, 3), SubsetSelection(Fraction(3), 5, 1), SubsetSelection(Fraction(1), 4, 3),
-    SubsetSelection(Fraction(1), 8, 1), UnaryEncoding(Fraction(1), 5), UnaryEncoding(Fraction(1, 10), 3), UnaryEncoding(Fraction(5), 4),
+    SubsetSelection(Fraction(1), 6, 2), SubsetSelection(Fraction(1, 4), 7, 3), SubsetSelection(Fraction(3), 5, 1),
+    SubsetSelection(Fraction(1), 4, 3), SubsetSelection(Fraction(1), 8, 1),
+    UnaryEncoding(Fraction(1), 5), UnaryEncoding(Fraction(1, 10), 3), UnaryEncoding(Fraction(5), 4),
 ]  # fmt: skip
 EXAMPLES = [(1, 1, 9), (1, 1, 49), ("1/100", 1, 49), (8, 1, 10**6), (5, 2, 2), ("1/10", 2, 2), (20, 2, 2), ("1/2", "49/40", "49/10")]
 

@@ -168,7 +168,7 @@ def test_plain_records_without_any_listed_item_are_a_slip() -> None:
     """Such as items joined by commas: every count would be 0, and the winner random."""
     for query in (queries.most_popular, queries.histogram):
         for rows in (["fig,plum"], {"Ann": {"fig"}}):
-            with pytest.raises(Invalid, match="no record has a label of cells"):
+            with pytest.raises(Invalid, match="no record has a label from cells"):
                 query(rows, ITEMS, epsilon=1)
         assert reveal(query([], ITEMS, epsilon=1)[1]) == [0, 0, 0]
     assert counts([set(), []]) == [0, 0, 0]
@@ -214,7 +214,7 @@ def test_a_bucket_function_is_total_on_private_records() -> None:
 
 
 def test_a_bucket_function_that_fails_on_a_plain_record_is_reported() -> None:
-    with pytest.raises(Invalid, match=r"record 1 cannot be counted \(ZeroDivisionError\): bucket must give a label") as caught:
+    with pytest.raises(Invalid, match=r"record 1 cannot be counted \(ZeroDivisionError\): bucket must return a label") as caught:
         queries.histogram([1, 0], [1], bucket=lambda v: 1 // v, epsilon=1)
     assert caught.value.__suppress_context__
     with pytest.raises(Invalid, match="bucket must be a function"):

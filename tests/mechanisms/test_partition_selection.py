@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import math
-import re
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -18,7 +13,6 @@ from theorems import laws
 
 from discreet.errors import Invalid
 from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
-from discreet.private import Private
 
 EVERY: list[Any] = [
     PartitionSelection(epsilon=1, delta="1e-4"),
@@ -87,53 +81,10 @@ def test_the_shape_does_not_tell_how_many_groups_there_are(mechanism: Any) -> No
     assert one == two
 
 
-@pytest.mark.parametrize("mechanism", EVERY, ids=lambda m: type(m).__name__)
-@pytest.mark.parametrize(
-    "labels",
-    [
-        ["b", "c", "a"],
-        [3, 1, 2],
-        ["b", 1, None],
-        np.array(["y", "z", "x"]),
-        [frozenset({1}), frozenset({2, 3}), frozenset({4})],
-        [2.0, 9.5, 1.0],
-    ],
-    ids=str,
-)
-def test_the_order_of_the_data_does_not_show(mechanism: Any, labels: Any) -> None:
-    """The same large groups found in another order: the labels come out in their own order."""
-    forth = list(mechanism.sample((labels, [10**12] * 3), Shake(0)))
-    back = list(mechanism.sample((labels[::-1], [10**12] * 3), Shake(0)))
-    assert len(forth) == 3
-    assert forth == back
-
-
 @pytest.mark.parametrize("delta", [0, 1, -0.1, 1.5, "nan"])
 def test_discovery_needs_a_delta(delta: Any) -> None:
     with pytest.raises(Invalid):
         PartitionSelection(epsilon=1, delta=delta)
-
-
-@pytest.mark.parametrize("mechanism", EVERY, ids=lambda m: type(m).__name__)
-def test_labels_that_are_equal_or_none(mechanism: Any) -> None:
-    """Plain: reported. Private: equal labels are one group, and what cannot be a label is left out, shown or not."""
-    for wrong in ((["a", "a"], [5, 5]), ([[1]], [5])):
-        with pytest.raises(Invalid, match="labels"):
-            mechanism.release(wrong)
-    assert list(mechanism.release(Private((["a", "a", [1]], [10**12, 10**12, 10**12])))) == ["a"]
-
-
-@pytest.mark.parametrize("mechanism", EVERY, ids=lambda m: type(m).__name__)
-def test_only_plain_values_are_labels(mechanism: Any) -> None:
-    """Objects that share a spelling would be one group, told by the last one's object: one unit's own."""
-    mine, theirs = re.compile("x" * 300 + "mine"), re.compile("x" * 300 + "theirs")
-    assert repr(mine) == repr(theirs)
-    strange = [mine, theirs, type("Text", (str,), {})("a"), datetime.datetime(2026, 1, 1, tzinfo=ZoneInfo("UTC")), ("a", mine), object()]
-    assert list(mechanism.release(Private((strange, [10**12] * len(strange))))) == []
-    with pytest.raises(Invalid, match="plain values"):
-        mechanism.release(([mine], [5]))
-    usual = ["a", b"a", 5, 1.5, True, None, Fraction(1, 3), Decimal("2.5"), datetime.date(2026, 1, 1), ("a", 1), frozenset({2})]
-    assert len(list(mechanism.release(Private((usual, [10**12] * len(usual)))))) == len(usual)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 10, 20])
@@ -147,16 +98,6 @@ def test_groups_of_people_and_the_threshold(k: int, partitions: int) -> None:
     law = laws.truncated_geometric(float(counts.noise.epsilon), counts.noise.bound)
     assert math.fsum(p for z, p in law.items() if k + z > counts.noise.bound) <= counts.loss_at(k).delta_at(100) * (1 + 1e-9)
     assert PartitionSelection(epsilon=1, delta="1e-5").chance(k) <= PartitionSelection(epsilon=1, delta="1e-5").loss_at(k).delta_at(100)
-
-
-@pytest.mark.parametrize("mechanism", EVERY, ids=lambda m: type(m).__name__)
-@pytest.mark.parametrize("respelt", [True, 1.0, Decimal(1), -0.0], ids=repr)
-def test_one_unit_cannot_respell_a_label(mechanism: Any, respelt: Any) -> None:
-    """A label of size 1 that equals a large group's is a group of its own: it shows with its own chance, and changes nothing else."""
-    large = 0.0 if respelt == 0 else 1
-    for labels, sizes in (([respelt, large, 10**6000], [1, 10**13, 0]), ([large, respelt], [10**13, 1])):
-        shown = list(mechanism.sample((labels, sizes), Shake(0)))
-        assert [repr(label) for label in shown] == [repr(large)]
 
 
 @pytest.mark.parametrize("epsilon", ["1/2", "2", "8"])

@@ -74,7 +74,7 @@ def test_the_truth_must_be_the_likeliest_and_not_certain(probability: Any) -> No
 
 
 def test_the_loss_is_that_of_the_truth_told() -> None:
-    with pytest.raises(Invalid, match="or the probability"):
+    with pytest.raises(Invalid, match="or truth, the probability"):
         RandomizedResponse(epsilon="1/10", truth=Fraction(999, 1000))
     assert math.log(999) <= RandomizedResponse(truth=Fraction(999, 1000)).loss.epsilon_at(0) < math.log(999) + 1e-9
     with pytest.raises(Invalid):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable
 from fractions import Fraction
@@ -13,7 +12,6 @@ from scripted import Scripted, Seeded
 
 from discreet import exact
 from discreet.errors import Invalid
-from discreet.noise.digits import DigitLaplace
 from discreet.noise.laplace import DiscreteLaplace, Geometric, RoundedLaplace
 
 SCALES = [Fraction(1, 7), Fraction(1), Fraction(22, 7), Fraction(1000, 3), Fraction(10**6, 7), Fraction(2) ** 30]
@@ -146,44 +144,6 @@ def test_the_draw_of_one_is_the_draw_of_many() -> None:
     law = DiscreteLaplace(Fraction(17, 3))
     many = law.sample(len(words), Scripted(words)).tolist()
     assert [law.draw(Scripted(singles=[int(w)])) for w in words] == many
-
-
-@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(37, 10), Fraction(143), Fraction(12345, 7)], ids=str)
-def test_two_implementations_agree(scale: Fraction) -> None:
-    """Digits and inversion, 200,000 fixed draws each: the distribution functions differ by less than the 1e-9 quantile of Kolmogorov's."""
-    n = 200_000
-    a = np.sort(DiscreteLaplace(scale).sample(n, Seeded(11)))
-    b = np.sort(DigitLaplace(scale).sample(n, Seeded(12)))
-    grid = np.arange(int(min(a[0], b[0])), int(max(a[-1], b[-1])) + 1)
-    gap = np.abs(np.searchsorted(a, grid, "right") - np.searchsorted(b, grid, "right")).max() / n
-    assert gap < math.sqrt(-math.log(1e-9 / 2) / 2 * 2 / n)
-
-
-@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(3)], ids=str)
-def test_digit_thresholds_are_exact(scale: Fraction) -> None:
-    """The product formula itself: Π over digits gives the geometric law, in balls, for every number below 2⁸."""
-    with exact.precision(256):
-        ones = [DigitLaplace(scale)._digit(i) for i in range(12)]
-        high = 1 - (-exact.ball(2**12) / exact.ball(scale)).exp()  # P[G < 2¹²]
-        for g in range(256):
-            product = exact.ball(1)
-            for i, p in enumerate(ones):
-                product *= p if g >> i & 1 else 1 - p
-            assert (product * high).overlaps(Geometric(scale).mass(g))
-
-
-@pytest.mark.parametrize("name", LAWS)
-def test_pmf_tail_and_quantile_belong_together(name: str) -> None:
-    law = LAWS[name](Fraction(5, 2))
-    with exact.precision(128):
-        for k in range(1, 20):
-            step = law.beyond(k) - law.beyond(k + 1)
-            assert step.overlaps(law.mass(k) if name == "geometric" else 2 * law.mass(k))
-    for level in (Fraction(1, 2), Fraction(95, 100), 1 - Fraction(1, 10**9)):
-        for size in (1, 10):
-            k = law.quantile(level, size)
-            assert (1 - law.tail(k + 1)[1]) ** size >= float(level) * (1 - 1e-12)
-            assert k == 0 or (1 - law.tail(k)[0]) ** size < float(level)
 
 
 def test_scales_beyond_64_bits() -> None:

@@ -59,7 +59,7 @@ def test_each_has_her_own_and_all_have_the_ceiling(project: Path) -> None:
 def test_whoever_asks_says_who_it_is(project: Path) -> None:
     with pytest.raises(BudgetExceeded, match="eve has no budget here"):
         discreet.connect(project, analyst="eve")
-    with discreet.connect(project) as db, pytest.raises(Invalid, match="say who asks"):
+    with discreet.connect(project) as db, pytest.raises(Invalid, match="name the analyst who asks"):
         db.sql(asked(1)).release(epsilon=0.1, delta=0)
     with discreet.connect(project, analyst="owner") as db:
         db.sql(asked(1)).release(epsilon=0.9, delta=0)

@@ -121,7 +121,7 @@ def test_the_error_is_known_before_paying() -> None:
             with pytest.raises(Invalid, match=needed):
                 plan.error()
         assert "2 nodes ε = 2" in h.edges().plan(1).explain()
-        assert "ε = 0.1: how wide" in g.triangles().plan(1).explain()
+        assert "for the interval: ε = 0.1" in g.triangles().plan(1).explain()
 
 
 def test_the_width_of_triangles_is_told_for_its_share() -> None:

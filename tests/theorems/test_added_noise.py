@@ -197,7 +197,7 @@ def test_people_randomise_independently() -> None:
 def test_people_in_a_table_randomise_independently() -> None:
     """A two-dimensional answer, whose rows might share coins, is refused; a flat one has its own coins for every entry."""
     mechanism = RandomizedResponse(epsilon=1)
-    with pytest.raises(Invalid, match="one for each person"):
+    with pytest.raises(Invalid, match="one choice for each person"):
         mechanism.sample(np.zeros((40, 40), np.int64), Shake("table"))
     told = np.asarray(mechanism.sample(np.zeros(1600, np.int64), Shake("table"))).reshape(40, 40)
     assert len({tuple(row) for row in told.tolist()}) == 40

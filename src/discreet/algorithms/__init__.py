@@ -1,4 +1,4 @@
-"""Algorithms built from mechanisms: query release, graphs, local reports, adaptive analysis, models of marginals."""
+"""Algorithms built from mechanisms: query release, graphs, local reports, adaptive data analysis, marginal-based models."""
 
 from typing import TYPE_CHECKING
 

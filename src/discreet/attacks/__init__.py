@@ -1,4 +1,4 @@
-"""What an attacker can prove from released numbers."""
+"""Attacks on published statistics: what released numbers reveal about individuals."""
 
 from typing import TYPE_CHECKING
 

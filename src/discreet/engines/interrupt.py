@@ -10,7 +10,9 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-_OFTEN = 0.05  # seconds between two attempts to cancel: an attempt before the statement has begun has no effect
+_EVERY = (
+    0.05  # seconds between two looks for a signal, and between two attempts to cancel: one before the statement has begun has no effect
+)
 
 T = TypeVar("T")
 
@@ -34,10 +36,13 @@ def interruptible(act: Callable[[], T], cancel: Callable[[], object]) -> T:
     worker = threading.Thread(target=work, daemon=True)
     worker.start()
     try:
-        done.wait()  # not Thread.join: interrupted, it takes the thread for ended
+        # not Thread.join: interrupted, it takes the thread for ended; and not one long wait: a library may have replaced the handler of
+        # the signal (Polars does) such that the signal does not end a wait
+        while not done.wait(_EVERY):
+            pass
     except BaseException:
         cancel()
-        while not done.wait(_OFTEN):  # a second Ctrl-C ends the wait; the connection is in use until the statement ends
+        while not done.wait(_EVERY):  # a second Ctrl-C ends the wait; the connection is in use until the statement ends
             cancel()
         raise
     worker.join()  # it may hold the last reference to a connection, which must not be released at interpreter exit

@@ -1,1 +1,1 @@
-"""The budget's memory: append-only, hash-chained, and paid before anything is read."""
+"""The ledger of the privacy budget: append-only, hash-chained, and paid before anything is read."""

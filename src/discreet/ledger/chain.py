@@ -1,4 +1,4 @@
-"""A chain of entries, each sealed by a hash over itself and the one before; canonical JSON without floats."""
+"""A hash chain of entries: each is sealed by a hash of itself and of the previous one. Entries are canonical JSON without floats."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from attrs import field, frozen
 
 from discreet.errors import Invalid
 
-Kind: TypeAlias = Literal["terms", "grant", "spend", "release", "checkpoint"]
+EntryKind: TypeAlias = Literal["terms", "grant", "spend", "release", "checkpoint"]
 KINDS = ("terms", "grant", "spend", "release", "checkpoint")
-BEFORE_ALL = "0" * 64  # what the first entry follows
+BEFORE_ALL = "0" * 64  # the previous hash of the first entry
 
-_FLOAT = "$float"  # {"$float": "0.1"} stands for a float: a decimal that every reader understands in the same way
+_FLOAT = "$float"  # {"$float": "0.1"} is a float, as a decimal that every reader parses in the same way
 
 
 def write(value: Any) -> str:
-    """Write plain values as canonical JSON: sorted keys, no blanks, ASCII, floats as their shortest decimals.
+    """Write plain values as canonical JSON: sorted keys, no spaces, ASCII, floats as their shortest decimals.
 
     >>> write({"b": [1, None, True], "a": 0.1})
     '{"a":{"$float":"0.1"},"b":[1,null,true]}'
@@ -48,7 +48,7 @@ def _tagged(value: Any) -> Any:
             return [_tagged(item) for item in value]
         case dict() if all(isinstance(key, str) for key in value):
             return {"$" + key if key.startswith("$") else key: _tagged(item) for key, item in value.items()}
-    raise Invalid("only dicts with text keys, lists, text, whole numbers, floats, True, False and None can be kept in a ledger")
+    raise Invalid("a ledger stores only dicts with text keys, lists, text, integers, floats, True, False and None: convert the others")
 
 
 def _untagged(value: Any) -> Any:
@@ -63,7 +63,7 @@ def _untagged(value: Any) -> Any:
 
 
 def digest(value: Any) -> str:
-    """The SHA-256 of plain values in canonical JSON, as 64 hexadecimal digits; what names a question.
+    """The SHA-256 of plain values in canonical JSON, as 64 hexadecimal digits; it identifies a question.
 
     >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
     True
@@ -74,10 +74,10 @@ def digest(value: Any) -> str:
 @final
 @frozen
 class Entry:
-    """One sealed line of the ledger; `body` is a fresh copy each time, so what was sealed cannot be changed."""
+    """One sealed entry of the ledger; `body` is a new copy each time, so the sealed text cannot be changed."""
 
     sequence: int
-    kind: Kind
+    kind: EntryKind
     text: str = field(repr=False)
     previous: str = field(repr=False)
     at: str
@@ -85,14 +85,14 @@ class Entry:
 
     @property
     def body(self) -> dict[str, Any]:
-        """What this entry says."""
+        """The content of this entry."""
         body: dict[str, Any] = read(self.text)
         return body
 
     @property
     def sound(self) -> bool:
-        """Whether the hash seals what is there."""
-        # both lengths are fixed, so that no two different entries are sealed as the same text
+        """Whether the hash matches the content."""
+        # both lengths are fixed, so that no two different entries have the same sealed text
         fixed = len(self.at) == 27 and len(self.previous) == 64
         return fixed and self.kind in KINDS and self.hash == _seal(self.sequence, self.kind, self.text, self.previous, self.at)
 
@@ -101,28 +101,28 @@ def _seal(sequence: int, kind: str, text: str, previous: str, at: str) -> str:
     return sha256(f'[{sequence},"{kind}",{text},"{previous}","{at}"]'.encode()).hexdigest()
 
 
-def seal(sequence: int, kind: Kind, body: dict[str, Any], previous: str, at: str | None = None) -> Entry:
-    """Make the entry that follows the one with this hash, at this moment unless another is given."""
+def seal(sequence: int, kind: EntryKind, body: dict[str, Any], previous: str, at: str | None = None) -> Entry:
+    """The entry that follows the one with this hash, with the current time unless another is given."""
     at = at or datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     text = write(body)
     return Entry(sequence, kind, text, previous, at, _seal(sequence, kind, text, previous, at))
 
 
 @contextmanager
-def brief() -> Iterator[None]:
-    """Refuse what Python does not write down: whole numbers of more than 4300 digits, and what is nested too deeply."""
+def writable() -> Iterator[None]:
+    """Refuse values that Python cannot write: integers of more than 4300 digits, and values that are nested too deeply."""
     try:
         yield
     except Invalid:
         raise
     except (ValueError, RecursionError):
-        raise Invalid("this is too long to be written down: use rounder numbers") from None
+        raise Invalid("this is too long to be recorded: use numbers with fewer digits") from None
 
 
 def required_text(value: str, name: str, least: int = 1) -> str:
-    """Text of at least some letters that every storage keeps as it is, or Invalid."""
+    """A text of at least `least` characters that every storage keeps unchanged, or Invalid."""
     if not isinstance(value, str) or len(value) < least:
         raise Invalid(f"{name} must be text")
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise Invalid(f"{name} must be text without NUL and without halves of characters")
+        raise Invalid(f"{name} must be text without NUL and without lone surrogates: remove them")
     return value

@@ -1,4 +1,4 @@
-"""Locks that nobody holds when a process forks."""
+"""Locks that no thread holds when a process forks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _held: list[threading.RLock] = []
 
 
 def fork_safe_lock() -> threading.RLock:
-    """A lock that a fork waits for and hands on free: a transaction is never copied half done, for the child might roll it back."""
+    """A lock that a fork waits for, so that it is free in the child: a child could roll back a transaction copied half done."""
     lock = threading.RLock()
     _locks.add(lock)
     return lock

@@ -1,4 +1,4 @@
-"""A verified chain: every seal checked from a checkpoint on, every spend replayed through the filters."""
+"""The verified state of a chain: from a checkpoint on, every seal is checked and every spend is replayed through the filters."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from discreet.ledger.terms import Terms
 from discreet.loss.charge import Charge
 from discreet.loss.filter import Filter
 
-EVERY = 1000  # entries from one checkpoint to the next
+EVERY = 1000  # entries between two checkpoints
 
 _SPEND = {"question", "key", "note", "loss", "charge", "analyst", "whole"}
 _RELEASE, _GRANT = {"spend", "question", "release"}, {"analyst", "epsilon", "delta"}
 
-WHAT_TO_DO = "Nothing was released. Keep it for inspection and go on with an untouched copy that is no older, or with a new ledger."
+WHAT_TO_DO = "Nothing was released. Keep it for inspection, and continue with an intact copy that is no older, or with a new ledger."
 
 
-def distrust(reason: str) -> LedgerError:
-    """The error for a ledger that is not as it was written."""
+def untrusted(reason: str) -> LedgerError:
+    """The error for a ledger that was changed since it was written."""
     return LedgerError(f"the ledger cannot be trusted: {reason}. {WHAT_TO_DO}")
 
 
 @final
 @frozen
 class Step:
-    """An entry that may come next, what it says (nothing, for a release), and the standing after it."""
+    """An entry that is valid as the next one, its body (empty for a release), and the standing after it."""
 
     entry: Entry
     body: dict[str, Any]
@@ -40,10 +40,10 @@ class Step:
 
 @final
 class History:
-    """Follow a chain from its first entry, or from a checkpoint; only sound entries that may stand where they stand are taken in.
+    """Follow a chain from its first entry or from a checkpoint; only sealed entries that are valid at their place are accepted.
 
-    Its size does not grow with the chain, but for 32 bytes an entry since the checkpoint. That a key pays once and a spend has one release
-    is looked up where the entries lie (`ledger.py`), and checked for the whole chain by `replay.py`.
+    Its size does not grow with the chain, except for 32 bytes per entry since the checkpoint. That a key pays once and a spend has one
+    release is looked up in the storage (`ledger.py`), and checked for the whole chain by `replay.py`.
     """
 
     def __init__(self) -> None:
@@ -51,38 +51,38 @@ class History:
         self.witnessed = False
         self.standing = Standing(Account(Filter(0)))
         self.spends = self.releases = 0
-        self.grants: dict[str, int] = {}  # analyst → her last grant
+        self.grants: dict[str, int] = {}  # analyst → the sequence of the last grant
         self.first = BEFORE_ALL  # the hash of the first entry
         self.start = 0  # the first entry whose hash is kept
-        self.checkpoint = 0  # the last one, or the first entry
-        self._digests = bytearray()  # 32 bytes an entry
+        self.checkpoint = 0  # the sequence of the last checkpoint, or of the first entry
+        self._digests = bytearray()  # 32 bytes per entry
 
     @classmethod
     def resumed(cls, first: Entry, checkpoint: Entry) -> History:
-        """Begin at a checkpoint, which is believed as it is sealed; all that follows must fit it."""
+        """Start at a checkpoint, which is trusted if its seal is valid; all later entries must fit it."""
         if not first.sound or not checkpoint.sound or first.sequence != 0 or first.kind != "terms":
-            raise distrust("its first entry or its last checkpoint is not what was written")
+            raise untrusted("its first entry or its last checkpoint was changed")
         history = cls()
         try:
             body = json.loads(checkpoint.text)
             if body["terms"] != first.hash:
-                raise distrust("its last checkpoint belongs to another ledger")
+                raise untrusted("its last checkpoint belongs to another ledger")
             terms, history.first = json.loads(first.text), first.hash
             history.terms, history.witnessed = Terms.from_json(terms), terms["witnessed"]
             history.standing = Standing.from_json(body["standing"])
             history.spends, history.releases = int(body["spends"]), int(body["releases"])
             history.grants = {analyst_name(name): int(sequence) for name, sequence in body["grants"]}
             if history.summary != body:
-                raise distrust("its last checkpoint cannot be read")
+                raise untrusted("its last checkpoint cannot be read")
         except (Error, KeyError, TypeError, ValueError, AttributeError, RecursionError):
-            raise distrust("its last checkpoint cannot be read") from None
+            raise untrusted("its last checkpoint cannot be read") from None
         history.start = history.checkpoint = checkpoint.sequence
         history._digests += bytes.fromhex(checkpoint.hash)
         return history
 
     @property
     def length(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         return self.start + len(self._digests) // 32
 
     @property
@@ -91,24 +91,24 @@ class History:
         return self.hash_of(self.length - 1) if self._digests else BEFORE_ALL
 
     def hash_of(self, sequence: int) -> str:
-        """The hash of an entry that was taken in since the checkpoint."""
+        """The hash of an entry since the checkpoint."""
         place = 32 * (sequence - self.start)
         return self._digests[place : place + 32].hex()
 
     def holds(self, entry: Entry) -> bool:
-        """Whether this very entry was taken in since the checkpoint."""
+        """Whether exactly this entry was accepted since the checkpoint."""
         return self.start <= entry.sequence < self.length and entry.sound and self.hash_of(entry.sequence) == entry.hash
 
-    # ── taking in ────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── accepting entries ────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def due(self) -> bool:
-        """Whether a checkpoint should come next."""
+        """Whether the next entry should be a checkpoint."""
         return self.length - self.checkpoint >= EVERY
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What a checkpoint says: all that the entries so far lead to."""
+        """The body of a checkpoint: the state after all entries so far."""
         return {
             "terms": self.first,
             "standing": self.standing.to_json(),
@@ -118,20 +118,20 @@ class History:
         }
 
     def judge(self, entry: Entry) -> Step:
-        """What this entry leads to if it may come next, changing nothing; else LedgerError, or BudgetExceeded."""
+        """The state after this entry, if it is valid as the next one, without accepting it; else LedgerError or BudgetExceeded."""
         if entry.sequence != self.length or entry.previous != self.head:
-            raise distrust(f"entry {entry.sequence} does not follow the one before it")
+            raise untrusted(f"entry {entry.sequence} does not follow the one before it")
         if not entry.sound:
-            raise distrust(f"entry {entry.sequence} is not what was written")
+            raise untrusted(f"entry {entry.sequence} was changed")
         if entry.kind == "release" and entry.sequence > 0:
-            return Step(entry, {}, self.standing)  # a long release is not read: the seal is enough here
+            return Step(entry, {}, self.standing)  # a release may be long and is not parsed: the seal suffices here
         try:
-            body = json.loads(entry.text)  # floats stay tagged: none matters here
+            body = json.loads(entry.text)  # floats stay tagged: none is used here
             return Step(entry, body, self._standing(entry, body))
         except (BudgetExceeded, LedgerError):
             raise
         except (Error, KeyError, TypeError, ValueError, AttributeError, RecursionError):
-            raise distrust(f"entry {entry.sequence} cannot be read") from None
+            raise untrusted(f"entry {entry.sequence} cannot be read") from None
 
     def _standing(self, entry: Entry, body: dict[str, Any]) -> Standing:
         match entry.kind:
@@ -145,10 +145,10 @@ class History:
                 return self.standing.after(Charge.from_json(body["charge"]), body["analyst"], whole)
             case "checkpoint" if entry.sequence > 0 and body == self.summary:
                 return self.standing
-        raise distrust(f"entry {entry.sequence} cannot stand where it stands")
+        raise untrusted(f"entry {entry.sequence} is not valid at its place")
 
     def accept(self, step: Step) -> None:
-        """Take in an entry that was judged."""
+        """Accept an entry that was judged valid."""
         entry, body = step.entry, step.body
         match entry.kind:
             case "terms":
@@ -165,13 +165,13 @@ class History:
         self._digests += bytes.fromhex(entry.hash)
 
     def follow(self, entry: Entry) -> None:
-        """Judge and take in an entry that was stored."""
+        """Judge and accept a stored entry."""
         try:
             self.accept(self.judge(entry))
         except BudgetExceeded:
-            raise distrust(f"entry {entry.sequence} spends more than the budget, or grants less than was spent") from None
+            raise untrusted(f"entry {entry.sequence} spends more than the budget, or grants less than was spent") from None
 
     def require(self, state: State) -> None:
-        """Raise LedgerError unless the state row says what the chain says."""
+        """Raise LedgerError unless the state row agrees with the chain."""
         if (state.sequence, state.head, state.filter) != (self.length - 1, self.head, self.standing.text):
-            raise distrust("its state is not that of its entries")
+            raise untrusted("its state does not match its entries")

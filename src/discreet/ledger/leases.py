@@ -1,7 +1,7 @@
-"""Leases: who is at a question, and what is reserved for an order that is under way.
+"""Leases: which questions are being answered, and which budget is reserved for requests of several steps.
 
-A lease lasts while its holder renews it. No privacy rests on it: a debit is made and kept by the chain alone. If a clock is wrong, a
-question may be paid for twice, or an order may be refused in the middle.
+A lease lasts while its holder renews it. Privacy does not depend on leases: debits are made and kept by the chain alone. If a clock is
+wrong, a question may be paid for twice, or a request may be refused halfway.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from discreet.ledger.standing import Standing
 from discreet.ledger.storage import Lease, Storage
 from discreet.loss.charge import Charge
 
-LASTS = 20.0  # seconds from one renewal
-_QUESTION, _ORDER = "question ", "order "
+LASTS = 20.0  # seconds after a renewal
+_QUESTION, _RESERVATION = "question ", "order "  # prefixes of stored names
 
 
 @final
 class Held(Enum):
-    """Why a question is not drawn now."""
+    """Why a question is not answered now: it has a release, somebody else is answering it, or all its draws were paid for."""
 
     ANSWERED = auto()
     BUSY = auto()
@@ -39,14 +39,14 @@ def of_question(question: str) -> str:
 
 
 def live(storage: Storage, name: str | None = None) -> list[Lease]:
-    """The leases that have not expired: all of them, or the one of a name."""
+    """The leases that have not expired: all of them, or the one of this name."""
     now = storage.clock()
-    # one that ends later than any renewal could make it was written before the clock was set back
+    # a lease that ends later than any renewal allows was written before the clock was set back
     return [lease for lease in storage.leases() if name in (None, lease.name) and now < lease.expires <= now + 2 * LASTS]
 
 
 def prune(storage: Storage) -> None:
-    """Forget what has expired."""
+    """Delete expired leases."""
     alive = {lease.name for lease in live(storage)}
     for lease in storage.leases():
         if lease.name not in alive:
@@ -54,19 +54,19 @@ def prune(storage: Storage) -> None:
 
 
 def take(storage: Storage, question: str, holder: str) -> None:
-    """Lease a question that nobody holds."""
+    """Take the lease on a question that has none."""
     storage.lease(Lease(of_question(question), holder, storage.clock() + LASTS))
 
 
 def renew(storage: Storage, holder: str) -> None:
-    """Put off the end of a holder's leases; what has expired stays so."""
+    """Extend the leases of a holder; expired ones stay expired."""
     for lease in live(storage):
         if lease.holder == holder:
             storage.lease(evolve(lease, expires=storage.clock() + LASTS))
 
 
 def drop(storage: Storage, holder: str) -> None:
-    """Forget a holder's leases."""
+    """Delete the leases of a holder."""
     for lease in storage.leases():
         if lease.holder == holder:
             storage.drop_lease(lease.name)
@@ -78,7 +78,7 @@ def drop(storage: Storage, holder: str) -> None:
 @final
 @frozen
 class Reservation:
-    """What is reserved for an order: the rest of its price, and the whole, for which a fresh budget's δ is split."""
+    """Budget reserved for a request of several steps: the rest of its price, and the whole, for which the δ of a fresh budget is split."""
 
     lease: Lease
     rest: Charge
@@ -86,7 +86,7 @@ class Reservation:
 
 
 def split_for(standing: Standing, first: Reservation | Charge | None) -> Charge | None:
-    """The order for which a fresh budget's δ is split: the first request, whoever takes its first step. Not where analysts share."""
+    """The charge for which the δ of a fresh budget is split: that of the first request. None if analysts share the budget."""
     if first is None or standing.analysts or not standing.whole.filter.fresh:
         return None
     return first if isinstance(first, Charge) else first.whole
@@ -94,33 +94,33 @@ def split_for(standing: Standing, first: Reservation | Charge | None) -> Charge 
 
 def put(storage: Storage, holder: str, analyst: str | None, whole: Charge) -> str:
     """Reserve a charge under a new name."""
-    name, price = _ORDER + holder, whole.to_json()
+    name, price = _RESERVATION + holder, whole.to_json()
     storage.lease(Lease(name, holder, storage.clock() + LASTS, analyst, chain.write({"rest": price, "whole": price})))
     return name
 
 
 def reservations(storage: Storage) -> list[Reservation]:
-    """What is reserved now; a lease that cannot be read reserves nothing."""
+    """The current reservations; a lease that cannot be parsed reserves nothing."""
     found = []
     for lease in live(storage):
         if lease.charge is not None:
             with suppress(Invalid, ValueError, TypeError, KeyError, RecursionError):
-                said = json.loads(lease.charge)
-                found.append(Reservation(lease, Charge.from_json(said["rest"]), Charge.from_json(said["whole"])))
+                stored = json.loads(lease.charge)
+                found.append(Reservation(lease, Charge.from_json(stored["rest"]), Charge.from_json(stored["whole"])))
     return found
 
 
 def use(storage: Storage, mine: Reservation | None, charge: Charge) -> None:
-    """Take a step's charge from what is reserved."""
+    """Subtract the charge of a step from its reservation."""
     if mine is not None:
-        said = {"rest": mine.rest.minus(charge).to_json(), "whole": mine.whole.to_json()}
-        storage.lease(evolve(mine.lease, charge=chain.write(said)))
+        left = {"rest": mine.rest.minus(charge).to_json(), "whole": mine.whole.to_json()}
+        storage.lease(evolve(mine.lease, charge=chain.write(left)))
 
 
 def require_beside(others: Sequence[Reservation], standing: Standing, charge: Charge, analyst: str | None, whole: Charge | None) -> None:
-    """Raise BudgetExceeded if the budget admits a charge, but not beside what is reserved for other orders.
+    """Raise BudgetExceeded if the budget admits a charge, but not together with the reservations of others.
 
-    A reservation that no longer fits by itself holds nothing.
+    A reservation that no longer fits by itself is ignored.
     """
     for other in others:
         with suppress(BudgetExceeded, Invalid):
@@ -129,5 +129,5 @@ def require_beside(others: Sequence[Reservation], standing: Standing, charge: Ch
         standing.after(charge, analyst, whole)
     except BudgetExceeded:
         raise BudgetExceeded(
-            "the rest of the budget is reserved for an order that is under way: ask again when it is done. Nothing was charged."
+            "the rest of the budget is reserved for a request that is running: ask again when it has finished. Nothing was charged."
         ) from None

@@ -1,4 +1,4 @@
-"""The ledger: pay first, remember every release, never refund."""
+"""The ledger: pay first, store every release, never refund."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from discreet.errors import BudgetExceeded, Invalid
 from discreet.exact import Number, short
 from discreet.extras import require
 from discreet.ledger import leases
-from discreet.ledger.chain import BEFORE_ALL, Entry, brief, required_text
+from discreet.ledger.chain import BEFORE_ALL, Entry, required_text, writable
 from discreet.ledger.fork import fork_safe_lock
-from discreet.ledger.history import History, distrust
+from discreet.ledger.history import History, untrusted
 from discreet.ledger.leases import Held
 from discreet.ledger.report import Report
 from discreet.ledger.sqlite import SqliteStorage
@@ -34,11 +34,11 @@ from discreet.loss.loss import Loss
 class Ledger:
     """Spend a budget durably, once for each question, whoever asks and whatever crashes.
 
-    What is verified when is said in `verified.py`. An answer may be given once `spend` and, for a release, `store` or `find` have returned:
-    all of them return only what is durable and witnessed.
+    `verified.py` says what is verified when. An answer may be shown once `spend` and, for a release, `store` or `find` have returned: they
+    return only what is durable and witnessed.
 
-    A key pays once. Whoever claims it again gets the first spend back and must not draw noise on it: wait for its release, or pay under
-    another key. Give the analyst what `store` returns, not what was brought to it.
+    A key pays once. A second claim of it returns the first spend, on which no noise may be drawn: wait for its release, or pay under
+    another key. Show the analyst what `store` returns, not what was passed to it.
 
     >>> from discreet.loss.leaves import Pure
     >>> ledger = open_ledger(":memory:", Terms(1, 0, "patient_id"))
@@ -54,51 +54,53 @@ class Ledger:
         with self._lock:
             self._chain = VerifiedChain(storage, terms, witness)
 
-    # ── paying and remembering ───────────────────────────────────────────────────────────────────────────────────────
+    # ── paying and storing ───────────────────────────────────────────────────────────────────────────────────────────
 
     def spend(self, loss: Loss, *, question: str, key: str | None = None, note: str = "", analyst: str | None = None) -> Entry:
-        """Charge a loss, durably, and give the entry that proves it; or raise BudgetExceeded and charge nothing.
+        """Charge a loss durably and return the entry that proves it; or raise BudgetExceeded and charge nothing.
 
-        If this raises LedgerError the charge may stand, and nothing may be answered. `question` names what is asked (its digest), `key`
-        the request, `note` is for people. `analyst` is who asks: one who was granted a budget, or "owner"; None if there are no grants.
+        If this raises LedgerError, the loss may have been charged, and nothing may be released. `question` identifies what is asked (its
+        digest), `key` the request; `note` is for people. `analyst` is one with a grant, or "owner"; None if there are no grants.
         """
         return self.claim(loss, question=question, key=key, note=note, analyst=analyst)[0]
 
     def claim(
-        self, loss: Loss, *, question: str, key: str | None = None, note: str = "", analyst: str | None = None, order: str | None = None
-    ) -> tuple[Entry, bool]:
-        """Spend, and say whether this very call paid. Only who paid may draw noise: a second draw on one payment would be a free one, even
-        if it is never stored, for it may show in an error. `order` names the reservation that this is a step of."""
+        self, loss: Loss, *, question: str, key: str | None = None, note: str = "", analyst: str | None = None,
+        reservation: str | None = None,
+    ) -> tuple[Entry, bool]:  # fmt: skip
+        """Spend, and return whether this call paid. Only the call that paid may draw noise: a second draw on one payment would be free, and
+        could be seen in an error even if it is never stored. `reservation` names the reservation of which this is a step."""
         body = self._spend_body(loss, question, key, note, analyst)
         with self._lock:
             with self._chain.writing():
                 known = None if key is None else self._chain.trusted(self._storage.spend_under(key))
-                entry = self._charge(body, order) if known is None else known
-            self._chain.settle(entry)
+                entry = self._charge(body, reservation) if known is None else known
+            self._chain.confirm(entry)
         if known is not None and any(entry.body[name] != body[name] for name in ("question", "loss")):
             raise Invalid("this key was used for another question or another price: use a new key")
         return entry, known is None
 
     def start(
-        self, loss: Loss, *, question: str, holder: str, note: str = "", analyst: str | None = None, order: str | None = None, ever: int = 0
-    ) -> Entry | Held:
-        """Pay for a draw and take the lease on its question; or say why not, and charge nothing.
+        self, loss: Loss, *, question: str, holder: str, note: str = "", analyst: str | None = None, reservation: str | None = None,
+        ever: int = 0,
+    ) -> Entry | Held:  # fmt: skip
+        """Pay for one draw and take the lease on its question; or return why not, and charge nothing.
 
-        Held.ANSWERED: there is a release. Held.BUSY: somebody else who paid is at it. Held.SPENT: of a question that may be drawn `ever` so
-        many times (0 for no limit) all draws were paid for, and none was stored.
+        Held.ANSWERED: there is a release. Held.BUSY: somebody who has paid is answering it. Held.SPENT: the question may be drawn at most
+        `ever` times (0: no limit), and all draws were paid for without a stored release.
         """
         with self._lock:
             with self._chain.writing():
                 taken = self._taken(question, ever)
                 if isinstance(taken, Held):
                     return taken
-                entry = self._charge(self._spend_body(loss, question, taken, note, analyst), order)
+                entry = self._charge(self._spend_body(loss, question, taken, note, analyst), reservation)
                 leases.take(self._storage, question, holder)
-            self._chain.settle(entry)
+            self._chain.confirm(entry)
         return entry
 
     def _taken(self, question: str, ever: int) -> Held | str | None:
-        """Why a question may not be drawn now; or the key to pay under."""
+        """Why a question cannot be answered now; or the key to pay under."""
         if self._storage.first_release(question) is not None:
             return Held.ANSWERED
         if leases.live(self._storage, leases.of_question(question)):
@@ -108,7 +110,7 @@ class Ledger:
         return Held.SPENT if ever and free is None else free
 
     def _spend_body(self, loss: Loss, question: str, key: str | None, note: str, analyst: str | None) -> dict[str, Any]:
-        with brief():
+        with writable():
             charge = Charge.of(loss, pure=self.terms.delta == 0)
             return {
                 "question": required_text(question, "question"),
@@ -120,26 +122,26 @@ class Ledger:
                 "whole": None,
             }
 
-    def _charge(self, body: dict[str, Any], order: str | None) -> Entry:
-        """Append a spend that the budget admits beside what is reserved for others; inside `writing`."""
+    def _charge(self, body: dict[str, Any], reservation: str | None) -> Entry:
+        """Append a spend that the budget admits together with the reservations of others; inside `writing`."""
         charge, analyst, standing = Charge.from_json(body["charge"]), body["analyst"], self._history.standing
         standing.require(analyst)
         leases.prune(self._storage)
         reserved = leases.reservations(self._storage)
-        mine = next((one for one in reserved if one.lease.name == order), None)
+        mine = next((one for one in reserved if one.lease.name == reservation), None)
         whole = leases.split_for(standing, mine or next(iter(reserved), None))
-        standing.after(charge, analyst, whole)  # whether it fits at all
+        standing.after(charge, analyst, whole)  # BudgetExceeded if it does not fit even alone
         leases.require_beside([one for one in reserved if one is not mine], standing, charge, analyst, whole)
         entry = self._chain.append("spend", body | {"whole": None if whole is None else whole.to_json()})
         leases.use(self._storage, mine, charge)
         return entry
 
     def reserve(self, losses: Sequence[Loss], *, holder: str, analyst: str | None = None) -> str:
-        """Hold budget for all steps of an order, so that none of them is refused for its price; or BudgetExceeded, and nothing is held.
+        """Reserve budget for all steps of a request, so that none is refused for its price; or raise BudgetExceeded and reserve nothing.
 
-        What is given is the name of the order. A step is charged as it is taken; what is reserved lapses when its lease does.
+        Return the name of the reservation. Each step is charged when it runs; the reservation lapses with its lease.
         """
-        with brief():
+        with writable():
             charges = [Charge.of(loss, pure=self.terms.delta == 0) for loss in losses]
             total = functools.reduce(Charge.plus, charges)
         with self._lock, self._chain.writing():
@@ -155,22 +157,22 @@ class Ledger:
             return leases.put(self._storage, holder, analyst, total)
 
     def renew(self, holder: str) -> None:
-        """Keep the leases of a holder alive."""
+        """Extend the leases of a holder."""
         with self._lock, self._storage.writing():
             leases.renew(self._storage, holder)
 
-    def let_go(self, holder: str) -> None:
-        """Give up the leases of a holder: the next who asks need not wait."""
+    def drop_leases(self, holder: str) -> None:
+        """Drop the leases of a holder, so that others need not wait."""
         with self._lock, self._storage.writing():
             leases.drop(self._storage, holder)
 
     def grant(self, analyst: str, epsilon: Number, delta: Number = 0) -> Entry:
-        """Let an analyst spend so much of the data set's budget, in all; what she has spent counts. The same limit again changes nothing.
+        """Limit what an analyst may spend of the budget in total, including what was spent. The same limit again changes nothing.
 
-        From the first grant on, whoever spends says who it is. What is granted may add up to more than there is: the data set's ceiling
-        holds for all together. A limit is a share of what may be asked for, not of what may be seen: stored answers are everybody's.
+        After the first grant, every spend names its analyst. Grants may add up to more than the budget of the data set, which limits all
+        analysts together. A grant limits new questions, not what may be read: stored answers are available to every analyst.
         """
-        with brief():
+        with writable():
             part, name = self.terms.part(epsilon, delta), analyst_name(analyst)
             body = {"analyst": name, "epsilon": short(part.epsilon), "delta": short(part.delta)}
         with self._lock:
@@ -179,19 +181,19 @@ class Ledger:
                 entry = None if known is None else self._chain.entry(known)
                 if entry is None or entry.body != body:
                     entry = self._regrant(body)
-            self._chain.settle(entry)
+            self._chain.confirm(entry)
         return entry
 
     def _regrant(self, body: dict[str, Any]) -> Entry:
         try:
             return self._chain.append("grant", body)
         except BudgetExceeded:
-            raise Invalid(f"{body['analyst']} has spent more than this already: grant at least what was spent") from None
+            raise Invalid(f"{body['analyst']} has already spent more than this: grant at least what was spent") from None
 
     def store(self, spend: Entry, release: dict[str, Any], holder: str | None = None) -> Entry | None:
-        """Remember the release that a spend paid for, durably; if it has one already, give that: only the first is ever shown.
+        """Store the release that a spend paid for, durably; if it already has one, return that: only the first is ever shown.
 
-        None if the holder's lease ran out and somebody else took it: then this release must not be shown, and its debit stays.
+        None if the holder's lease expired and somebody else took it: then this release must not be shown, and its debit stays.
         """
         with self._lock:
             with self._chain.writing():
@@ -203,21 +205,21 @@ class Ledger:
                     known = self._chain.append("release", {"spend": spend.sequence, "question": question, "release": release})
                 if holder is not None:
                     leases.drop(self._storage, holder)
-            self._chain.settle(known)
+            self._chain.confirm(known)
         return known
 
     def _is_overtaken(self, question: str, holder: str) -> bool:
-        """Whether somebody else took over a question, and is at it or has answered it."""
+        """Whether somebody else has taken over the question, and is answering or has answered it."""
         others = leases.live(self._storage, leases.of_question(question))
         return bool(others and others[0].holder != holder) or self._storage.first_release(question) is not None
 
     def find(self, question: str) -> dict[str, Any] | None:
-        """The release of this very question, if there is one; the first if it was paid for more than once."""
+        """The release of this question, if there is one; the first if it was paid for more than once."""
         with self._reading():
             return self._release(self._storage.first_release(question), question)
 
     def release_of(self, spend: Entry) -> dict[str, Any] | None:
-        """The release that this spend paid for, if it came so far."""
+        """The release that this spend paid for, if there is one."""
         with self._reading():
             self._require_spend(spend)
             return self._release(self._storage.release_for(spend.sequence), spend.body["question"])
@@ -228,55 +230,55 @@ class Ledger:
             return self._chain.trusted(self._storage.spend_under(key))
 
     def pending(self) -> list[Entry]:
-        """The spends without a release: still at work, crashed, or refused after paying. They stay spent."""
+        """The spends without a release: still running, crashed, or refused after paying. They stay spent."""
         with self._reading():
             return [entry for entry in map(self._chain.trusted, self._storage.unanswered()) if entry is not None]
 
-    # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def terms(self) -> Terms:
-        """What this account promises."""
+        """The terms of this ledger."""
         return self._chain.terms
 
     @property
     def filter(self) -> Filter:
-        """The data set's live filter; other processes may spend from it at any time."""
+        """The current filter of the data set; other processes may spend from it at any time."""
         with self._reading():
             return self._history.standing.whole.filter
 
     @property
     def spent(self) -> Amount:
-        """What was charged to the data set in all; never more than the budget."""
+        """The total charged to the data set; never more than the budget."""
         return self.allowance().spent
 
     @property
     def remaining(self) -> Amount:
-        """The largest single further question that the data set's budget still admits."""
+        """The largest single further question that the budget of the data set admits."""
         return self.allowance().remaining
 
     def allowance(self, analyst: str | None = None) -> Allowance:
-        """What an analyst was granted, has spent and may still spend; of the whole budget, if nobody or "owner" is named."""
+        """What an analyst was granted, has spent and may still spend; for None and "owner", those of the whole budget."""
         with self._reading():
             return self._history.standing.allowance(analyst)
 
     def analysts(self) -> dict[str, Allowance]:
-        """The allowance of everybody who was granted one, in the order of the first grants."""
+        """The allowance of every analyst with a grant, in the order of first grants."""
         with self._reading():
             standing = self._history.standing
             return {name: standing.allowance(name) for name in standing.analysts}
 
     @property
     def length(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         with self._reading():
             return self._history.length
 
     def entry(self, sequence: int) -> Entry:
-        """One entry; Invalid if there is none of this number."""
+        """One entry; Invalid if there is none with this sequence."""
         with self._reading():
             if not 0 <= sequence < self._history.length:
-                raise Invalid("there is no such entry in this ledger")
+                raise Invalid("this ledger has no such entry: give a sequence below its length")
             return self._chain.entry(sequence)
 
     def entries(self) -> list[Entry]:
@@ -286,15 +288,15 @@ class Ledger:
             heads = [BEFORE_ALL, *(entry.hash for entry in found)]
             chained = all(entry.sound and entry.previous == head for entry, head in zip(found, heads, strict=False))
             if not chained or len(found) != self._history.length or heads[-1] != self._history.head:
-                raise distrust("an entry that was there is gone or changed")
+                raise untrusted("an entry is missing or was changed")
             return found
 
     def verify(self) -> Report:
-        """Read the whole ledger and all of its witness anew; raise LedgerError if anything is not as it was written."""
+        """Read the whole ledger and its whole witness; raise LedgerError if anything was changed."""
         return self._chain.verify(self._lock)
 
     def close(self) -> None:
-        """Give back the connection; it opens again when needed. A ledger in memory stays."""
+        """Close the connection; it is opened again when needed. A ledger in memory stays."""
         with self._lock:
             self._storage.close()
 
@@ -318,21 +320,21 @@ class Ledger:
             return None
         body = entry.body
         if entry.kind != "release" or body["question"] != question:
-            raise distrust(f"entry {entry.sequence} cannot stand where it stands")
+            raise untrusted(f"entry {entry.sequence} is not valid at its place")
         self._chain.attest(entry.sequence)
         release: dict[str, Any] = body["release"]
         return release
 
     def _require_spend(self, entry: Entry) -> None:
         if entry.kind != "spend" or not 0 <= entry.sequence < self._history.length or self._chain.entry(entry.sequence) != entry:
-            raise Invalid("this is not a spend of this ledger: give what `spend` returned")
+            raise Invalid("this is not a spend of this ledger: pass what `spend` returned")
 
 
 def open_ledger(place: str | os.PathLike[str], terms: Terms | None = None, witness: str | os.PathLike[str] | None = None) -> Ledger:
-    """Open or begin a ledger in a file, in memory (":memory:") or in a database; without terms, one that exists, as it stands.
+    """Open or create a ledger in a file, in memory (":memory:") or in a database; without terms, open an existing one.
 
-    A database is shared by many hosts: postgresql://host/database?ledger=clinic names one of its ledgers. What follows its newest
-    checkpoint is verified: seals, order, the replayed budgets, the state, the witness. A ledger begun with a witness needs it always.
+    A database is shared by many hosts: postgresql://host/database?ledger=clinic names one of its ledgers. All entries after the newest
+    checkpoint are verified: seals, order, replayed budgets, state, witness. A ledger created with a witness always needs it.
     """
     return Ledger(_storage(os.fspath(place), create=terms is not None), terms, None if witness is None else Witness(os.fspath(witness)))
 

@@ -1,7 +1,7 @@
-"""Ledgers of the format before, made anew in this one: every grant, spend and release as it was, with prices on the grid.
+"""Migrate a ledger of the previous format: every grant, spend and release is copied, with prices on the grid.
 
-The old chain is verified first: its seals, its state, its witness if it has one. Its terms are the same in the new one, and its entries
-keep their times. Prices are rounded up to the grid, the budget and what was granted are rounded down: nothing typed in decimals changes.
+The old chain is verified first: its seals, its state, and its witness if it has one. The new ledger has the same terms, and its entries
+keep their times. Prices are rounded up to the grid, budgets and grants are rounded down: decimals that people type do not change.
 Receipts name entries of the old chain, and are verified against the old ledger, which is kept.
 """
 
@@ -22,7 +22,7 @@ from discreet import exact
 from discreet.address import is_address
 from discreet.errors import BudgetExceeded, LedgerError
 from discreet.ledger.chain import BEFORE_ALL, Entry, seal
-from discreet.ledger.history import History, distrust
+from discreet.ledger.history import History, untrusted
 from discreet.ledger.replay import Replay
 from discreet.ledger.sqlite import SqliteStorage
 from discreet.ledger.sqlite_schema import APPLICATION
@@ -32,26 +32,26 @@ from discreet.loss.charge import Charge
 from discreet.loss.loss import ZERO
 
 BEFORE = 2
-PATIENCE = 30.0  # seconds to wait for whoever uses the old one
+PATIENCE = 30.0  # seconds to wait for users of the old ledger
 COLUMNS = "sequence, kind, body, previous, at, hash"
-CLOSED = '{"migrated":true}'  # the state of a file that was carried over: no version spends from it any more
-_NOTHING = f"this is no ledger of format {BEFORE}: there is nothing to migrate. It was left as it is."
+CLOSED = '{"migrated":true}'  # the state of a migrated file: no version spends from it any more
+_NOTHING = f"this is not a ledger of format {BEFORE}, and was not changed: check the path"
 
 
 @final
 @frozen
 class Migrated:
-    """What was made of a ledger, and where the old one lies now."""
+    """The number of entries of the new ledger, and the location of the old one."""
 
     entries: int
     old: str
 
 
 def migrate(place: str | os.PathLike[str], witness: str | os.PathLike[str] | None = None) -> Migrated:
-    """Make a ledger of the format before one of this format, in the same place; the old one is kept beside it, closed.
+    """Convert a ledger of the previous format to this format, in the same place; the old one is kept beside it, closed.
 
-    Whoever uses the old one is waited for, and cannot spend from it afterwards. A ledger that was begun with a witness needs it here; it
-    gets a new one in the same place, and the old one is kept beside it.
+    Users of the old ledger are waited for, and cannot spend from it afterwards. A ledger that was created with a witness needs it here; it
+    gets a new witness in the same place, and the old one is kept beside it.
     """
     where, watch = os.fspath(place), None if witness is None else os.fspath(witness)
     if is_address(where):
@@ -59,24 +59,24 @@ def migrate(place: str | os.PathLike[str], witness: str | os.PathLike[str] | Non
 
         return Migrated(*migrate_database(where, lambda entries, state, storage: copied(entries, state, storage, watch), BEFORE))
     if not os.path.exists(where):
-        raise LedgerError("there is no ledger here: check its path")
+        raise LedgerError("there is no ledger at this path: check the path")
     path = os.path.realpath(where)
     if os.stat(path).st_nlink > 1 and not os.path.exists(f"{path}.format{BEFORE}"):
-        raise LedgerError("this file has a second name, under which it could be migrated once more: remove that one first")
+        raise LedgerError("this file has a second name (a hard link), under which it could be migrated again: remove that name first")
     return _migrate_file(path, watch)
 
 
 def _migrate_file(path: str, watch: str | None) -> Migrated:
     old, new = f"{path}.format{BEFORE}", f"{path}.new"
     if os.path.exists(old) and not os.path.samefile(old, path):
-        raise LedgerError(f"{old} is there already: move it away first. Nothing was changed.")
+        raise LedgerError(f"{old} already exists: move it away first. Nothing was changed.")
     try:
         with closing(sqlite3.connect(f"file:{quote(path)}?mode=rw", uri=True, isolation_level=None, timeout=PATIENCE)) as connection:
             if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
                 raise LedgerError(_NOTHING)
             if connection.execute("PRAGMA user_version").fetchone()[0] != BEFORE:
                 raise LedgerError(_NOTHING)
-            connection.execute("BEGIN EXCLUSIVE")  # nobody reads or writes until the file is closed for good
+            connection.execute("BEGIN EXCLUSIVE")  # no one reads or writes until the file is closed
             entries = [Entry(*row) for row in connection.execute(f"SELECT {COLUMNS} FROM entries ORDER BY sequence")]
             state = connection.execute("SELECT sequence, head, filter FROM state").fetchall()
             count = _written(entries, state, new, stat.S_IMODE(os.stat(path).st_mode), watch)
@@ -84,7 +84,9 @@ def _migrate_file(path: str, watch: str | None) -> Migrated:
             connection.execute("UPDATE state SET filter = ?", (CLOSED,))
             connection.execute("COMMIT")
     except sqlite3.Error:
-        raise LedgerError("this file is not a ledger of discreet, or it is damaged or in use; nothing was migrated") from None
+        raise LedgerError(
+            "this file is damaged, in use or not a ledger of discreet: check the path, and stop its users. Nothing was migrated."
+        ) from None
     if not os.path.exists(old):
         os.link(path, old)
     os.replace(new, path)
@@ -96,7 +98,7 @@ def _migrate_file(path: str, watch: str | None) -> Migrated:
 def _written(entries: list[Entry], state: Sequence[Any], new: str, mode: int, watch: str | None) -> int:
     """Write the new file and verify it."""
     if os.path.exists(new):
-        os.unlink(new)  # of a migration that was interrupted
+        os.unlink(new)  # left by an interrupted migration
     storage = SqliteStorage(new, create=True)
     with storage.writing():
         count = copied(entries, state, storage, watch)
@@ -122,9 +124,9 @@ def _renew_witness(path: str, watch: str) -> None:
 
 
 def copied(entries: Iterable[Entry], state: Sequence[Any], storage: Storage, watch: str | None) -> int:
-    """Verify an old chain and write it into a new place, which is being written to; how many entries that made."""
+    """Verify an old chain and write it to a storage, inside `writing`; return the number of new entries."""
     history = History()
-    places: dict[int, int] = {}  # spend, as it was numbered → as it is
+    places: dict[int, int] = {}  # old sequence of a spend → new sequence
     questions: dict[int, str] = {}
     old = list(entries)
     _check_state(old, state)
@@ -137,7 +139,7 @@ def copied(entries: Iterable[Entry], state: Sequence[Any], storage: Storage, wat
             step = history.judge(new)
         except BudgetExceeded:
             raise LedgerError(
-                "this ledger has used up its budget, which does not fit the grid of prices to the last digit: keep it, and begin another"
+                "this ledger has used up its budget, which is not a multiple of the price grid: keep it, and create a new ledger"
             ) from None
         storage.append(new, step.standing.text)
         history.accept(step)
@@ -151,30 +153,30 @@ def copied(entries: Iterable[Entry], state: Sequence[Any], storage: Storage, wat
 
 
 def _check_state(entries: Sequence[Entry], state: Sequence[Any]) -> None:
-    """The state must be that of the last entry: else the end of the chain was cut off."""
+    """The state must match the last entry: otherwise the chain was truncated."""
     if not entries or len(state) != 1:
-        raise distrust("its entries or its state are gone")
+        raise untrusted("its entries or its state are missing")
     sequence, head, _ = state[0]
     if (sequence, head) != (entries[-1].sequence, entries[-1].hash):
-        raise distrust("its state is not that of its entries")
+        raise untrusted("its state does not match its entries")
 
 
 def _check_witness(entries: Sequence[Entry], watch: str | None) -> None:
     if watch is None:
         if entries[0].body.get("witnessed"):
-            raise LedgerError("this ledger has a witness, without which an older copy could pass for it: give the witness's file")
+            raise LedgerError("this ledger has a witness, without which an older copy could be accepted: pass the file of the witness")
         return
     witness = Witness(watch)
-    witness.listen()
+    witness.read_new()
     witness.check(len(entries), lambda sequence: entries[sequence].hash)
 
 
 def _carried(entries: Iterable[Entry]) -> Iterator[tuple[Entry, dict[str, Any]]]:
-    """Old entries with their bodies in the new form."""
+    """Old entries with their bodies in the new format."""
     head = BEFORE_ALL
     for place, entry in enumerate(entries):
         if entry.sequence != place or entry.previous != head or not entry.sound:
-            raise distrust(f"entry {place} is not what was written")
+            raise untrusted(f"entry {place} was changed")
         head = entry.hash
         body = entry.body
         match entry.kind:

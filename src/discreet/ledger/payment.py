@@ -19,15 +19,15 @@ from discreet.loss.loss import Loss
 from discreet.noise.bits import SystemBits
 
 CLOSED = "this session is closed: connect again"
-_LOOK = 0.05  # seconds between two looks for somebody else's answer
+_LOOK = 0.05  # seconds between two checks for the answer of another process
 
 
 class Priced(Protocol):
-    """Anything that is paid for as a whole."""
+    """Anything with a price."""
 
     @property
     def loss(self) -> Loss:
-        """The price as a term."""
+        """The loss that is charged."""
 
     @property
     def epsilon(self) -> Fraction:
@@ -38,32 +38,32 @@ class Priced(Protocol):
         """Its δ."""
 
 
-class Stored(Protocol):
-    """Anything that the ledger keeps as text."""
+class Storable(Protocol):
+    """Anything that the ledger can store as text."""
 
     def to_text(self) -> str:
-        """The text that it is read back from."""
+        """The text from which it can be read back."""
 
 
-Kept = TypeVar("Kept", bound=Stored)
+Kept = TypeVar("Kept", bound=Storable)
 Value = TypeVar("Value")
 
-# the account and the reservation that the steps running now belong to
-_order: ContextVar[tuple[object, str] | None] = ContextVar("order", default=None)
-_running: ContextVar[frozenset[tuple[int, str]]] = ContextVar("running", default=frozenset())  # questions that are being answered here
+# the payments object and the reservation of the steps that are running
+_reservation: ContextVar[tuple[object, str] | None] = ContextVar("reservation", default=None)
+_running: ContextVar[frozenset[tuple[int, str]]] = ContextVar("running", default=frozenset())  # questions that this context is answering
 
 
 @final
 class Payments:
-    """A ledger as one analyst pays from it."""
+    """Payments of one analyst from a ledger."""
 
     def __init__(self, ledger: Ledger, analyst: str | None, ready: Callable[[], None]) -> None:
-        """`ready` raises if what is paid for could not be read anyway; it is called before every debit."""
+        """`ready` is called before every debit; it raises if the data could not be read anyway."""
         self._ledger, self._analyst, self._ready = ledger, analyst, ready
         self._closed = False
 
     def close(self) -> None:
-        """Take no more payments."""
+        """Accept no more payments."""
         self._closed = True
 
     def require_open(self) -> None:
@@ -73,11 +73,11 @@ class Payments:
 
     @property
     def allowance(self) -> Allowance:
-        """What may still be spent, and was."""
+        """What was spent, and what may still be spent."""
         return self._ledger.allowance(self._analyst)
 
     def knows(self, question: str) -> bool:
-        """Whether a question was answered before."""
+        """Whether there is a stored answer to a question."""
         return self._ledger.find(question) is not None
 
     def pay_once(
@@ -89,17 +89,17 @@ class Payments:
         read: Callable[[str, bool], Kept],
         lost: str | None = None,
     ) -> Kept:
-        """Look for a stored answer; else pay, then run, then remember, then answer.
+        """Return the stored answer; else pay, run, store and return.
 
-        A payment is for one draw. If the run fails after it, the question has to be paid for again: else an error that depends on the noise
-        could be asked for again and again. Where a question may be drawn only once, whatever happens, `lost` is what later askers are told.
+        A payment is for one draw. If the run fails, the question must be paid for again: otherwise an error that depends on the noise could
+        be provoked again and again. If a question may be drawn only once, whatever happens, later callers get the error `lost`.
 
-        Whoever pays holds a lease while the run goes on, and others wait for the answer as long as it is alive. A run whose lease ran out
-        and was taken by another throws its result away: what is shown is always what is stored.
+        Whoever pays holds a lease during the run, and others wait for the answer while the lease is live. A run whose lease expired and was
+        taken over discards its result: what is returned is always what is stored.
         """
         mine = id(self._ledger), question
         if mine in _running.get():
-            raise Invalid("this question is asked again by its own run: let the run end first")
+            raise Invalid("this question is asked again by its own run: let the run finish first")
         while True:
             holder = _new_holder()
             paid = self._start(asked, question, note, holder, lost)
@@ -114,7 +114,7 @@ class Payments:
                 return release if first == text else read(first, True)
 
     def _start(self, asked: Priced, question: str, note: str, holder: str, lost: str | None) -> Entry | None:
-        """Pay for one draw; or None, if there is an answer, perhaps of somebody who paid at the same time."""
+        """Pay for one draw; or None if there is an answer, perhaps from somebody who paid at the same time."""
         while True:
             if self._ledger.find(question) is not None:
                 return None
@@ -125,7 +125,7 @@ class Payments:
                     holder=holder,
                     note=note,
                     analyst=self._analyst,
-                    order=self._of_order,
+                    reservation=self._current_reservation,
                     ever=lost is not None,
                 )
             match paid:
@@ -139,9 +139,11 @@ class Payments:
                     return paid
 
     def claim(self, asked: Priced, question: str, key: str, note: str) -> tuple[Entry, bool]:
-        """Pay for something under a key; and whether it was paid now, or before under the same key."""
+        """Pay under a key; return the entry, and whether this call paid or an earlier one under the same key."""
         with self._paying(asked):
-            return self._ledger.claim(asked.loss, question=question, key=key, note=note, analyst=self._analyst, order=self._of_order)
+            return self._ledger.claim(
+                asked.loss, question=question, key=key, note=note, analyst=self._analyst, reservation=self._current_reservation
+            )
 
     @contextmanager
     def _paying(self, asked: Priced) -> Iterator[None]:
@@ -153,52 +155,52 @@ class Payments:
             left = self.allowance.remaining
             if asked.delta > left.delta and asked.epsilon <= (left.epsilon or 0):
                 raise BudgetExceeded(
-                    f"of the budget's δ only {float(left.delta):.3g} is left for one question, and this one needs {float(asked.delta):.3g} "
-                    "to find its groups or for Gaussian noise: declare its keys and pass delta=0. Nothing was charged."
+                    f"only δ = {float(left.delta):.3g} of the budget is left for one question, and this one needs {float(asked.delta):.3g} "
+                    "to discover its groups or for Gaussian noise: declare its keys and pass delta=0. Nothing was charged."
                 ) from None
             raise
 
-    # ── orders and leases ────────────────────────────────────────────────────────────────────────────────────────────
+    # ── reservations and leases ──────────────────────────────────────────────────────────────────────────────────────
 
     @contextmanager
     def reserved(self, losses: Sequence[Loss]) -> Iterator[None]:
-        """Hold budget for all steps of an order while they are taken, one debit each; what is left at the end lapses.
+        """Reserve budget for all steps of a request while they run, one debit each; what is left at the end lapses.
 
-        BudgetExceeded, and nothing is charged, if the budget does not admit all of them together.
+        BudgetExceeded, and nothing is charged, if the budget does not admit all steps together.
         """
         self.require_open()
         self._ready()
         holder = _new_holder()
-        order = self._ledger.reserve(losses, holder=holder, analyst=self._analyst)
+        name = self._ledger.reserve(losses, holder=holder, analyst=self._analyst)
         try:
-            with self._lease(holder), _during(_order, (self, order)):
+            with self._lease(holder), _during(_reservation, (self, name)):
                 yield
         finally:
             with suppress(LedgerError):
-                self._ledger.let_go(holder)
+                self._ledger.drop_leases(holder)
 
     @property
-    def _of_order(self) -> str | None:
-        """The reservation that the steps running now belong to, if it is of this account."""
-        current = _order.get()
+    def _current_reservation(self) -> str | None:
+        """The reservation of the steps that are running, if it was made by this object."""
+        current = _reservation.get()
         return current[1] if current is not None and current[0] is self else None
 
     @contextmanager
     def _lease(self, holder: str) -> Iterator[None]:
-        """Renew a holder's leases while the block runs; give them up if it fails."""
+        """Renew the leases of a holder while the block runs; drop them if it fails."""
         done = threading.Event()
         heart = threading.Thread(target=self._renew, args=(holder, done), name="discreet-lease", daemon=True)
         try:
             heart.start()
             yield
         except BaseException:
-            with suppress(LedgerError):  # it runs out by itself, and the error of the block is the one to tell
-                self._ledger.let_go(holder)
+            with suppress(LedgerError):  # it expires by itself, and the error of the block is the one to report
+                self._ledger.drop_leases(holder)
             raise
         finally:
             done.set()
             if heart.ident is not None:
-                heart.join()  # so that no thread outlives its run
+                heart.join()  # no thread outlives its run
 
     def _renew(self, holder: str, done: threading.Event) -> None:
         while not done.wait(LASTS / 5):
@@ -218,7 +220,7 @@ def _said_if_lost(paid: Entry, lost: str | None) -> Iterator[None]:
 
 @contextmanager
 def _during(variable: ContextVar[Value], value: Value) -> Iterator[None]:
-    """Set a variable of this context for a block."""
+    """Set a context variable for a block."""
     before = variable.set(value)
     try:
         yield

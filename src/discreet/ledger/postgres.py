@@ -1,4 +1,4 @@
-"""A ledger in a PostgreSQL database, for many hosts."""
+"""A ledger in a PostgreSQL database, shared by many hosts."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from typing import Any, final
 import psycopg
 
 from discreet.errors import LedgerError
-from discreet.ledger import postgres_schema as walls
-from discreet.ledger.address import divided
+from discreet.ledger import postgres_schema as ddl
+from discreet.ledger.address import split_address
 from discreet.ledger.chain import Entry, digest
-from discreet.ledger.history import distrust
-from discreet.ledger.postgres_server import Connection, attempt, connected, impatience, require_durable
+from discreet.ledger.history import untrusted
+from discreet.ledger.postgres_server import Connection, cancelled_after, connect_to_server, require_durable, try_or_explain
 from discreet.ledger.storage import Lease, State, Storage
 
 PATIENCE = 30.0  # seconds to wait for other writers
 
 _COLUMNS = "sequence, kind, body, previous, at, hash"
 _AT_ONCE = 500  # rows
-_CREATION = 0x64697363  # "disc": the advisory lock under which tables are made
+_CREATION = 0x64697363  # "disc": the advisory lock under which tables are created
 
 _inherited: list[Connection] = []  # connections of a parent process: neither used nor closed here
 
 
 @final
 class PostgresStorage(Storage):
-    """Keep a ledger in one schema of a database. Each process has one connection, and the ledger lets one thread at a time use it.
+    """Store a ledger in one schema of a database. Each process has one connection, which one thread at a time uses.
 
-    A writer first locks the one row of `about`. READ COMMITTED is what this needs: each statement after the lock sees all that earlier
-    writers committed, and nobody commits meanwhile, so writers run one after another, and no isolation level is relied on. (REPEATABLE
-    READ and SERIALIZABLE would look at a snapshot from before the wait.) The state is replaced on condition that it is still the one
-    that was read, so even a writer that came past the lock would fail. A commit is seen by others only when it is durable.
+    A writer first locks the only row of `about`. This needs READ COMMITTED: each statement after the lock sees all that earlier writers
+    committed, and nobody commits meanwhile. So writers run one after another, and no isolation level is relied on. (REPEATABLE READ and
+    SERIALIZABLE would use a snapshot from before the wait.) The state is replaced only if it is still the one that was read, so even a
+    writer that bypassed the lock would fail. A commit is visible to others only when it is durable.
 
-    An error of the driver's may name the host, the user, the database: it is never shown, nor chained to the one that is.
+    An error of the driver may name the host, the user and the database: it is never shown, nor chained to the error that is.
     """
 
     def __init__(self, address: str, *, create: bool, patience: float = PATIENCE) -> None:
-        self._address, self._schema = divided(address)
+        self._address, self._schema = split_address(address)
         self._create, self._patience = create, patience
         self._connection: Connection | None = None
         self._process = os.getpid()
@@ -49,27 +49,27 @@ class PostgresStorage(Storage):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        with self._released(self._begin(walls.begin_reading(self._patience))):
+        with self._released(self._begin(ddl.begin_reading(self._patience))):
             yield
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        with self._committed(self._begin(walls.begin_writing(self._patience))):
+        with self._committed(self._begin(ddl.begin_writing(self._patience))):
             if len(self._rows(f"SELECT version FROM {self._schema}.about FOR UPDATE")) != 1:
-                raise distrust("its tables are not those of a ledger")
+                raise untrusted("its tables are not those of a ledger")
             yield
 
     def _begin(self, begin: str) -> Connection:
-        """Begin, on a new connection if the old one was lost since the last block: nothing was written on it."""
+        """Begin a transaction; on a new connection if the old one was lost since the last block, when nothing was being written."""
         connection = self._open()
-        if isinstance(attempt(lambda: connection.execute(begin)), LedgerError):
+        if isinstance(try_or_explain(lambda: connection.execute(begin)), LedgerError):
             self.close()
             connection = self._open()
             self._start(connection, begin)
         return connection
 
     def _start(self, connection: Connection, begin: str) -> None:
-        failure = attempt(lambda: connection.execute(begin))
+        failure = try_or_explain(lambda: connection.execute(begin))
         if isinstance(failure, LedgerError):
             self.close()
             raise failure
@@ -91,42 +91,42 @@ class PostgresStorage(Storage):
         self._commit(connection)
 
     def _commit(self, connection: Connection) -> None:
-        """Commit; whatever is not a plain yes may or may not have been one.
+        """Commit; without a clear confirmation the transaction may or may not have been committed.
 
-        A server that is made to stop waiting for its standby says yes with a warning, and one that had rolled back says ROLLBACK.
+        A server that stops waiting for its standby confirms with a warning, and one that has rolled back replies ROLLBACK.
         """
         warnings: list[object] = []
         connection.add_notice_handler(warnings.append)
         try:
-            with impatience(connection, self._patience):
-                said = attempt(lambda: connection.execute("COMMIT").statusmessage)
+            with cancelled_after(connection, self._patience):
+                reply = try_or_explain(lambda: connection.execute("COMMIT").statusmessage)
             connection.remove_notice_handler(warnings.append)
-        except BaseException:  # an interrupt: nobody will know
+        except BaseException:  # an interrupt: the outcome is unknown
             self.close()
             raise
-        if said == "COMMIT" and not warnings:
+        if reply == "COMMIT" and not warnings:
             return
         self.close()
         raise LedgerError(
-            "the ledger's last write may or may not have reached the disk, so it counts as spent; nothing was released. "
-            "Make sure that the database is running and has room, then ask again with the same key, or pay again."
+            "the last write of the ledger may or may not be durable, so it counts as spent; nothing was released. "
+            "Check that the database is running and has free space, then ask again with the same key, or pay again."
         )
 
     def _roll_back(self, connection: Connection) -> None:
         try:
-            failed = isinstance(attempt(lambda: connection.execute("ROLLBACK")), LedgerError)
+            failed = isinstance(try_or_explain(lambda: connection.execute("ROLLBACK")), LedgerError)
         except BaseException:
             self.close()
             raise
         if failed:
-            self.close()  # a connection that cannot roll back is of no more use
+            self.close()  # a connection that cannot roll back is not used again
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def state(self) -> State | None:
         rows = self._rows(f"SELECT sequence, head, filter FROM {self._schema}.state")
         if len(rows) > 1:
-            raise distrust("it has two states")
+            raise untrusted("it has two states")
         return State(*rows[0]) if rows else None
 
     def entries(self, start: int, stop: int | None = None) -> Iterator[Entry]:
@@ -139,7 +139,7 @@ class PostgresStorage(Storage):
         rows = self._rows(f"SELECT {_COLUMNS} FROM {self._schema}.entries WHERE {condition} ORDER BY {order} LIMIT {limit}", *values)
         for row in rows:
             if not all(isinstance(value, str) for value in row[1:]):
-                raise distrust(f"entry {row[0]} is not what was written")
+                raise untrusted(f"entry {row[0]} was changed")
         return [Entry(*row) for row in rows]
 
     def _one(self, condition: str, *values: Any, order: str = "sequence") -> Entry | None:
@@ -173,7 +173,7 @@ class PostgresStorage(Storage):
                 *(entry.sequence, entry.hash, filter, entry.sequence - 1, entry.previous),
             )
         if written.rowcount != 1:
-            raise LedgerError("another writer came between; nothing was spent and nothing was released. Ask again.")
+            raise LedgerError("another writer interfered; nothing was spent and nothing was released. Ask again.")
 
     def clock(self) -> float:
         return float(self._rows("SELECT extract(epoch FROM clock_timestamp())::float8")[0][0])
@@ -200,18 +200,18 @@ class PostgresStorage(Storage):
         except (KeyError, TypeError, ValueError, RecursionError):
             agreed = False
         if not agreed:
-            raise distrust("its index is not that of its entries")
+            raise untrusted("its index does not match its entries")
 
     def _inspect_tables(self) -> None:
-        found = sorted(row[0] for row in self._rows(walls.LOOK.replace("%(schema)s", f"'{self._schema}'")))
-        if not self._is_there() or found != walls.expected(self._schema):
-            raise distrust("its tables are not those of a ledger")
+        found = sorted(row[0] for row in self._rows(ddl.INSPECTION.replace("%(schema)s", f"'{self._schema}'")))
+        if not self._is_there() or found != ddl.expected(self._schema):
+            raise untrusted("its tables are not those of a ledger")
 
     def _execute(self, sql: str, *values: Any) -> psycopg.Cursor[tuple[Any, ...]]:
         connection = self._connection
         if connection is None or connection.closed:
-            raise LedgerError("the ledger was closed in the middle of its work; nothing was released. Open it again.")
-        done = attempt(lambda: connection.execute(sql, values))
+            raise LedgerError("the ledger was closed during an operation; nothing was released. Open it again.")
+        done = try_or_explain(lambda: connection.execute(sql, values))
         if isinstance(done, LedgerError):
             raise done
         return done
@@ -222,13 +222,13 @@ class PostgresStorage(Storage):
     # ── connections ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _open(self) -> Connection:
-        """The connection of this process, to a server and to tables that were looked at."""
+        """The connection of this process, to a server and tables that were checked."""
         if self._connection is not None and self._process != os.getpid():
             _inherited.append(self._connection)  # closing it here would end the parent's session
             self._connection = None
         if self._connection is None or self._connection.closed:
             self._process = os.getpid()
-            self._connection = connection = connected(self._address)
+            self._connection = connection = connect_to_server(self._address)
             try:
                 require_durable(connection)
                 self._recognise(connection)
@@ -238,43 +238,43 @@ class PostgresStorage(Storage):
         return self._connection
 
     def _recognise(self, connection: Connection) -> None:
-        self._start(connection, walls.begin_reading(self._patience))
+        self._start(connection, ddl.begin_reading(self._patience))
         with self._released(connection):
             there = self._is_there()
             if there:
                 self._inspect_tables()
         if not there:
-            self._make(connection)
+            self._create_tables(connection)
 
     def _is_there(self) -> bool:
-        """Whether this schema holds a ledger of this version; anything else that it holds is left alone."""
+        """Whether this schema contains a ledger of this version; LedgerError if it contains anything else."""
         tables = self._rows("SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s)", self._schema)
         if not tables:
             return False
         if ("about",) in tables:
             about = self._rows(f"SELECT application, version FROM {self._schema}.about")
-            if about == [(walls.APPLICATION, walls.VERSION)]:
+            if about == [(ddl.APPLICATION, ddl.VERSION)]:
                 return True
-            if [row[0] for row in about] == [walls.APPLICATION]:
+            if [row[0] for row in about] == [ddl.APPLICATION]:
                 raise LedgerError("this ledger has another format: run `discreet migrate` on it, which keeps the old one")
-        raise LedgerError("there are tables here that are not a ledger of discreet; they were left as they are: choose another name")
+        raise LedgerError("the schema has tables that are not a ledger of discreet; they were not changed: choose another ledger name")
 
-    def _make(self, connection: Connection) -> None:
-        """Make the tables, unless another process was quicker."""
+    def _create_tables(self, connection: Connection) -> None:
+        """Create the tables, unless another process was faster."""
         if not self._create:
-            raise LedgerError("there is no ledger here: check its address and its name")
-        self._start(connection, walls.begin_writing(self._patience))
+            raise LedgerError("there is no ledger at this address: check the address and the ledger name")
+        self._start(connection, ddl.begin_writing(self._patience))
         with self._committed(connection):
             self._execute(f"SELECT pg_advisory_xact_lock({_CREATION})")
             if not self._is_there():
                 if not self._rows("SELECT 1 FROM pg_namespace WHERE nspname = %s", self._schema):
                     self._execute(f"CREATE SCHEMA {self._schema}")
-                for statement in walls.statements(self._schema):
+                for statement in ddl.statements(self._schema):
                     self._execute(statement)
             self._inspect_tables()
 
     def use(self, connection: Connection) -> None:
-        """Work on a connection that somebody else opened and will close."""
+        """Use a connection that the caller opened and will close."""
         self._process, self._connection = os.getpid(), connection
 
     def close(self) -> None:
@@ -288,9 +288,9 @@ class PostgresStorage(Storage):
 
 
 def _marks(entry: Entry) -> tuple[str | None, str | None]:
-    """By what an entry is found: what may be written once only (a key's spend, a spend's release), and whose release it is.
+    """The index values of an entry: what may be written only once (the spend of a key, the release of a spend), and the question.
 
-    Keys and questions are kept as digests, for not every text is one here.
+    Keys and questions are stored as digests, for PostgreSQL does not store every text.
     """
     if entry.kind not in ("spend", "release"):
         return None, None

@@ -1,14 +1,13 @@
-"""The tables of a ledger in PostgreSQL and the walls around them, as text: how they are made and recognised, and how a block begins."""
+"""The schema of a ledger in PostgreSQL: its tables, constraints and triggers, how they are checked, and how a transaction begins."""
 
 from __future__ import annotations
 
 from hashlib import sha256
 
 VERSION = 3
-IDLE = 10.0  # seconds that a writer may be silent before the server lets the next one in
+IDLE = 10.0  # seconds that a writer may be idle before the server ends its transaction
 
-# Nothing that is written through the ledger's own class ever meets these walls. For a role that does not own the tables they are real:
-# it cannot take them down.
+# Writes through PostgresStorage never violate these triggers. They restrict a role that does not own the tables and so cannot drop them.
 _FOLLOW = """
 BEGIN
     IF NEW.sequence <> (SELECT count(*) + coalesce(max(sequence), 0) FROM {schema}.state) THEN
@@ -68,7 +67,7 @@ _TABLES = (
     "CREATE INDEX entries_checkpoints ON {schema}.entries (sequence) WHERE kind = 'checkpoint'",
 )
 
-# name, table, when, for each, function
+# name, table, event, granularity, function
 _TRIGGERS = (
     ("about_stays", "about", "BEFORE UPDATE OR DELETE OR TRUNCATE", "STATEMENT", "stay"),
     ("entries_follow", "entries", "BEFORE INSERT", "ROW", "follow"),
@@ -81,7 +80,7 @@ APPLICATION = "discreet"
 
 
 def statements(schema: str) -> list[str]:
-    """What makes a ledger's tables in a schema that is there and empty."""
+    """The statements that create the tables of a ledger in an existing empty schema."""
     made = [table.format(schema=schema) for table in _TABLES]
     for name, body in _FUNCTIONS.items():
         made.append(
@@ -94,9 +93,9 @@ def statements(schema: str) -> list[str]:
     return made
 
 
-# Every object in the schema as one line of text: tables that survive a crash (persistence p), unique and valid indices, triggers that are
-# switched on and when they fire, the functions' own words. One line too many is as wrong as one too few.
-LOOK = """
+# Every object of the schema as one line: permanent tables (persistence p), unique and valid indices, enabled triggers with their events,
+# the hashes of function bodies. An additional line is as wrong as a missing one.
+INSPECTION = """
 SELECT format('table %%s %%s %%s %%s', relname, relkind, relpersistence, relrowsecurity)
 FROM pg_class WHERE relnamespace = %(schema)s::regnamespace AND relkind NOT IN ('i', 'I')
 UNION ALL
@@ -145,11 +144,11 @@ _CHECKS = (
     "entries_question",
     "state_id",
 )
-_MOMENTS = {"BEFORE": 2, "INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32}  # as pg_trigger.tgtype adds them up; 1 is for each row
+_MOMENTS = {"BEFORE": 2, "INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32}  # the bits of pg_trigger.tgtype; 1 means FOR EACH ROW
 
 
 def expected(schema: str) -> list[str]:
-    """What `LOOK` must find, in order."""
+    """The sorted lines that `INSPECTION` must return."""
     lines = [f"table {table} r p f" for table in _COLUMNS]
     lines += [f"index {name} {unique} t" for name, unique in _INDICES.items()]
     lines += [f"constraint {name} c t" for name in _CHECKS]
@@ -164,7 +163,7 @@ def expected(schema: str) -> list[str]:
 
 
 def begin_reading(patience: float) -> str:
-    """One moment of the ledger, whatever others write meanwhile."""
+    """Begin to read one snapshot of the ledger."""
     return (
         "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL search_path = pg_catalog, pg_temp; "
         f"SET LOCAL statement_timeout = {round(2000 * patience)}"
@@ -172,7 +171,7 @@ def begin_reading(patience: float) -> str:
 
 
 def begin_writing(patience: float) -> str:
-    """What a write asks of the server, whatever the role's own settings are; stronger durability than asked for is left as it is."""
+    """Begin to write, whatever the settings of the role; a durability setting stronger than required is kept."""
     return (
         "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; SET LOCAL search_path = pg_catalog, pg_temp; "
         f"SET LOCAL lock_timeout = {round(1000 * patience)}; SET LOCAL statement_timeout = {round(2000 * patience)}; "

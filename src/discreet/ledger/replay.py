@@ -1,4 +1,4 @@
-"""The whole chain read anew: all that opening a ledger leaves to its last checkpoint."""
+"""Verify the whole chain, including the entries before the last checkpoint, which opening a ledger does not read."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import final
 
 from discreet.errors import Invalid
 from discreet.ledger.chain import Entry
-from discreet.ledger.history import History, distrust
+from discreet.ledger.history import History, untrusted
 from discreet.loss import record
 from discreet.loss.charge import Charge
 
 
 @final
 class Replay:
-    """Follow every entry from the first on: seals, order, budgets, that a key pays once and that a spend has one release."""
+    """Follow all entries from the first: seals, order and budgets, that a key pays once, and that a spend has one release."""
 
     def __init__(self) -> None:
         self.history = History()
-        self.repriced = 0  # spends that this version would charge otherwise
+        self.repriced = 0  # spends that this version would price differently
         self.keys: dict[str, int] = {}  # key → its spend
         self.released: dict[str, int] = {}  # question → its first release
         self._open: dict[int, str] = {}  # spend without a release → its question
 
     def follow(self, entries: Iterable[Entry]) -> None:
-        """Take in entries; LedgerError if one is not as it was written or cannot stand where it stands."""
+        """Accept entries; LedgerError if one was changed or is not valid at its place."""
         for entry in entries:
             self.history.follow(entry)
             match entry.kind:
@@ -37,7 +37,7 @@ class Replay:
     def _spend(self, entry: Entry) -> None:
         body = json.loads(entry.text)
         if body["key"] is not None and self.keys.setdefault(body["key"], entry.sequence) != entry.sequence:
-            raise distrust(f"entry {entry.sequence} cannot stand where it stands")
+            raise untrusted(f"entry {entry.sequence} is not valid at its place")
         self._open[entry.sequence] = body["question"]
         self.repriced += self._is_repriced(entry)
 
@@ -48,7 +48,7 @@ class Replay:
         except (ValueError, TypeError, AttributeError, RecursionError):
             sound = False
         if not sound:
-            raise distrust(f"entry {entry.sequence} cannot stand where it stands")
+            raise untrusted(f"entry {entry.sequence} is not valid at its place")
         self.released.setdefault(body["question"], entry.sequence)
 
     def _is_repriced(self, entry: Entry) -> bool:
@@ -57,4 +57,4 @@ class Replay:
         try:
             return Charge.of(record.from_json(body["loss"]), pure=terms.delta == 0) != Charge.from_json(body["charge"])
         except Invalid:
-            raise distrust(f"entry {entry.sequence} cannot be read") from None
+            raise untrusted(f"entry {entry.sequence} cannot be read") from None

@@ -1,4 +1,4 @@
-"""What is said of a ledger that was verified."""
+"""The result of verifying a ledger."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from attrs import frozen
 @final
 @frozen
 class Report:
-    """What was verified: how many entries, the last one's hash, and whether somebody outside keeps watch.
+    """The number of entries that were verified, the hash of the last one, and whether the ledger has a witness.
 
-    `repriced` counts the spends that this version would charge otherwise: 0, unless an older version wrote them.
+    `repriced` counts the spends that this version would price differently: 0, unless an older version wrote them.
     """
 
     entries: int

@@ -1,4 +1,4 @@
-"""Shares of a budget as a policy declares them."""
+"""Grant analysts the shares of the budget that a policy declares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discreet.ledger.standing import Allowance, Amount
 
 
 def grant_share(ledger: Ledger, analyst: str, wanted: Amount, known: Allowance | None) -> None:
-    """Grant what is declared; if more was spent, the least that covers it, so that little or nothing more can be."""
+    """Grant the declared share; if more was already spent, the least that covers it, so that little or nothing more can be spent."""
     if known is None:
         ledger.grant(analyst, wanted.epsilon or 0, wanted.delta)
         return
@@ -20,4 +20,4 @@ def grant_share(ledger: Ledger, analyst: str, wanted: Amount, known: Allowance |
             ledger.grant(analyst, epsilon, max(wanted.delta, known.spent.delta) if epsilon < before else known.granted.delta)
             return
         except Invalid:
-            continue  # by the route in which it was spent, this does not cover it
+            continue  # in the accounting in which it was spent, this does not cover it

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 from discreet.errors import LedgerError
 from discreet.ledger.chain import Entry
-from discreet.ledger.history import distrust
-from discreet.ledger.sqlite_schema import connected
+from discreet.ledger.history import untrusted
+from discreet.ledger.sqlite_schema import open_connection
 from discreet.ledger.storage import Lease, State, Storage
 from discreet.ledger.turns import Turns
 
@@ -22,14 +22,14 @@ PATIENCE = 30.0  # seconds to wait for others
 _COLUMNS = "sequence, kind, body, previous, at, hash"
 _AT_ONCE = 500  # rows; each query is read to its end, so that no cursor holds a lock
 
-_FAILURES = (sqlite3.Error, UnicodeError)  # of a damaged file even the error's text may not be text
+_FAILURES = (sqlite3.Error, UnicodeError)  # for a damaged file, even the text of the error may be invalid
 
 _inherited: list[sqlite3.Connection] = []  # connections of a parent process: neither used nor closed here
 
 
 @final
 class SqliteStorage(Storage):
-    """Keep a ledger in a file. Each process has one connection, and the ledger lets one thread at a time use it."""
+    """Store a ledger in a file. Each process has one connection, which one thread at a time uses."""
 
     def __init__(self, path: str, *, create: bool, patience: float = PATIENCE) -> None:
         self._path = None if path == ":memory:" else os.path.abspath(path)
@@ -39,7 +39,7 @@ class SqliteStorage(Storage):
         self._file: tuple[int, int] | None = None  # device and inode
         self._turns = Turns(self._path, patience)
         if self._path is not None:
-            _make_file(self._path, create)
+            _create_file(self._path, create)
 
     # ── blocks ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -51,7 +51,7 @@ class SqliteStorage(Storage):
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        """A block, in the order in which processes came; SQLite's own lock is what keeps them apart."""
+        """A transaction, in order of arrival; SQLite's own lock excludes other writers."""
         with self._turns.turn(), self._begun(begin):
             yield
 
@@ -60,14 +60,14 @@ class SqliteStorage(Storage):
         try:
             connection = self._open()
         except _FAILURES as error:
-            raise explained(error) from None
+            raise as_ledger_error(error) from None
         try:
-            connection.execute(begin)  # inside, as is the end: an interrupt may come when it has just begun or is about to end
+            connection.execute(begin)  # inside, as is the end: an interrupt may come just after the begin or before the end
             yield
             self._commit(connection)
         except _FAILURES as error:
             self._roll_back(connection)
-            raise explained(error) from None
+            raise as_ledger_error(error) from None
         except BaseException:
             self._roll_back(connection)
             raise
@@ -76,16 +76,16 @@ class SqliteStorage(Storage):
         try:
             connection.execute("COMMIT")
         except sqlite3.Error as error:
-            known = _code(error) == sqlite3.SQLITE_BUSY and connection.in_transaction  # readers did not make way: nothing was written
+            known = _code(error) == sqlite3.SQLITE_BUSY and connection.in_transaction  # readers held their locks: nothing was written
             self._roll_back(connection)
             if known:
-                raise explained(error) from None
+                raise as_ledger_error(error) from None
             self.close()
             raise LedgerError(
-                "the ledger's last write may or may not have reached the disk, so it counts as spent; nothing was released. "
-                "Make sure that the disk is sound and has room, then ask again with the same key, or pay again."
+                "the last write of the ledger may or may not be durable, so it counts as spent; nothing was released. "
+                "Check that the disk works and has free space, then ask again with the same key, or pay again."
             ) from None
-        except BaseException:  # an interrupt: nobody knows whether it was written
+        except BaseException:  # an interrupt: whether it was written is unknown
             self._roll_back(connection)
             self.close()
             raise
@@ -95,14 +95,14 @@ class SqliteStorage(Storage):
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
         except sqlite3.Error:
-            self.close()  # a connection that cannot roll back is of no more use
+            self.close()  # a connection that cannot roll back is not used again
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def state(self) -> State | None:
         rows = self._rows("SELECT sequence, head, filter FROM state")
         if len(rows) > 1:
-            raise distrust("it has two states")
+            raise untrusted("it has two states")
         return State(*rows[0]) if rows else None
 
     def entries(self, start: int, stop: int | None = None) -> Iterator[Entry]:
@@ -115,7 +115,7 @@ class SqliteStorage(Storage):
         rows = self._rows(f"SELECT {_COLUMNS} FROM entries WHERE {condition} ORDER BY {order} LIMIT {limit}", *values)
         for row in rows:
             if not all(isinstance(value, str) for value in row[1:]):
-                raise distrust(f"entry {row[0]} is not what was written")
+                raise untrusted(f"entry {row[0]} was changed")
         return [Entry(*row) for row in rows]
 
     def _one(self, condition: str, *values: Any, order: str = "sequence") -> Entry | None:
@@ -148,7 +148,7 @@ class SqliteStorage(Storage):
                 *(entry.sequence, entry.hash, filter, entry.sequence - 1, entry.previous),
             )
         if written.rowcount != 1:
-            raise LedgerError("another writer came between; nothing was spent and nothing was released. Ask again.")
+            raise LedgerError("another writer interfered; nothing was spent and nothing was released. Ask again.")
 
     def clock(self) -> float:
         return time.time()
@@ -165,11 +165,11 @@ class SqliteStorage(Storage):
 
     def inspect(self) -> None:
         if self._rows("PRAGMA integrity_check(1)") != [("ok",)]:
-            raise distrust("its file is damaged")
+            raise untrusted("its file is damaged")
 
     def _execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
         if self._connection is None:
-            raise LedgerError("the ledger was closed in the middle of its work; nothing was released. Open it again.")
+            raise LedgerError("the ledger was closed during an operation; nothing was released. Open it again.")
         return self._connection.execute(sql, values)
 
     def _rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -178,20 +178,20 @@ class SqliteStorage(Storage):
     # ── connections ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _open(self) -> sqlite3.Connection:
-        """The connection of this process, to the file that was opened."""
+        """The connection of this process, to the file that was first opened."""
         if self._connection is not None and self._process != os.getpid():
             _inherited.append(self._connection)  # SQLite forbids even closing it here
             self._connection = None
         if self._path is None:
             if self._process != os.getpid():
-                raise LedgerError("a ledger in memory cannot be shared with a forked process: each would spend it. Keep it in a file.")
-            self._connection = self._connection or connected(":memory:", self._patience)
+                raise LedgerError("a ledger in memory cannot be shared with a forked process, for each would spend it: use a file")
+            self._connection = self._connection or open_connection(":memory:", self._patience)
             return self._connection
         if self._file not in (None, _identity(self._path)):
-            raise distrust("its file was replaced while it was in use; open it again")
+            raise untrusted("its file was replaced while it was in use: open it again")
         if self._connection is None:
             self._process = os.getpid()
-            self._connection = connected(f"file:{quote(self._path)}?mode=rw", self._patience)
+            self._connection = open_connection(f"file:{quote(self._path)}?mode=rw", self._patience)
             self._file = self._file or _identity(self._path)
         return self._connection
 
@@ -206,47 +206,49 @@ class SqliteStorage(Storage):
             connection.close()
 
 
-def _make_file(path: str, create: bool) -> None:
-    """Create the file for its owner only; one that exists is left alone."""
+def _create_file(path: str, create: bool) -> None:
+    """Create the file, readable by its owner only; an existing file is not changed."""
     if not os.path.isdir(os.path.dirname(path)):
-        raise LedgerError("the ledger's folder does not exist: create it, or choose another place")
+        raise LedgerError("the folder of the ledger does not exist: create it, or choose another path")
     if os.path.exists(path):
         return
     if not create:
-        raise LedgerError("there is no ledger here: check its path")
+        raise LedgerError("there is no ledger at this path: check the path")
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
-        pass  # another process was quicker; opening and closing its file here would drop SQLite's locks on it
+        pass  # another process was faster; opening and closing its file here would drop SQLite's locks on it
     except OSError:
-        raise LedgerError("the ledger's file cannot be created: let this process write to its folder, or choose another place") from None
+        raise LedgerError("the file of the ledger cannot be created: make its folder writable, or choose another path") from None
 
 
 def _identity(path: str) -> tuple[int, int]:
     try:
         found = os.stat(path)
     except OSError:
-        raise distrust("its file is gone") from None
+        raise untrusted("its file is missing") from None
     return found.st_dev, found.st_ino
 
 
 def _code(error: Exception) -> int:
     code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-    return code & 0xFF  # without the extension
+    return code & 0xFF  # the primary code, without the extended one
 
 
-def explained(error: Exception) -> LedgerError:
-    """Say what to do about an error of SQLite's before a commit; its own words are not repeated."""
+def as_ledger_error(error: Exception) -> LedgerError:
+    """Our error for one of SQLite before a commit, with what to do; the message of SQLite is not repeated."""
     match _code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return LedgerError("the ledger is busy: others kept it for too long. Nothing was spent and nothing was released. Ask again.")
+            return LedgerError("the ledger is busy: others locked it for too long. Nothing was spent and nothing was released. Ask again.")
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_AUTH:
             return LedgerError(
-                "the ledger cannot be written: let this process write to its file and folder. Nothing was spent or released."
+                "the ledger cannot be written: make its file and folder writable for this process. Nothing was spent or released."
             )
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR | sqlite3.SQLITE_NOMEM:
-            return LedgerError("the ledger's disk is full or failing. Nothing was released. Make room or move the ledger, then ask again.")
+            return LedgerError(
+                "the disk of the ledger is full or failing. Nothing was released. Free space or move the ledger, and ask again."
+            )
         case sqlite3.SQLITE_NOTADB:
-            return LedgerError("this file is not a ledger of discreet, or it is damaged; it was left as it is. Choose another place.")
+            return LedgerError("this file is not a ledger of discreet, or it is damaged; it was not changed. Choose another path.")
         case _:
-            return distrust("SQLite cannot read it, or stopped a write that breaks its rules")
+            return untrusted("SQLite cannot read it, or rejected a write that violates its constraints")

@@ -1,4 +1,4 @@
-"""The tables of a ledger in SQLite: how a file is made, recognised and set up."""
+"""The schema of a ledger in SQLite: how a file is created, recognised and configured."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import sqlite3
 from typing import Any
 
 from discreet.errors import LedgerError
-from discreet.ledger.history import distrust
+from discreet.ledger.history import untrusted
 
 APPLICATION = 0x64697363  # "disc"
 VERSION = 3
 
-# The triggers and unique indices are a second wall: what is written through this class never meets them.
+# The triggers and unique indices are a second line of defence: writes through SqliteStorage never violate them.
 SCHEMA = (
     """CREATE TABLE entries (
     sequence INTEGER PRIMARY KEY CHECK (sequence >= 0),
@@ -50,7 +50,7 @@ BEGIN SELECT RAISE(ABORT, 'the state follows the entries'); END""",
 )
 
 # The rollback journal, and not the write-ahead log: SQLite up to 3.51.2 can corrupt a WAL that is reset under several writers, and
-# Pythons ship older ones. EXTRA also syncs the folder after the journal is gone, without which a power cut could undo a commit.
+# Python versions ship older ones. EXTRA also syncs the folder after the journal is removed; otherwise a power failure could undo a commit.
 PRAGMAS = {
     "journal_mode": "delete",
     "synchronous": 3,  # EXTRA
@@ -60,8 +60,8 @@ PRAGMAS = {
 }
 
 
-def connected(target: str, patience: float) -> sqlite3.Connection:
-    """Open a connection; say who the file is before anything of it is changed."""
+def open_connection(target: str, patience: float) -> sqlite3.Connection:
+    """Open a connection; the file is recognised before anything in it is changed."""
     connection = sqlite3.connect(target, timeout=patience, isolation_level=None, check_same_thread=False, uri=target != ":memory:")
     try:
         if _is_blank(connection):
@@ -77,38 +77,38 @@ def connected(target: str, patience: float) -> sqlite3.Connection:
     return connection
 
 
-def _asked(connection: sqlite3.Connection, pragma: str) -> Any:
+def _pragma(connection: sqlite3.Connection, pragma: str) -> Any:
     row = connection.execute(f"PRAGMA {pragma}").fetchone()
     return None if row is None else row[0]
 
 
 def _is_blank(connection: sqlite3.Connection) -> bool:
     tables = connection.execute("SELECT name FROM sqlite_master").fetchall()
-    return not tables and bool(_asked(connection, "application_id") == 0)
+    return not tables and bool(_pragma(connection, "application_id") == 0)
 
 
 def _recognise(connection: sqlite3.Connection) -> None:
-    if _asked(connection, "application_id") != APPLICATION:
-        raise LedgerError("this file is not a ledger of discreet and was left as it is: choose another place")
-    if _asked(connection, "user_version") != VERSION:
+    if _pragma(connection, "application_id") != APPLICATION:
+        raise LedgerError("this file is not a ledger of discreet, and was not changed: choose another path")
+    if _pragma(connection, "user_version") != VERSION:
         raise LedgerError("this ledger has another format: run `discreet migrate` on it, which keeps the old one")
     found = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     if sorted(str(sql) for (sql,) in found) != sorted(SCHEMA):
-        raise distrust("its tables are not those of a ledger")
+        raise untrusted("its tables are not those of a ledger")
 
 
 def _configure(connection: sqlite3.Connection, in_memory: bool) -> None:
     for name, value in PRAGMAS.items():
-        found = _asked(connection, f"{name} = {value}")
-        found = _asked(connection, name) if found is None else found
+        found = _pragma(connection, f"{name} = {value}")
+        found = _pragma(connection, name) if found is None else found
         if found not in (value, None if name == "mmap_size" else value) and not (in_memory and name == "journal_mode"):
-            raise LedgerError(f"SQLite does not accept {name} = {value} here, without which a debit could be lost: use another place")
+            raise LedgerError(f"SQLite does not accept {name} = {value} here, without which a debit could be lost: use another disk")
 
 
 def _create(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if _is_blank(connection):  # still so, now that nobody else can write
+        if _is_blank(connection):  # checked again, now that nobody else can write
             for statement in SCHEMA:
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION}")

@@ -1,4 +1,4 @@
-"""Who has spent what: the data set's account, and below it one for each analyst who was granted a part."""
+"""What has been spent: the account of the data set, and one for each analyst who was granted a part of it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from discreet.loss.charge import Charge
 from discreet.loss.filter import Filter
 from discreet.loss.loss import Loss
 
-OWNER = "owner"  # whom the data set's ceiling alone binds
+OWNER = "owner"  # limited only by the budget of the data set
 _LONGEST_NAME = 100
 
 
 def _shortly(digits: int) -> Callable[[Fraction | None], str]:
-    """Write an amount as a short decimal; the exact one stays in its field."""
+    """Format an amount as a short decimal; the field keeps the exact one."""
     return lambda amount: "∞" if amount is None else f"{float(amount):.{digits}g}"
 
 
 @final
 @frozen
 class Amount:
-    """An ε and a δ, exact; None is an ε that has no bound.
+    """An exact ε and δ; an ε of None is infinite.
 
     >>> Amount(Fraction(62227, 125), Fraction(23, 64_000_000)), Amount(None, Fraction(0))
     (Amount(epsilon=497.816, delta=3.6e-07), Amount(epsilon=∞, delta=0))
@@ -40,9 +40,9 @@ class Amount:
 @final
 @frozen
 class Account:
-    """One budget as it stands: the live filter with the sums of all prices, and the first request, which another limit would be split for.
+    """The state of one budget: its filter with the sums of all prices, and the first request, for which δ is split under another limit.
 
-    Its size does not depend on how much was asked.
+    Its size does not depend on the number of questions.
     """
 
     filter: Filter
@@ -50,15 +50,15 @@ class Account:
 
     @property
     def spent(self) -> Amount:
-        """What was spent; never more than the budget (see `Filter.used`)."""
+        """The amount spent; never more than the budget (see `Filter.used`)."""
         return Amount(*self.filter.used)
 
     def after(self, charge: Charge, whole: Charge | None = None) -> Account:
-        """The account after one more charge, perhaps the first step of a larger order, or BudgetExceeded."""
+        """The account after one more charge, which may be the first step of a larger request (`whole`); or BudgetExceeded."""
         return Account(self.filter.spend(charge, whole), self.first or whole or charge)
 
     def regranted(self, budget: Filter) -> Account:
-        """The same spends under another limit, as if it had been there from the beginning; BudgetExceeded if they do not fit."""
+        """The same spends under another limit, as if it had applied from the beginning; BudgetExceeded if they do not fit."""
         if self.first is None:
             return Account(budget)
         return Account(self.filter.limited(budget.epsilon, budget.delta, self.first), self.first)
@@ -80,10 +80,11 @@ class Account:
 @final
 @frozen
 class Standing:
-    """What has been spent after some entry, by all together and by each analyst.
+    """The accounts after some entry: that of the data set and those of the analysts.
 
-    A spend is charged to the data set and to the analyst who asks, and admitted only if both admit it: so the sum over analysts stays
-    within the ceiling whatever was granted, and each of them within hers. Once somebody was granted a budget, whoever asks has a name.
+    A spend is charged to the data set and to the analyst who asks, and admitted only if both accounts admit it. So the sum over analysts
+    stays within the budget of the data set whatever was granted, and each analyst within her own. After the first grant, every spend names
+    its analyst.
     """
 
     whole: Account
@@ -105,18 +106,18 @@ class Standing:
 
     @property
     def text(self) -> str:
-        """All accounts, as the state row keeps them."""
+        """All accounts as text, as the state row stores them."""
         return chain.write(self.to_json())
 
     def require(self, analyst: str | None) -> None:
-        """Raise unless this analyst may ask at all."""
+        """Raise unless this analyst has an account."""
         if analyst is None and self.analysts:
-            raise Invalid(f'this budget is shared: say who asks, an analyst with a budget of her own or "{OWNER}"')
+            raise Invalid(f'this budget is shared: name the analyst who asks, one with a budget or "{OWNER}"')
         if analyst not in (None, OWNER) and analyst not in self.analysts:
-            raise BudgetExceeded(f"{analyst} has no budget here: the data's owner can grant one. Nothing was charged.")
+            raise BudgetExceeded(f"{analyst} has no budget here: ask the data owner to grant one. Nothing was charged.")
 
     def after(self, charge: Charge, analyst: str | None, whole: Charge | None = None) -> Standing:
-        """The standing after one more charge, perhaps the first step of a larger order, or BudgetExceeded."""
+        """The accounts after one more charge, which may be the first step of a larger request (`whole`); or BudgetExceeded."""
         self.require(analyst)
         own = self.analysts.get(analyst) if analyst is not None else None
         if own is None:
@@ -128,12 +129,12 @@ class Standing:
         return Standing(self.whole.after(charge, whole), {**self.analysts, str(analyst): own.after(charge, whole)})
 
     def granted(self, analyst: str, budget: Filter) -> Standing:
-        """The standing with another limit for an analyst; BudgetExceeded if she has spent more."""
+        """The accounts with another limit for an analyst; BudgetExceeded if more was spent."""
         account = self.analysts.get(analyst, Account(budget)).regranted(budget)
         return evolve(self, analysts={**self.analysts, analyst: account})
 
     def allowance(self, analyst: str | None) -> Allowance:
-        """What one who asks has, has spent, and may still spend."""
+        """What an analyst was granted, has spent and may still spend."""
         if analyst in (None, OWNER):
             return _allowance(self.whole)
         self.require(analyst)
@@ -143,18 +144,18 @@ class Standing:
 @final
 @frozen
 class Allowance:
-    """What one who asks was granted and has spent; what remains is what her own filter and the data set's both admit."""
+    """What an analyst was granted and has spent; what remains is admitted by both her own filter and that of the data set."""
 
     granted: Amount
     spent: Amount
     filters: tuple[Filter, ...] = field(repr=False)
 
     def admits(self, loss: Loss) -> bool:
-        """Whether this may still be spent."""
+        """Whether this loss may still be spent."""
         return all(budget.admits(loss) for budget in self.filters)
 
     def most(self, loss_of: Callable[[Fraction], Loss]) -> Fraction:
-        """The largest parameter whose loss is still admitted; loss must grow with it."""
+        """The largest parameter whose loss is still admitted; the loss must increase with the parameter."""
         return min(budget.most(loss_of) for budget in self.filters)
 
     @property
@@ -175,9 +176,9 @@ def _too_much(whose: str, budget: Filter) -> str:
 
 
 def analyst_name(name: object) -> str:
-    """A name for whom a budget is kept, or Invalid."""
+    """A valid analyst name, or Invalid."""
     if not isinstance(name, str) or not name.isprintable() or name != name.strip() or not 0 < len(name) <= _LONGEST_NAME:
-        raise Invalid(f"an analyst's name is text of at most {_LONGEST_NAME} letters, without blanks around it")
+        raise Invalid(f"an analyst name has at most {_LONGEST_NAME} printable characters and no spaces around it: choose another name")
     if name.casefold() == OWNER:
-        raise Invalid(f'"{OWNER}" is the owner, whom the data set\'s budget alone binds: name the analyst otherwise')
+        raise Invalid(f'"{OWNER}" is the data owner, limited only by the budget of the data set: choose another name for the analyst')
     return name

@@ -1,4 +1,4 @@
-"""What a ledger asks of the place that keeps it: rows in order, one writer at a time, and leases."""
+"""The storage of a ledger: rows in order, one writer at a time, and leases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.ledger.chain import Entry
 @final
 @frozen
 class State:
-    """The one row that every spend replaces: the last entry's number and hash, and the standing as canonical JSON."""
+    """The row that every entry replaces: the sequence and hash of the last entry, and the accounts as canonical JSON."""
 
     sequence: int
     head: str
@@ -25,39 +25,39 @@ class State:
 @final
 @frozen
 class Lease:
-    """A claim that lasts while its holder renews it: on a question that is being answered, or on budget for the rest of an order.
+    """A claim that lasts while its holder renews it: on a question that is being answered, or on budget for the rest of a request.
 
-    Leases are not part of the chain, and no privacy rests on them. Losing one costs budget or patience.
+    Leases are not part of the chain, and privacy does not depend on them. Losing one costs budget or time.
     """
 
     name: str
     holder: str
-    expires: float  # by the storage's clock
+    expires: float  # by the clock of the storage
     analyst: str | None = None
-    charge: str | None = None  # what is reserved, as canonical JSON
+    charge: str | None = None  # the reserved budget, as canonical JSON
 
 
 class Storage(ABC):
-    """Rows that are durable once a write ended well. Whatever goes wrong is a LedgerError.
+    """Rows that are durable once a write has succeeded. Every failure is a LedgerError.
 
-    Everything but `reading`, `writing` and `close` is called inside one of the two blocks. Entries are given as they lie there, unverified.
+    All methods except `reading`, `writing` and `close` are called inside one of the two blocks. Entries are returned as stored, unverified.
     """
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[None]:
-        """Read one moment of the ledger inside the block."""
+        """Read one snapshot of the ledger inside the block."""
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[None]:
-        """Be the only writer inside the block; at its end all is durable, or an error is raised and nothing may be answered."""
+        """Be the only writer inside the block. At its end all is durable, or an error is raised and nothing may be released."""
 
     @abstractmethod
     def state(self) -> State | None:
-        """The state row, None before the first entry."""
+        """The state row; None before the first entry."""
 
     @abstractmethod
     def entries(self, start: int, stop: int | None = None) -> Iterator[Entry]:
-        """The entries from one number up to before another, in order."""
+        """The entries from sequence `start` up to and excluding `stop`, in order."""
 
     @abstractmethod
     def checkpoint(self) -> Entry | None:
@@ -81,28 +81,28 @@ class Storage(ABC):
 
     @abstractmethod
     def append(self, entry: Entry, filter: str) -> None:
-        """Add an entry and replace the state of the one before it, which must still be there; inside `writing`."""
+        """Add an entry and replace the state, which must still be that of the previous entry; inside `writing`."""
 
     @abstractmethod
     def clock(self) -> float:
-        """Seconds, by one clock for everybody who uses this place."""
+        """The time in seconds, by one clock for all users of this storage."""
 
     @abstractmethod
     def leases(self) -> list[Lease]:
-        """All leases, of which some may have expired."""
+        """All leases, including expired ones."""
 
     @abstractmethod
     def lease(self, lease: Lease) -> None:
-        """Write a lease, in place of any of its name; inside `writing`."""
+        """Write a lease, replacing one of the same name; inside `writing`."""
 
     @abstractmethod
     def drop_lease(self, name: str) -> None:
-        """Forget a lease; inside `writing`."""
+        """Delete a lease; inside `writing`."""
 
     @abstractmethod
     def inspect(self) -> None:
-        """Check the medium itself, all of it; raise LedgerError if it is damaged."""
+        """Check the storage itself; raise LedgerError if it is damaged."""
 
     @abstractmethod
     def close(self) -> None:
-        """Give back what is open; it opens again when needed."""
+        """Close the connection; it is opened again when needed."""

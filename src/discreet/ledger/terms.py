@@ -1,4 +1,4 @@
-"""What an account promises: the first entry of its chain."""
+"""The terms of a ledger: the first entry of its chain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMAT = 3
 
 def _name(value: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise Invalid("unit must be a name, such as the column that identifies a person")
+        raise Invalid("unit must be a text: name the column that identifies a person")
     return value
 
 
@@ -32,7 +32,7 @@ def _delta(value: Number) -> Fraction:
 def _on_grid(value: Fraction, name: str) -> Fraction:
     kept = exact.grid_down(value)
     if value and not kept:
-        raise Invalid(f"a budget's {name} is kept in multiples of 1e-40: give 0, or at least 1e-40")
+        raise Invalid(f"the {name} of a budget is recorded in multiples of 1e-40: give 0, or at least 1e-40")
     return kept
 
 
@@ -45,9 +45,9 @@ def _adjacency(value: str) -> str:
 @final
 @frozen
 class Terms:
-    """Who is protected, against which change, and how much may ever be learnt about one of them.
+    """The protected unit, the neighbouring relation, and the total privacy loss allowed per unit.
 
-    ε and δ are multiples of 10⁻⁴⁰; what lies between two of them is rounded down.
+    ε and δ are multiples of 10⁻⁴⁰; other values are rounded down.
 
     >>> Terms(1, 1e-6, "patient_id")
     Terms(epsilon=1, delta=1/1000000, unit='patient_id', adjacency='add/remove')
@@ -60,19 +60,19 @@ class Terms:
 
     @property
     def budget(self) -> Filter:
-        """The whole budget, nothing spent."""
+        """The filter of the whole budget, with nothing spent."""
         return Filter(self.epsilon, self.delta)
 
     def part(self, epsilon: Number, delta: Number) -> Filter:
-        """The budget of one analyst, nothing spent: no more than the whole, or Invalid."""
+        """The filter of an analyst's budget, with nothing spent; Invalid if it exceeds the whole."""
         part = Filter(_epsilon(exact.positive(epsilon, "epsilon")), _delta(delta))
         if part.epsilon > self.epsilon or part.delta > self.delta:
-            whole = f"epsilon = {_shown(self.epsilon)} and delta = {_shown(self.delta)}"
-            raise Invalid(f"an analyst's budget is a part of the data set's, which has {whole}: grant no more")
+            whole = f"epsilon = {_format(self.epsilon)} and delta = {_format(self.delta)}"
+            raise Invalid(f"an analyst cannot be granted more than the budget of the data set, {whole}: grant less")
         return part
 
     def to_json(self, *, witnessed: bool) -> dict[str, Any]:
-        """Write the first entry: the terms, and whether somebody outside keeps watch."""
+        """The body of the first entry: the terms, and whether the ledger has a witness."""
         return {
             "format": FORMAT,
             "epsilon": exact.short(self.epsilon),
@@ -84,7 +84,7 @@ class Terms:
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Terms:
-        """Read the first entry; anything else is Invalid."""
+        """Read the body of a first entry; anything else is Invalid."""
         try:
             terms = cls(body["epsilon"], body["delta"], body["unit"], body["adjacency"])
         except (KeyError, TypeError):
@@ -94,20 +94,20 @@ class Terms:
         return terms
 
     def require(self, asked: Terms) -> None:
-        """Raise PolicyError unless somebody asks for just these terms.
+        """Raise PolicyError unless these terms are asked for.
 
         >>> Terms(1, 0, "id").require(Terms(2, 0, "id"))
         Traceback (most recent call last):
-        discreet.errors.PolicyError: the ledger was opened with epsilon = 1, not 2. Use what it was opened with. ...
+        discreet.errors.PolicyError: the ledger was created with epsilon = 1, not 2. Use the terms that it was created with. ...
         """
         kept, wanted = asdict(self), asdict(asked)
-        differ = [f"{name} = {_shown(kept[name])}, not {_shown(wanted[name])}" for name in kept if kept[name] != wanted[name]]
+        differ = [f"{name} = {_format(kept[name])}, not {_format(wanted[name])}" for name in kept if kept[name] != wanted[name]]
         if differ:
             raise PolicyError(
-                f"the ledger was opened with {'; '.join(differ)}. Use what it was opened with. Other terms need a new ledger, "
-                "and what was released under this one adds to what that one will release."
+                f"the ledger was created with {'; '.join(differ)}. Use the terms that it was created with. Other terms need a new ledger, "
+                "and the losses of both ledgers add up."
             )
 
 
-def _shown(value: Fraction | str) -> str:
+def _format(value: Fraction | str) -> str:
     return f"{exact.float_down(value):.6g}" if isinstance(value, Fraction) and value.denominator > 1 else f"{value}"

@@ -1,4 +1,4 @@
-"""A chain of entries in its place, verified: from the newest checkpoint on when it is opened, and as a whole on request."""
+"""A stored chain that is verified: from the newest checkpoint on when it is opened, and as a whole on request."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from itertools import islice
 from typing import Any, final
 
 from discreet.errors import LedgerError
-from discreet.ledger.chain import Entry, Kind, brief, seal
-from discreet.ledger.history import History, distrust
+from discreet.ledger.chain import Entry, EntryKind, seal, writable
+from discreet.ledger.history import History, untrusted
 from discreet.ledger.replay import Replay
 from discreet.ledger.report import Report
 from discreet.ledger.storage import Storage
 from discreet.ledger.terms import Terms
 from discreet.ledger.witness import Witness
 
-_PIECE = 500  # entries that are read at once by `verify`
+_BATCH = 500  # entries that `verify` reads at once
 
 
 @final
 class VerifiedChain:
-    """Follow what a storage keeps, append to it, and believe no entry that is not sealed into it.
+    """Follow the entries of a storage, append to them, and trust no entry that is not sealed into the chain.
 
-    Opening verifies the newest checkpoint and all that follows; every block first follows what others appended; an entry from before the
-    checkpoint is checked by its hash and by the entry after it; `verify` checks all. One thread at a time.
+    Opening verifies the newest checkpoint and all entries after it. Every block first verifies what others have appended. An entry before
+    the checkpoint is checked by its hash and by the entry after it. `verify` checks all. One thread at a time.
     """
 
     def __init__(self, storage: Storage, terms: Terms | None, witness: Witness | None) -> None:
@@ -35,34 +35,34 @@ class VerifiedChain:
 
     @property
     def terms(self) -> Terms:
-        """What this account promises."""
+        """The terms of this ledger."""
         assert self.history.terms is not None, "a ledger begins with its terms"
         return self.history.terms
 
     def verify(self, lock: AbstractContextManager[object]) -> Report:
-        """Read the whole ledger and all of its witness anew; raise LedgerError if anything is not as it was written.
+        """Read the whole ledger and its whole witness; raise LedgerError if anything was changed.
 
-        It is read in pieces, each under the lock: what was written stays, and a long ledger must not keep others waiting.
+        It is read in batches, each under the lock: entries never change, and a long ledger must not block others.
         """
         witness = None if self._witness is None else Witness(self._witness.path)
         if witness is not None:
-            witness.listen()
+            witness.read_new()
         with lock, self.storage.reading():
             self.storage.inspect()
         replay, state = Replay(), None
         while state is None:
             with lock, self.storage.reading():
-                piece = list(islice(self.storage.entries(replay.history.length), _PIECE))
-                state = None if piece else self.storage.state()
-            if not piece and state is None:
-                raise distrust("its entries are gone")
-            replay.follow(piece)
+                batch = list(islice(self.storage.entries(replay.history.length), _BATCH))
+                state = None if batch else self.storage.state()
+            if not batch and state is None:
+                raise untrusted("its entries are missing")
+            replay.follow(batch)
         history = replay.history
         history.require(state)
         with lock:
             known = self.history.length, self.history.head
         if history.length < known[0] or history.hash_of(known[0] - 1) != known[1]:
-            raise distrust("an entry that was there is gone or changed")
+            raise untrusted("an entry is missing or was changed")
         if witness is not None:
             witness.check(history.length, history.hash_of)
         return Report(history.length, history.spends, history.releases, replay.repriced, history.head, witness is not None)
@@ -71,27 +71,27 @@ class VerifiedChain:
 
     def _begin(self, terms: Terms | None) -> None:
         if self._witness is not None and not self._witness.empty:
-            self._witness.listen()
+            self._witness.read_new()
         with self.storage.reading():
             begun = self.storage.state() is not None
             if begun:
                 self.history = self._resumed()
                 self._catch_up()
         if not begun:
-            self._found(terms)
+            self._create(terms)
         if terms is not None:
             self.terms.require(terms)
-        self._meet_witness()
+        self._check_witness()
 
     def _resumed(self) -> History:
-        """What the newest checkpoint says; from there on everything is followed."""
+        """The history up to the newest checkpoint; later entries are followed one by one."""
         checkpoint, first = self.storage.checkpoint(), next(self.storage.entries(0, 1), None)
         return History() if checkpoint is None or first is None else History.resumed(first, checkpoint)
 
-    def _found(self, terms: Terms | None) -> None:
-        """Write the first entry, unless another process was quicker."""
+    def _create(self, terms: Terms | None) -> None:
+        """Write the first entry, unless another process was faster."""
         if terms is None:
-            raise LedgerError("this ledger was never begun: open it with its terms")
+            raise LedgerError("this ledger has no terms yet: open it with terms")
         with self.storage.writing():
             if self.storage.state() is None:
                 if self._witness is not None:
@@ -100,17 +100,17 @@ class VerifiedChain:
         with self.storage.reading():
             self._catch_up()
 
-    def _meet_witness(self) -> None:
-        """Insist on the witness that the ledger was begun with; any other ledger may be given one later."""
+    def _check_witness(self) -> None:
+        """Require the witness that the ledger was created with; a ledger without one may get one later."""
         if self._witness is None:
             if self.history.witnessed:
-                raise LedgerError("this ledger has a witness, without which an older copy could pass for it: give the witness's file")
+                raise LedgerError("this ledger has a witness, without which an older copy could be accepted: pass the file of the witness")
             return
         last = self.history.length - 1
         if self._witness.empty and self.history.witnessed and last > 0:
             raise LedgerError(
-                "the ledger's witness is gone: bring its file back. If it is lost, and you are sure that this is the newest copy of the "
-                f"ledger, write the line `{last} {self.history.head}` into a new file."
+                "the witness of the ledger is missing: restore its file. If it is lost and you are sure that this is the newest copy of "
+                f"the ledger, write the line `{last} {self.history.head}` into a new file."
             )
         with self.storage.reading():
             self._witness.check(self.history.length, self._hash_of, self.history.start)
@@ -121,27 +121,27 @@ class VerifiedChain:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Read one moment of the ledger, all of it verified."""
+        """Read one verified snapshot of the ledger."""
         if self._witness is not None:
-            self._witness.listen()  # before the ledger is read, which is then no older than its witness
+            self._witness.read_new()  # before the ledger is read, so that the ledger is no older than its witness
         with self.storage.reading():
             self._catch_up()
             yield
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the only writer, after what others wrote was verified."""
+        """Be the only writer, after verifying what others wrote."""
         with self.storage.writing():
             if self._witness is not None:
-                self._witness.listen()
+                self._witness.read_new()
             self._catch_up()
             yield
 
     def _catch_up(self) -> None:
-        """Verify what was appended since, and that what was verified is still there."""
+        """Verify the entries appended since, and that the verified ones still exist."""
         state = self.storage.state()
         if state is None:
-            raise distrust("its entries are gone")
+            raise untrusted("its entries are missing")
         last = self.history.length - 1
         if last >= 0:
             self.entry(last)
@@ -151,44 +151,44 @@ class VerifiedChain:
         if self._witness is not None:
             self._witness.check(self.history.length, self._hash_of, self.history.start)
 
-    def append(self, kind: Kind, body: dict[str, Any]) -> Entry:
-        """Seal and write the next entry, if it may stand there; inside `writing`."""
-        with brief():
+    def append(self, kind: EntryKind, body: dict[str, Any]) -> Entry:
+        """Seal and write the next entry, if it is valid; inside `writing`."""
+        with writable():
             entry = seal(self.history.length, kind, body, self.history.head)
             filter = self.history.judge(entry).standing.text
         self.storage.append(entry, filter)
         return entry
 
-    def settle(self, entry: Entry) -> None:
-        """Take in an entry that is now durable, have it witnessed, and leave a checkpoint if one is due."""
+    def confirm(self, entry: Entry) -> None:
+        """Accept an entry that is now durable, have it witnessed, and write a checkpoint if one is due."""
         if entry.sequence == self.history.length:
             self.history.follow(entry)
         self.attest(entry.sequence)
         if self.history.due:
-            self._leave_checkpoint()
+            self._write_checkpoint()
 
-    def _leave_checkpoint(self) -> None:
-        """Say in the chain what it leads to so far, so that opening the ledger need not read it all. Nothing depends on it."""
+    def _write_checkpoint(self) -> None:
+        """Write the current state into the chain, so that opening the ledger need not read all entries. Nothing depends on it."""
         with suppress(LedgerError), self.writing():
             if self.history.due:
                 self.append("checkpoint", self.history.summary)
 
     def attest(self, sequence: int) -> None:
-        """Nothing is answered on the strength of an entry that could still be rolled back unseen."""
+        """Have an entry witnessed before anything is released on it: it could still be rolled back unnoticed."""
         if self._witness is not None and self._witness.newest < sequence:
             self._witness.add(self.history.length - 1, self.history.head)
 
     # ── looking up ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def entry(self, sequence: int) -> Entry:
-        """The entry of this number; inside a block."""
+        """The entry with this sequence; inside a block."""
         entry = self.trusted(next(self.storage.entries(sequence, sequence + 1), None))
         if entry is None:
-            raise distrust(f"entry {sequence} was there and is gone or changed")
+            raise untrusted(f"entry {sequence} is missing or was changed")
         return entry
 
     def trusted(self, entry: Entry | None) -> Entry | None:
-        """An entry as it was sealed: in this process's chain, or, from before its checkpoint, as the entry after it says."""
+        """An entry whose seal is confirmed by the chain of this process or, before its checkpoint, by the entry after it."""
         if entry is None:
             return None
         sound = self.history.holds(entry)
@@ -196,7 +196,7 @@ class VerifiedChain:
             after = next(self.storage.entries(entry.sequence + 1, entry.sequence + 2), None)
             sound = entry.sound and after is not None and after.sound and after.previous == entry.hash
         if not sound:
-            raise distrust(f"entry {entry.sequence} was there and is gone or changed")
+            raise untrusted(f"entry {entry.sequence} is missing or was changed")
         return entry
 
     def _hash_of(self, sequence: int) -> str:

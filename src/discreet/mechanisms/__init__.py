@@ -1,4 +1,4 @@
-"""Randomised algorithms as values: each knows its theorem, its price and its accuracy."""
+"""Mechanisms: randomised algorithms as values, each with its theorem, its privacy loss and its accuracy."""
 
 from typing import TYPE_CHECKING
 

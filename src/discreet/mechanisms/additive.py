@@ -1,4 +1,4 @@
-"""What the mechanisms that add noise share: whole answers get whole noise, reals leave on a grid."""
+"""Shared code of mechanisms that add noise: integers get integer noise, reals are released on a grid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Numbers = int | float | NDArray[Any]
 
 
 def check_answer(answer: Any, whole: bool) -> None:
-    """Report a slip in a plain answer."""
+    """Raise Invalid for a plain answer that is not valid."""
     if whole:
         answers.check_whole(answer)
     else:
@@ -25,7 +25,7 @@ def check_answer(answer: Any, whole: bool) -> None:
 
 
 def add_whole(answer: Any, one: Callable[[Bits], int], many: Callable[[int, Bits], Integers], bits: Bits) -> Numbers:
-    """Add whole noise to a whole number or a vector of them; the draw of one spares the cost of arrays."""
+    """Add integer noise to an integer or a vector of integers; one draw avoids the overhead of arrays."""
     if answers.is_single(answer):
         return answers.whole_number(answer) + one(bits)
     counts, _ = answers.wholes(answer)

@@ -1,7 +1,7 @@
-"""Reading answers: numbers, vectors, records and scores of any kind a person may hold, exactly and totally.
+"""Reading answers: numbers, vectors, records and scores of any Python or NumPy type, exactly and totally.
 
-Answers that are computed (`wholes`, `reals`, `scores`) are read without rounding before the noise. Records (`floats`, `sizes`) are read
-one by one: what one record is never changes how another is read, and what is no number counts as missing.
+Computed answers (`wholes`, `reals`, `scores`) are read without rounding before the noise. Records (`floats`, `sizes`) are read one by
+one: no record affects how another is read, and a value that is not a number is missing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from discreet.errors import Invalid
 from discreet.noise.choice import Scores
 from discreet.noise.refine import Floats, Integers
 
-LIMIT = 2**62  # whole numbers in vectors are moved to ±this edge, which leaves room for the noise
+LIMIT = 2**62  # integers in vectors are clamped to ± this, which leaves room for the noise
 _FAR = Fraction(10**400)  # stands for ∞: beyond every float
 _LONGEST = 5000  # decimal places
 _HIGHEST = float(np.finfo(np.float64).max)
@@ -26,19 +26,19 @@ _NUMBERS = (int, float, Fraction, Decimal, np.integer, np.floating, np.bool_)
 
 
 def is_whole(answer: Any) -> bool:
-    """Whether an answer is a single whole number, of any size."""
+    """Whether an answer is a single integer, of any size."""
     return isinstance(answer, int | np.integer | np.bool_) and not isinstance(answer, np.timedelta64)
 
 
 def looks_whole(answer: Any) -> bool:
-    """Whether a plain answer is made of whole numbers: by its type, as its holder sees it."""
+    """Whether the type of a plain answer is integer."""
     if isinstance(answer, list | tuple):
         return all(map(is_whole, answer))
     return is_whole(answer) or (isinstance(answer, np.ndarray) and answer.dtype.kind in "biu")
 
 
 def exactly(entry: Any) -> Fraction | None:
-    """One entry as an exact number, at most beyond all floats; None for NaN, None and what is no number."""
+    """One entry as an exact number, clamped beyond the range of floats; None for NaN, None and values that are not numbers."""
     if isinstance(entry, np.timedelta64) or not isinstance(entry, _NUMBERS):
         return None
     if is_whole(entry):
@@ -46,7 +46,7 @@ def exactly(entry: Any) -> Fraction | None:
     if entry.is_nan() if isinstance(entry, Decimal) else entry != entry:
         return None
     if isinstance(entry, Decimal) and entry.is_finite() and abs(entry.adjusted()) > _LONGEST:
-        entry = Decimal(0) if entry.adjusted() < 0 else entry * Decimal("Infinity")  # written out it might not fit memory
+        entry = Decimal(0) if entry.adjusted() < 0 else entry * Decimal("Infinity")  # its expansion might not fit in memory
     if isinstance(entry, Decimal | float | np.floating) and math.isinf(entry):
         return _FAR if entry > 0 else -_FAR
     return min(max(Fraction(*entry.as_integer_ratio()), -_FAR), _FAR)
@@ -61,18 +61,18 @@ def is_single(answer: Any) -> bool:
 
 
 def unmasked(answer: Any) -> Any:
-    """Let what a mask hides count as missing."""
+    """Replace masked entries by None, which is missing."""
     return answer.astype(object).filled(None) if np.ma.isMaskedArray(answer) else answer  # type: ignore[attr-defined]
 
 
 def _entries(answer: Any, what: str) -> tuple[Any, bool]:
-    """A list or a one-dimensional array, and whether it was a single number; what can be neither is an error of type."""
+    """A list or a one-dimensional array, and whether it was a single number; other types are Invalid."""
     answer = unmasked(answer)
     if isinstance(answer, np.ndarray | np.generic):
         if answer.dtype.kind not in "biufO":
             raise Invalid(f"{what} must be a number or a vector of numbers")
         if answer.ndim > 1:
-            raise Invalid(f"{what} must be one number or a one-dimensional vector: flatten it first")
+            raise Invalid(f"{what} must be a number or a one-dimensional vector: flatten it first")
         single = answer.ndim == 0
         listed: Any = [answer.item()] if single else answer
     elif isinstance(answer, list | tuple):
@@ -82,14 +82,14 @@ def _entries(answer: Any, what: str) -> tuple[Any, bool]:
     elif hasattr(answer, "__array__"):  # a series, a column
         return _entries(np.asarray(answer), what)
     else:
-        raise Invalid(f"{what} must be a number or a vector of numbers: make it a list or an array first")
+        raise Invalid(f"{what} must be a number or a vector of numbers: convert it to a list or an array first")
     if not len(listed):
-        raise Invalid(f"{what} is an empty vector: there is nothing to release")
+        raise Invalid(f"{what} is an empty vector: give at least one number")
     return listed, single
 
 
 def wholes(answer: Any, what: str = "the answer", *, missing: int = 0) -> tuple[Integers, bool]:
-    """Read as whole numbers, reals rounded down, beyond ±2⁶² that edge; and whether it was one number."""
+    """Read as integers, reals rounded down, clamped to ±2⁶²; and whether it was one number."""
     listed, single = _entries(answer, what)
     if isinstance(listed, np.ndarray) and listed.dtype.kind in "biu":
         edge = np.clip(listed, 0, LIMIT) if listed.dtype.kind in "bu" else listed
@@ -102,7 +102,7 @@ def wholes(answer: Any, what: str = "the answer", *, missing: int = 0) -> tuple[
 
 
 def reals(answer: Any, what: str = "the answer", *, missing: Fraction = Fraction(0)) -> tuple[NDArray[Any], bool]:
-    """Read as reals: floats as they are (with their NaN), everything else as exact fractions; and whether it was one number."""
+    """Read as reals: floats unchanged (with NaN), everything else as exact fractions; and whether it was one number."""
     listed, single = _entries(answer, what)
     if isinstance(listed, np.ndarray) and listed.dtype.kind == "f" and listed.dtype.itemsize <= 8:
         return np.asarray(listed, np.float64), single
@@ -114,7 +114,7 @@ def reals(answer: Any, what: str = "the answer", *, missing: Fraction = Fraction
 
 
 def number(answer: Any, what: str = "the answer") -> Fraction:
-    """Read one number exactly; what is missing counts as 0, and infinities as a number beyond all floats."""
+    """Read one number exactly; a missing one is 0, and an infinite one is clamped beyond the range of floats."""
     listed, single = _entries(answer, what)
     if not single:
         raise Invalid(f"{what} must be one number")
@@ -122,12 +122,12 @@ def number(answer: Any, what: str = "the answer") -> Fraction:
 
 
 def whole_number(answer: Any) -> int:
-    """Read one whole number, rounding down what is not."""
+    """Read one integer; a real is rounded down."""
     return answer if type(answer) is int else math.floor(number(answer))
 
 
 def scores(answer: Any) -> Scores:
-    """Read the scores of candidates: what is missing and −∞ count as the lowest score, +∞ as the highest."""
+    """Read the scores of candidates: missing scores and −∞ become the lowest float, +∞ the highest."""
     listed, single = _entries(answer, "the scores")
     if single:
         raise Invalid("the scores must be a vector with one score for each candidate")
@@ -143,7 +143,7 @@ def scores(answer: Any) -> Scores:
 
 
 def floats(records: Any, lower: Fraction, upper: Fraction) -> Floats:
-    """Read records as floats between two bounds, each by itself; what is missing counts as the lower bound."""
+    """Read records as floats clamped to two bounds, each by itself; a missing record is the lower bound."""
     array = _records(records)
     low, high = float(lower), float(upper)
     if array.dtype == object:
@@ -153,7 +153,7 @@ def floats(records: Any, lower: Fraction, upper: Fraction) -> Floats:
 
 
 def sizes(records: Any) -> Integers:
-    """Read the sizes of groups, each by itself: rounded down, none negative; what is missing counts as 0."""
+    """Read the sizes of groups, each by itself: rounded down, at least 0; a missing size is 0."""
     array = _records(records)
     if array.dtype == object:
         return np.array([min(max(math.floor(exactly(entry) or 0), 0), LIMIT) for entry in array.tolist()], np.int64)
@@ -170,17 +170,17 @@ def _records(records: Any) -> NDArray[Any]:
             raise Invalid("records must be a one-dimensional list or array, one for each unit")
         return array if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8 else array.astype(object)
     if isinstance(records, str | bytes) or not hasattr(records, "__len__") or not hasattr(records, "__iter__"):
-        raise Invalid("records must be a list or an array, one for each unit: make it one with list(...)")
+        raise Invalid("records must be a list or an array, one for each unit: convert them with list(...)")
     out = np.empty(len(records), object)
     out[:] = list(records)
     return out
 
 
-# ── slips in plain answers ───────────────────────────────────────────────────────────────────────────────────────────
+# ── checks of plain answers ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 def check_numbers(answer: Any, what: str = "the answer") -> None:
-    """Report a plain answer with something missing or infinite in it."""
+    """Raise Invalid for a plain answer with missing or infinite numbers."""
     if is_whole(answer) or (type(answer) is float and math.isfinite(answer)):
         return
     listed, _ = _entries(answer, what)
@@ -191,23 +191,23 @@ def check_numbers(answer: Any, what: str = "the answer") -> None:
     else:
         good = all((x := exactly(entry)) is not None and abs(x) < _FAR for entry in listed)
     if not good:
-        raise Invalid(f"{what} contains NaN or infinity, or something is missing: clamp, fill or leave it out first")
+        raise Invalid(f"{what} contains NaN, infinite or missing values: clamp, fill or drop them first")
 
 
 def check_whole(answer: Any, what: str = "the answer") -> None:
-    """Report a plain answer that is not made of whole numbers, or whose vector does not fit 64 bits."""
+    """Raise Invalid for a plain answer that is not made of integers, or whose vector does not fit 64 bits."""
     if is_whole(answer):
         return
     check_numbers(answer, what)
     if not looks_whole(answer):
-        raise Invalid(f"{what} must be whole numbers: round first, or use noise for reals")
+        raise Invalid(f"{what} must be whole numbers: round first, or set whole=False")
     read, _ = wholes(answer, what)
     if read.min() == -LIMIT or read.max() == LIMIT:
-        raise Invalid(f"{what} contains whole numbers beyond ±2^62: count in a coarser unit")
+        raise Invalid(f"{what} contains whole numbers beyond ±2^62: use a coarser unit")
 
 
 def check_scores(answer: Any) -> None:
-    """Report plain scores that are not finite numbers, one for each candidate."""
+    """Raise Invalid for plain scores that are not finite numbers, one for each candidate."""
     check_numbers(answer, "the scores")
     scores(answer)
     if looks_whole(answer):
@@ -215,10 +215,10 @@ def check_scores(answer: Any) -> None:
 
 
 def check_records(records: Any) -> None:
-    """Report plain records that are missing or no numbers."""
+    """Raise Invalid for plain records that are missing or not numbers."""
     array = _records(records)
     strange = (
         any(exactly(x) is None for x in array.tolist()) if array.dtype == object else array.dtype.kind == "f" and np.isnan(array).any()
     )
     if strange:
-        raise Invalid("the records contain something that is missing or no number: fill it or leave it out first")
+        raise Invalid("the records contain values that are missing or not numbers: fill or drop them first")

@@ -1,4 +1,4 @@
-"""Second moments: the covariance of vectors, and their mean with it."""
+"""Second moments: the covariance and the mean of vectors."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ from discreet.mechanisms.sensitivity import Adjacency, is_replacement
 from discreet.noise.bits import Bits
 from discreet.noise.refine import Floats, Integers
 
-_LEVELS = 2**16  # a vector as long as the norm has this length on the grid
-_ROWS = 2**19  # whose products a float holds exactly, summed in any order: 2^19 · 2 · 2^32 ≤ 2^52
+_LEVELS = 2**16  # a vector whose length is the norm has this length on the grid
+_ROWS = 2**19  # rows whose products a float sums exactly in any order: 2^19 · 2 · 2^32 ≤ 2^52
 _WIDEST, _FURTHEST = 10_000, 1e300
 
 
 @final
 @frozen(eq=False)
 class Moments:
-    """Noisy sums of xxᵀ and, with a constant, of x and of 1; all else is computed from them."""
+    """Noisy sums of xxᵀ and, if centred, of x and of 1; mean and covariance are computed from them."""
 
     second: Floats  # Σ xxᵀ, symmetric
     total: Floats | None  # Σ x
     count: float | None
-    norm: float  # records were clipped to it
+    norm: float  # to which records were clipped
 
     @property
     def mean(self) -> Floats:
         """Σ x / count."""
         if self.total is None or self.count is None:
-            raise Invalid("the mean was not asked for: Covariance(…, centred=True)")
+            raise Invalid("the mean was not released: use Covariance(…, centred=True)")
         return np.asarray(self.total / max(self.count, 1.0))
 
     @property
     def covariance(self) -> Floats:
-        """Σ xxᵀ / count − mean·meanᵀ, as near as a covariance can be."""
+        """Σ xxᵀ / count − mean·meanᵀ, projected to the nearest positive semidefinite matrix."""
         mean, count = self.mean, max(self.count or 0.0, 1.0)
         return positive_semidefinite(self.second / count - np.outer(mean, mean))
 
     def __repr__(self) -> str:
-        told = "" if self.count is None else f"about {self.count:,.0f} records, "
-        return f"Moments({told}{len(self.second)} dimensions, norm {self.norm:g})"
+        size = "" if self.count is None else f"about {self.count:,.0f} records, "
+        return f"Moments({size}{len(self.second)} dimensions, norm {self.norm:g})"
 
 
 def positive_semidefinite(matrix: Floats) -> Floats:
-    """The nearest symmetric matrix without negative eigenvalues, in every norm that counts eigenvalues; free, for it is post-processing."""
+    """The nearest positive semidefinite matrix in every unitarily invariant norm; post-processing, so it costs no privacy."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
@@ -64,11 +64,11 @@ def positive_semidefinite(matrix: Floats) -> Floats:
 @final
 @frozen(kw_only=True, init=False)
 class Covariance(Mechanism[Moments]):
-    """Give the sum of xxᵀ over vectors, one for each unit, clipped to a Euclidean norm; with `centred`, also their sum and number.
+    """Release the sum of xxᵀ over vectors, one for each unit, clipped to a Euclidean norm; with `centred`, also their sum and number.
 
-    Give rho, or epsilon and delta. Without a `norm` it is found first, as a power of two that nearly all vectors keep, for `search` of
-    pure ε more. Vectors are scaled down to the norm, never cut, and put on a grid of norm/2¹⁶, each by itself; what is missing counts as 0,
-    and a vector of another length as all 0. All sums are exact whole numbers.
+    Set rho, or epsilon and delta. Without `norm`, a power of two that few vectors exceed is found first, at a further pure ε of
+    `search`. Longer vectors are scaled down to the norm, and all are rounded to a grid of norm/2¹⁶, each by itself. A missing entry is 0,
+    and a vector of the wrong length is all 0. All sums are exact integers.
 
     Theorem (Dwork, Talwar, Thakurta & Zhang 2014; Bun & Steinke 2016).
         Take the upper triangle of M = Σ xxᵀ with √2 times what is off the diagonal: its Euclidean norm is M's Frobenius norm. One vector
@@ -77,16 +77,17 @@ class Covariance(Mechanism[Moments]):
         constant C is appended to each vector, whose norm is then √2·C.
 
     Lemma. The grid does not change that: a vector's length and whole numbers depend on it alone and have ‖g‖ ≤ 2¹⁶ in exact arithmetic (one
-        for which rounding to the nearest would break it is rounded towards 0).
+        that would exceed it when rounded to the nearest is rounded towards 0).
 
-    Proof. Each entry is read to the nearest float, whatever kind of array it comes in. Then all that is done are single operations of
-        floats, entry by entry, each with one correct result; a row's largest entry, which has no order; and sums of squares, in the order
-        of the columns. (`sum(axis=1)` adds in an order that follows the layout of memory: there another record decides.)
+    Proof. Each entry is read as the nearest float, in any kind of array. All further steps are single float operations on entries,
+        each correctly rounded; the maximum of a row, which does not depend on an order; and sums of squares, in the order of the
+        columns. (`sum(axis=1)` adds in an order that depends on the memory layout, and so on other records.)
 
     Accuracy.
-        `error(confidence)` is the largest eigenvalue, in size, of what noise is added to Σ xxᵀ, in units of norm²: at most σ(√(2d) +
+        `error(confidence)` is the largest absolute eigenvalue of the noise added to Σ xxᵀ, in units of norm²: at most σ(√(2d) +
         √(2 ln(2/β))) + d/2 on the grid. (The noise is a Gaussian orthogonal ensemble; its norm has mean at most √(2d)·σ and is
-        σ-Lipschitz; rounding adds ½ in each entry.) The grid itself moves Σ xxᵀ by at most n·√d·norm²/2¹⁶. `positive_semidefinite` at most doubles it.
+        σ-Lipschitz; rounding adds ½ in each entry.) The grid itself changes Σ xxᵀ by at most n·√d·norm²/2¹⁶, and
+        `positive_semidefinite` at most doubles the error.
 
     >>> moments = Covariance(dimension=2, norm=3, rho=0.5).release([[1, 1], [1, -1]] * 5000)
     >>> moments.covariance.round(1) + 0.0
@@ -114,9 +115,9 @@ class Covariance(Mechanism[Moments]):
         centred: bool = True,
     ) -> None:
         if (norm is None) == (search is None):
-            raise Invalid("give the norm that vectors are clipped to, or search=…, the ε for finding it")
+            raise Invalid("set norm, to which vectors are clipped, or search, the ε to find it with")
         if exact.whole(dimension, "dimension") > _WIDEST:
-            raise Invalid(f"at most {_WIDEST:,} dimensions: their products would not fit memory")
+            raise Invalid(f"dimension must be at most {_WIDEST:,}, for the products of more would not fit in memory")
         if centred is not True and centred is not False:
             raise Invalid("centred must be True or False")
         squared = _squared(is_replacement(adjacency), centred)
@@ -132,7 +133,7 @@ class Covariance(Mechanism[Moments]):
 
     @property
     def loss(self) -> Loss:
-        # with Δ² itself, of which `sensitivity` is the root rounded up
+        # with Δ² itself; `sensitivity` is its root, rounded up
         noise: Loss = leaves.GaussianLoss(_squared(is_replacement(self.adjacency), self.centred) / self.gaussian.scale**2)
         return noise if self.search is None else noise + Magnitude(epsilon=self.search).loss
 
@@ -148,16 +149,16 @@ class Covariance(Mechanism[Moments]):
         except ValueError:  # rows of different lengths
             rows = np.zeros(0)
         if rows.ndim != 2 or rows.shape[1] != self.dimension or rows.dtype.kind not in "biuf":
-            raise Invalid("give the vectors as rows of an array of numbers, as many columns as `dimension`")
+            raise Invalid("give the vectors as rows of a numeric array with `dimension` columns")
         if not np.isfinite(rows).all():
-            raise Invalid("some vectors contain NaN or infinity: fill it or leave them out first")
+            raise Invalid("some vectors contain NaN or infinity: fill or drop them first")
 
     # ── releasing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @np.errstate(all="ignore")
     def sample(self, answer: Any, bits: Bits) -> Moments:
         rows = _rows(answer, self.dimension)
-        # the noise on the grid does not depend on the norm, so it may be found first
+        # the noise on the grid does not depend on the norm, so the norm may be found first
         norm = float(self.norm) if self.norm is not None else Magnitude(epsilon=self.search or 1).sample(_lengths(rows), bits)
         noisy, d = self._noisy(self.sums(rows, norm), bits), self.dimension
         if not self.centred:
@@ -178,7 +179,7 @@ class Covariance(Mechanism[Moments]):
         return found
 
     def _noisy(self, exactly: Integers, bits: Bits) -> Floats:
-        """Noise on the upper triangle, mirrored."""
+        """Add noise to the upper triangle and mirror it."""
         off = exact.rational_up(lambda: exact.ball(self.gaussian.scale**2 / 2).sqrt())
         smaller = Gaussian(scale=off, sensitivity=self.gaussian.sensitivity, whole=True)
         above = np.triu_indices(len(exactly), 1)
@@ -190,27 +191,27 @@ class Covariance(Mechanism[Moments]):
 
 
 def _squared(replaced: bool, centred: bool) -> Fraction:
-    """Δ² on the grid: (‖g‖²)², with the constant ‖g‖² doubles, and replacing one doubles the square."""
+    """Δ² on the grid: (‖g‖²)²; the appended constant doubles ‖g‖², and replacing a vector doubles Δ²."""
     return Fraction((_LEVELS**2 * (2 if centred else 1)) ** 2 * (2 if replaced else 1))
 
 
 @np.errstate(all="ignore")
 def _rows(answer: Any, dimension: int) -> Floats:
-    """Read vectors as rows of floats, each by itself; what is missing counts as 0.
+    """Read vectors as rows of floats, each by itself; a missing entry is 0.
 
-    One record decides what kind of array all come in (a text makes a table one of objects), so that every kind is read to the same floats.
+    One record can decide the type of the whole array (a string makes it an array of objects), so all types are read as the same floats.
     """
     answer = answers.unmasked(answer)
     if hasattr(answer, "__array__"):
         answer = np.asarray(answer)
     if not isinstance(answer, list | tuple | np.ndarray) or getattr(answer, "ndim", 1) == 0:
         raise Invalid("give the vectors as rows of an array, or as a list")
-    if isinstance(answer, np.ndarray) and answer.dtype.kind == "c":  # one record made the others complex
+    if isinstance(answer, np.ndarray) and answer.dtype.kind == "c":  # one complex record makes the whole array complex
         answer = np.where(answer.imag == 0, answer.real, 0)
     if isinstance(answer, np.ndarray) and answer.dtype.kind in "biuf" and answer.ndim == 2 and answer.shape[1] == dimension:
         read = np.nan_to_num(answer.astype(np.float64, order="C"))
     elif isinstance(answer, np.ndarray) and answer.dtype.kind not in "biufO":
-        read = np.zeros((len(answer), dimension))  # days have numbers inside, but are none
+        read = np.zeros((len(answer), dimension))  # dates are stored as numbers, but are not numbers
     else:
         read = np.array([_entries(vector, dimension) for vector in answer], np.float64).reshape(len(answer), dimension)
     return np.clip(read, -_FURTHEST, _FURTHEST)
@@ -228,7 +229,7 @@ def _entries(vector: Any, dimension: int) -> list[float]:
 
 
 def _squares(rows: Floats) -> Floats:
-    """Σ x² of each row: column after column, and so in the same order for a row wherever it stands."""
+    """Σ x² of each row, column after column: the order of addition does not depend on the row's position."""
     found = np.zeros(len(rows))
     for column in rows.T:
         found += column * column
@@ -244,9 +245,9 @@ def _lengths(rows: Floats) -> Floats:
 
 @np.errstate(all="ignore")
 def vectors_on_grid(rows: Floats, norm: float) -> Floats:
-    """Vectors as whole numbers, in floats, scaled down to a length of at most _LEVELS.
+    """Vectors as integers, in floats, scaled down to a length of at most _LEVELS.
 
-    A row's numbers depend on that row alone. Squares up to 2³² and their sums are exact in floats, so the lengths are compared exactly.
+    The result for a row depends on that row alone. Squares up to 2³² and their sums are exact in floats, so lengths are compared exactly.
     """
     most = np.maximum(np.abs(rows).max(axis=1, initial=0.0, keepdims=True), norm)
     near = rows / most  # within ±1; if an entry exceeds the norm, one is ±1 and so the length is at least 1

@@ -25,15 +25,15 @@ from discreet.noise.uniform import uniform
 
 
 def selection_rate(epsilon: Fraction, sensitivity: Fraction, monotone: bool) -> Fraction:
-    """ε/R, where R is how far two scores can move apart: 2Δ, or Δ when all scores move in the same direction."""
+    """ε/R, where R is the range of score changes: 2Δ, or Δ if all scores change in the same direction."""
     rate = epsilon / (sensitivity if monotone else 2 * sensitivity)
     if not Fraction(1, 2**500) <= rate <= 2**500:
-        raise Invalid("epsilon/sensitivity is outside what selection can use: choose another unit for the scores")
+        raise Invalid("epsilon/sensitivity is out of range: choose another unit for the scores")
     return rate
 
 
 def exponential_error(rate: Fraction, confidence: Fraction, size: int) -> float:
-    """How far the chosen score may be below the best of `size`: the t at which (d−1)e^(−x)/(1+(d−1)e^(−x)) = β, x = rate·t."""
+    """A bound on the gap of the chosen score to the best of `size`: the t at which (d−1)e^(−x)/(1+(d−1)e^(−x)) = β, x = rate·t."""
     if size == 1:
         return 0.0
     beta = exact.miss(confidence)
@@ -43,19 +43,19 @@ def exponential_error(rate: Fraction, confidence: Fraction, size: int) -> float:
 @final
 @frozen(kw_only=True)
 class Exponential(Mechanism[int]):
-    """Choose one of finitely many candidates, better ones with larger probability; give its position.
+    """Choose one of finitely many candidates, with a probability that grows with its score; return its position.
 
-    In `Private` scores NaN and −∞ count as the lowest float, +∞ as the highest.
+    In `Private` scores NaN and −∞ are replaced by the lowest float, +∞ by the highest.
 
     Theorem (McSherry & Talwar 2007; Durfee & Rogers 2019).
-        Let every score move by at most Δ between neighbours, and R = 2Δ (R = Δ if all move in the same direction). Choosing r with
+        Let every score change by at most Δ between neighbours, and R = 2Δ (R = Δ if all change in the same direction). Choosing r with
         probability ∝ e^(ε·u(r)/R) is ε-DP, and its log-ratios have range at most ε (bounded range), which composes better.
 
     Accuracy.
-        With d candidates P[u(chosen) ≤ max u − t] ≤ (d−1)e^(−x)/(1 + (d−1)e^(−x)), x = εt/R, attained when all others are t behind;
-        `error(confidence, size=d)` is the t at which it is reached.
+        With d candidates P[u(chosen) ≤ max u − t] ≤ (d−1)e^(−x)/(1 + (d−1)e^(−x)), x = εt/R, attained when all others are t below;
+        `error(confidence, size=d)` is the t at which this bound is 1 − confidence.
 
-    >>> price = Exponential(epsilon=0.2, sensitivity=2)   # selling pumpkins: prices up to $2, so one bidder moves revenue by $2
+    >>> price = Exponential(epsilon=0.2, sensitivity=2)   # selling pumpkins: prices up to $2, so one bidder changes revenue by $2
     >>> price.probabilities([3, 2]).round(2).tolist()         # two bid $1 and one $2: $3 at price $1, $2 at price $2
     [0.51, 0.49]
     >>> price.probabilities([100, 20]).round(3).tolist()      # 90 bid $1 and 10 bid $2
@@ -80,7 +80,7 @@ class Exponential(Mechanism[int]):
         return exponential_error(rate, exact.confidence_level(confidence), exact.whole(size, "size"))
 
     def probabilities(self, scores: Any) -> NDArray[np.float64]:
-        """The chance of each candidate, to float accuracy. It tells the scores: for public or made-up ones only."""
+        """The probability of each candidate, to float accuracy. It reveals the scores, so use it with public or synthetic ones only."""
         values = answers.scores(scores)
         rate = selection_rate(self.epsilon, self.sensitivity, self.monotone)
         exactly = [Fraction(v) for v in values.tolist()]
@@ -101,16 +101,16 @@ class Exponential(Mechanism[int]):
 class IntervalExponential(Mechanism[Fraction]):
     """Choose a point of an interval by a score that is constant on each of finitely many pieces.
 
-    The interval is a grid of equal steps from `lower`, its base measure the number of grid points; a piece is given by where it
-    begins, in steps from `lower`. The pieces may depend on the data; the grid may not. In a `Private` answer a piece that begins before
-    the one in front of it, or outside the grid, is empty.
+    The interval is a grid of equal steps from `lower`, and its base measure is the number of grid points. A piece is given by its start,
+    in steps from `lower`. The pieces may depend on the data; the grid may not. In a `Private` answer a piece that starts before its
+    predecessor, or outside the grid, is empty.
 
     Theorem (McSherry & Talwar 2007).
         The exponential mechanism over the grid points: a piece is chosen with probability ∝ (its number of points)·e^(ε·u/R), then a
-        point of it uniformly. Cost and proof are those of `Exponential`.
+        point of it uniformly. Loss and proof are those of `Exponential`.
 
     Accuracy.
-        `error` is that of `Exponential` with all grid points as candidates: how far the score may be below the best.
+        `error` is that of `Exponential` with all grid points as candidates: a bound on the gap to the best score.
 
     >>> price = IntervalExponential(epsilon=5, sensitivity=1, lower=0, upper=10, step="0.01")
     >>> revenue = [-100, 100, -100]                          # best between $3 and $4
@@ -134,7 +134,7 @@ class IntervalExponential(Mechanism[Fraction]):
 
     @property
     def points(self) -> int:
-        """How many grid points there are, both ends included."""
+        """The number of grid points, both ends included."""
         return (self.upper - self.lower) // self.step + 1
 
     @property
@@ -151,7 +151,7 @@ class IntervalExponential(Mechanism[Fraction]):
         starts, _ = answers.wholes(answer[0], "the pieces")
         answers.check_scores(answer[1])
         if starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > self.points:
-            raise Invalid("pieces must begin at 0, in ascending order, inside the grid, with one score each")
+            raise Invalid("the pieces must start at 0 and ascend inside the grid, with one score each")
 
     def sample(self, answer: tuple[Any, Any], bits: Bits) -> Fraction:
         starts, scores = _pieces(answer)
@@ -166,7 +166,7 @@ class IntervalExponential(Mechanism[Fraction]):
 
 def _pieces(answer: Any) -> tuple[Integers, Scores]:
     if not isinstance(answer, list | tuple) or len(answer) != 2:
-        raise Invalid("give a pair: where each piece begins, and its score")
+        raise Invalid("give a pair of lists: the start of each piece, and its score")
     starts, scores = answers.sizes(answer[0]), answers.scores(answer[1])
     if len(starts) != len(scores):
         raise Invalid("give one score for each piece")

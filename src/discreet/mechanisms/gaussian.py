@@ -26,20 +26,20 @@ from discreet.noise.gaussian import RoundedGaussian
 class Gaussian(Mechanism[Numbers]):
     """Add Gaussian noise to a number or a vector.
 
-    Give (epsilon, delta) for the least noise that is (ε, δ)-DP, or rho for ρ-zCDP, or the scale itself. With `whole=True` whole numbers
-    stay whole; with `whole=False` answers are real and leave on a power-of-two grid of about scale/2¹⁶. Either way the release is the
-    continuous mechanism, rounded exactly. If nothing is said, a plain answer is taken as its type says, and a `Private` one as real. In a
-    `Private` answer what is missing counts as 0; if it is whole, what lies beyond ±2⁶² in a vector counts as that edge.
+    Set epsilon and delta for the least noise that is (ε, δ)-DP, or rho for ρ-zCDP, or the scale itself. With `whole=True` answers are
+    integers and stay integers; with `whole=False` they are real and released on a power-of-two grid of about scale/2¹⁶. Either way the
+    release is the continuous mechanism, rounded exactly. By default a plain answer is read by its type, and a `Private` one as real. In a
+    `Private` answer missing values are replaced by 0; vectors of integers are clamped to ±2⁶².
 
-    Assumes. With `whole=True` every answer that is possible is whole. (One that is not is rounded down rather than refused.)
+    Assumes. With `whole=True` every possible answer is an integer. (One that is not is rounded down rather than refused.)
 
     Theorem (Balle & Wang 2018; Dong, Roth & Su 2022; Bun & Steinke 2016).
         If ‖f(x) − f(x′)‖₂ ≤ Δ for all neighbours, then f(x) + N(0, σ²I) is μ-GDP with μ = Δ/σ, that is (ε, δ)-DP exactly for
         δ ≥ Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), and μ²/2-zCDP. The loss is one-dimensional, along f(x) − f(x′), in every dimension.
 
     Accuracy.
-        P[maxᵢ |Zᵢ| ≤ t] = (2Φ(t/σ) − 1)ᴷ; `error` is its exact quantile, for whole answers that of the rounded noise, and if it was not
-        said which, the larger.
+        P[maxᵢ |Zᵢ| ≤ t] = (2Φ(t/σ) − 1)ᴷ; `error` is its exact quantile, for integers that of the rounded noise, and if `whole` is not
+        set, the larger of both.
 
     >>> Gaussian(rho=0.5).scale, Gaussian(epsilon=1, delta=1e-6, whole=True).error()
     (Fraction(1, 1), 8.0)
@@ -70,7 +70,7 @@ class Gaussian(Mechanism[Numbers]):
             case (None, None, None, s) if s is not None:
                 sigma = parameter.scale(s)
             case _:
-                raise Invalid("give epsilon and delta, or rho, or scale")
+                raise Invalid("set epsilon and delta, or rho, or scale")
         self.__attrs_init__(scale=parameter.scale(sigma), sensitivity=change, whole=whole)
 
     @classmethod
@@ -109,7 +109,7 @@ class Gaussian(Mechanism[Numbers]):
         if not self._is_whole(answer):
             return additive.add_real(answer, RoundedGaussian, self.scale, bits)
         law = RoundedGaussian(self.scale)
-        return additive.add_whole(answer, lambda coins: law.draw(0.0, Fraction, coins), law.sample, bits)
+        return additive.add_whole(answer, lambda source: law.draw(0.0, Fraction, source), law.sample, bits)
 
     def _is_whole(self, answer: Any) -> bool:
         return answers.looks_whole(answer) if self.whole is None else self.whole

@@ -1,4 +1,4 @@
-"""Groups and their sizes, as a selection takes them: the list of labels is itself private."""
+"""Groups and their sizes, the input of partition selection: the list of labels is itself private."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from discreet.noise.refine import Integers
 @final
 @frozen(eq=False)
 class Keys:
-    """Labels as an engine gives them, side by side in columns: tuples that are all different. Only those that are shown are made."""
+    """Labels as columns, as an engine returns them: distinct tuples, of which only the selected ones are built."""
 
     columns: tuple[NDArray[Any], ...]
 
@@ -33,12 +33,12 @@ class Keys:
         return zip(*(column.tolist() for column in self.columns), strict=True)
 
     def where(self, selected: NDArray[np.bool_]) -> list[Any]:
-        """The labels that are shown."""
+        """The selected labels."""
         return list(zip(*(column[selected].tolist() for column in self.columns), strict=True))
 
 
 class SelectedGroups(NamedTuple):
-    """Which groups are shown, and the noisy sizes (0 where not)."""
+    """Which groups are selected, and their noisy sizes (0 for the others)."""
 
     selected: NDArray[np.bool_]
     sizes: Integers
@@ -48,21 +48,21 @@ Groups: TypeAlias = Mapping[Any, Any] | tuple[Sequence[Any] | NDArray[Any] | Key
 
 
 def read_groups(answer: Groups) -> tuple[list[Any] | Keys, Integers]:
-    """The labels of the groups found and their sizes, totally; how many there are is private and may be none.
+    """The labels of the groups in the data and their sizes, totally; their number is private and may be 0.
 
-    Labels are told apart by type and spelling (1, 1.0 and True are three groups), so that no unit can respell another's label; sizes of the
-    same spelling are added. Only plain values are labels, whose spelling says all there is to them: an object of any other type might carry
-    what one unit put there under a spelling that many share. It is left out.
+    Labels are distinguished by type and representation (1, 1.0 and True are three groups), so that no unit can change another's label;
+    sizes of equal representations are added. Only plain values, which are determined by their representation, are labels. An object of
+    another type could carry data of one unit under a representation that many share, so it is dropped.
     """
     if isinstance(answer, tuple) and isinstance(answer[0], Keys):
         return answer[0], answers.sizes(answer[1])
     labels, sizes = _sides(answer)
     found: dict[tuple[str, str], tuple[Any, int]] = {}
     for label, size in zip(labels, answers.sizes(sizes).tolist(), strict=True):
-        with suppress(Exception):  # an error would tell that there is such a label
+        with suppress(Exception):  # an error would reveal that such a label exists
             if not _is_plain(label):
                 continue
-            spelling = _spelling(label)
+            spelling = _representation(label)
             found[spelling] = label, min(found.get(spelling, (label, 0))[1] + size, answers.LIMIT)
     return [label for label, _ in found.values()], np.array([size for _, size in found.values()], np.int64)
 
@@ -94,22 +94,22 @@ def check_groups(answer: Groups) -> None:
     except TypeError:
         different = False
     if not different or not all(map(_is_plain, labels)):
-        raise Invalid("the labels must be different plain values: texts, numbers, dates, true or false, or tuples of these")
+        raise Invalid("the labels must be distinct plain values: strings, numbers, dates, booleans, or tuples of these")
 
 
 def sorted_labels(labels: list[Any]) -> list[Any]:
-    """The shown labels in an order that tells nothing about the data's own."""
+    """The labels in an order that does not depend on the order of the data."""
     kinds = set(map(type, labels))
     if kinds <= {str} or kinds <= {int, bool}:
         return sorted(labels)
-    return sorted(labels, key=_spelling)
+    return sorted(labels, key=_representation)
 
 
 _PLAIN = {str, bytes, int, bool, float, type(None), Fraction, Decimal, UUID, datetime.date, datetime.timedelta}
 
 
 def _is_plain(label: Any) -> bool:
-    """Whether a label's spelling says all there is to it."""
+    """Whether a label is determined by its type and representation."""
     kind = type(label)
     if kind in (tuple, frozenset):
         return all(map(_is_plain, label))
@@ -118,18 +118,18 @@ def _is_plain(label: Any) -> bool:
     return kind in _PLAIN or (isinstance(label, np.generic) and kind.__module__ == "numpy" and label.dtype.kind in "biufSUMm")
 
 
-def _spelling(label: Any) -> tuple[str, str]:
+def _representation(label: Any) -> tuple[str, str]:
     if isinstance(label, int):
-        return type(label).__name__, hex(label)  # repr refuses very long numbers
+        return type(label).__name__, hex(label)  # repr raises an error for very long numbers
     return type(label).__name__, repr(sorted(map(repr, label)) if isinstance(label, frozenset) else label)
 
 
 def selected_labels(labels: list[Any] | Keys, selected: NDArray[np.bool_]) -> list[Any]:
-    """The labels that are shown."""
+    """The selected labels."""
     return labels.where(selected) if isinstance(labels, Keys) else [label for label, one in zip(labels, selected, strict=True) if one]
 
 
 def sizes_by_label(labels: list[Any] | Keys, found: SelectedGroups) -> dict[Any, int]:
-    """The labels that are shown, in order, with their noisy sizes."""
+    """The selected labels in order, with their noisy sizes."""
     sizes = dict(zip(selected_labels(labels, found.selected), found.sizes[found.selected].tolist(), strict=True))
     return {label: sizes[label] for label in sorted_labels(list(sizes))}

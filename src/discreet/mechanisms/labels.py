@@ -1,10 +1,10 @@
-"""How many records have each label of a public list.
+"""Counts of records by label, for a public list of labels.
 
-A record has one label, or several: then it is a collection of items, and a repeated item counts once. What a record adds depends on that
-record and on public things alone, so one record moves each count by at most 1, whatever it holds.
+A record has one label, or it is a collection of items and has several; a repeated item counts once. The contribution of a record depends
+on that record and on public values alone, so one record changes each count by at most 1.
 
-Private records are read totally: one that cannot be read adds nothing, for an error would tell that it is there. Plain records are the
-caller's own, so a slip in them is reported.
+Private records are read totally: one that cannot be read contributes nothing, for an error would reveal that it exists. Plain records
+belong to the caller, so an invalid one is reported.
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ from discreet.errors import Invalid
 from discreet.private import Private
 
 Label = TypeVar("Label")
-Read = Callable[[Any], set[int]]  # the places of the labels that a record has; it may raise anything
+Read = Callable[[Any], set[int]]  # from a record to the positions of its labels; it may raise any exception
 
 _COLLECTIONS = (Set, list, tuple, np.ndarray)
 
 
 def distinct(cells: Sequence[Label]) -> list[Label]:
-    """Read a public list of different labels."""
+    """Read a public list of distinct labels."""
     try:
         labels = list(cells)
         different = len(set(labels)) == len(labels)
     except TypeError:
-        raise Invalid("cells must be a list of hashable labels, such as names or numbers") from None
+        raise Invalid("cells must be a list of hashable labels, such as strings or numbers") from None
     if not labels or not different:
-        raise Invalid("cells must be a list of different labels, at least one")
+        raise Invalid("cells must be a list of distinct labels, at least one")
     return labels
 
 
-# ── what a record has ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the labels of a record ───────────────────────────────────────────────────────────────────────────────────────────
 
 
 def one_of(labels: Sequence[Any], bucket: Callable[[Any], Any] | None = None) -> Read:
-    """Read records that have one label, or none: themselves, or what the bucket function makes of them."""
+    """Read records that have at most one label: the record itself, or the result of the bucket function."""
     places = {label: place for place, label in enumerate(labels)}
 
     def read(record: Any) -> set[int]:
         label = record if bucket is None else bucket(record)
         if isinstance(label, _COLLECTIONS) and not _is_label(label, places):
-            raise TypeError  # several labels: this is not a record of a histogram
+            raise TypeError  # several labels are not a record of a histogram
         return {places[label]} if label in places else set()
 
     return read
 
 
 def some_of(labels: Sequence[Any]) -> Read:
-    """Read records that have any number of labels: sets, lists, tuples or arrays of items; a record that is a label has just that."""
+    """Read records that have any number of labels: sets, lists, tuples or arrays of items, or a single label."""
     places = {label: place for place, label in enumerate(labels)}
 
     def read(record: Any) -> set[int]:
@@ -74,7 +74,7 @@ def _is_label(record: Any, places: dict[Any, int]) -> bool:
 
 
 def count(records: Private[Any] | Iterable[Any], read: Read, size: int, advice: str) -> Private[list[int]]:
-    """Count how many records have each of `size` labels; a slip in plain records is reported, with advice on what a record should be."""
+    """Count the records with each of `size` labels; an invalid plain record is reported, with advice on valid ones."""
     if isinstance(records, Private):
         return records.map(lambda rows: _totals((_totally(read, row) for row in rows), size))
     rows = as_list(records)
@@ -98,7 +98,7 @@ def _totals(found: Iterable[set[int]], size: int) -> list[int]:
 
 
 def _totally(read: Read, row: Any) -> set[int]:
-    with suppress(Exception), np.errstate(all="ignore"):  # an error or a warning would tell that there is such a record
+    with suppress(Exception), np.errstate(all="ignore"):  # an error or a warning would reveal that such a record exists
         return read(row)
     return set()
 
@@ -111,7 +111,7 @@ def _checked(rows: list[Any], read: Read, advice: str) -> list[set[int]]:
         except Exception as error:
             raise Invalid(f"record {number} cannot be counted ({type(error).__name__}): {advice}") from None
     if not any(found) and not all(_is_empty(row) for row in rows):
-        raise Invalid(f"no record has a label of cells: {advice}")
+        raise Invalid(f"no record has a label from cells: {advice}")
     return found
 
 

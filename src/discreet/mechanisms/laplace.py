@@ -27,19 +27,19 @@ from discreet.noise.laplace import DiscreteLaplace, RoundedLaplace
 class Laplace(Mechanism[Numbers]):
     """Add Laplace noise to a number or a vector.
 
-    With `whole=True` (the sensitivity must be whole) whole numbers get discrete Laplace noise and stay whole. With `whole=False` answers
-    are real and leave on a power-of-two grid of about scale/2¹⁶: continuous Laplace noise, rounded exactly. If nothing is said, a plain
-    answer is taken as its type says, and a `Private` one as real, for its type might tell something. In a `Private` answer what is
-    missing counts as 0; if it is whole, what lies beyond ±2⁶² in a vector counts as that edge.
+    With `whole=True` answers are integers, get discrete Laplace noise and stay integers; the sensitivity must be an integer too. With
+    `whole=False` answers are real and released on a power-of-two grid of about scale/2¹⁶: continuous Laplace noise, rounded exactly. By
+    default a plain answer is read by its type, and a `Private` one as real, for its type could reveal something. In a `Private` answer
+    missing values are replaced by 0; vectors of integers are clamped to ±2⁶².
 
-    Assumes. With `whole=True` every answer that is possible is whole. (One that is not is rounded down rather than refused.)
+    Assumes. With `whole=True` every possible answer is an integer. (One that is not is rounded down rather than refused.)
 
     Theorem (Dwork, McSherry, Nissim & Smith 2006; Ghosh, Roughgarden & Sundararajan 2009).
         If ‖f(x) − f(x′)‖₁ ≤ Δ for all neighbours x, x′, then f(x) + Z is ε-DP, where the Zᵢ are independent Laplace noise of scale Δ/ε.
 
     Accuracy.
         Whole: P[|Z| ≥ k] = 2qᵏ/(1 + q) with q = e^(−ε/Δ). Real: P[|Z| ≥ t] = e^(−tε/Δ). `error` is the exact quantile of the largest
-        of `size` independent errors; if it was not said which, the larger of the two.
+        of `size` independent errors; if `whole` is not set, the larger of the two.
 
     >>> count = Laplace(epsilon=0.5, whole=True)
     >>> count.loss.epsilon_at(0), count.error(0.95), Laplace(epsilon=0.5, whole=False).error(0.95)
@@ -55,11 +55,11 @@ class Laplace(Mechanism[Numbers]):
 
     def __attrs_post_init__(self) -> None:
         if self.whole and self.sensitivity.denominator > 1:
-            raise Invalid("whole answers move by whole numbers: give a whole sensitivity, or whole=False")
+            raise Invalid("whole answers change by whole numbers: give a whole sensitivity, or whole=False")
 
     @classmethod
     def of_scale(cls, scale: Number, sensitivity: Number = 1, whole: bool | None = None) -> Laplace:
-        """Fix the noise; a query that moves by at most c costs c/scale.
+        """Set the scale of the noise; for sensitivity c, ε is c/scale.
 
         >>> Laplace.of_scale(2, sensitivity=3).epsilon
         Fraction(3, 2)
@@ -74,7 +74,7 @@ class Laplace(Mechanism[Numbers]):
 
     @property
     def loss(self) -> Loss:
-        # on whole numbers the lattice law is the dearer one, and it dominates the continuous law (see the leaf's lemma)
+        # on integers the discrete law has the larger loss, and it dominates the continuous law (see the lemma of DiscreteLaplaceLoss)
         if self.sensitivity.denominator == 1 and self.whole is not False:
             return leaves.DiscreteLaplaceLoss(self.scale, self.sensitivity.numerator)
         return leaves.LaplaceLoss(self.epsilon)

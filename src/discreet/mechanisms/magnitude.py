@@ -1,4 +1,4 @@
-"""How large records are, as a power of two, whatever their range."""
+"""The magnitude of records of unknown range, as a power of two."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from discreet.noise.bits import Bits
 from discreet.noise.refine import Floats, Integers
 
 _SURE = Fraction(999, 1000)
-_FURTHEST, _FAR = 900, Fraction(2) ** 1000  # powers of two that floats hold with room
+_FURTHEST, _FAR = 900, Fraction(2) ** 1000  # powers of two well within the range of floats
 
 
 def _exponent(value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _FURTHEST:
-        raise Invalid(f"give the powers of two as whole numbers between −{_FURTHEST} and {_FURTHEST}")
+        raise Invalid(f"lowest and highest must be whole numbers between −{_FURTHEST} and {_FURTHEST}")
     return value
 
 
 @final
 @frozen(kw_only=True)
 class Magnitude(Mechanism[float]):
-    """Give a power of two that few records exceed: the first of 2^lowest … 2^highest, from below, with about `allowed` records beyond it.
+    """Release a power of two that few records exceed: the least of 2^lowest … 2^highest with about `allowed` records beyond it.
 
-    One record for each unit; its size is what counts, what is missing is 0.
+    One record for each unit; its absolute value is used, and a missing record is 0.
 
     Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009; the monotone case by Lyu, Su & Li 2017).
-        The sparse vector technique with one hit, asked for each power "do at most `allowed` records exceed it?". One record more or less,
-        or another in its place, moves each count by at most 1, and all in the same direction. So it is ε-DP under both notions.
+        The sparse vector technique with one hit, asked for each power "do at most `allowed` records exceed it?". Adding, removing or
+        replacing one record changes each count by at most 1, and all in the same direction. So it is ε-DP under both adjacencies.
 
-    Proof of the direction. A record of size r exceeds exactly the powers below r: its part of the counts is 1 up to some place and 0 from
-        there on. The difference of two such steps has one sign.
+    Proof of the direction. A record of size r exceeds exactly the powers below r: its contribution to the counts is 1 up to some power and
+        0 from there on. The difference of two such step functions has one sign.
 
     Accuracy.
-        With probability `confidence`, at most `error` records exceed what is given; and it is at most the first power that no more than
-        `allowed` − (`error` − `allowed`) records exceed. `allowed` is chosen so that with probability 0.999 that is where none does.
+        With probability `confidence`, at most `error` records exceed the released power; and it is at most the first power that no more
+        than `allowed` − (`error` − `allowed`) records exceed. `allowed` is such that, with probability 0.999, no record exceeds that one.
 
     >>> sizes = [3.7] * 5000 + [1e9] * 10
     >>> Magnitude(epsilon=1).release(sizes)
@@ -62,12 +62,12 @@ class Magnitude(Mechanism[float]):
 
     @property
     def questions(self) -> int:
-        """How many powers are asked about; the last one is given without asking."""
+        """The number of powers that are tested; the last one needs no test."""
         return self.highest - self.lowest
 
     @property
     def allowed(self) -> int:
-        """About how many records may be larger."""
+        """About how many records may exceed the released power."""
         return math.ceil(self._test(0).error(_SURE, max(self.questions, 1)))
 
     def _test(self, allowed: int) -> SparseVector:
@@ -91,7 +91,7 @@ class Magnitude(Mechanism[float]):
         return math.ldexp(1.0, self.lowest + hit)
 
     def beyond(self, answer: Any) -> Integers:
-        """How many records exceed each power but the last."""
+        """The number of records that exceed each power but the last."""
         sizes = np.sort(np.abs(read_records(answer)))
         powers = np.ldexp(1.0, np.arange(self.lowest, self.highest))
         return np.asarray(len(sizes) - np.searchsorted(sizes, powers, side="right"), np.int64)
@@ -99,6 +99,6 @@ class Magnitude(Mechanism[float]):
 
 @np.errstate(all="ignore")
 def read_records(answer: Any) -> Floats:
-    """Read records as floats, each by itself, within ±2^1000; what is missing, or not above −2^1000, counts as 0."""
+    """Read records as floats, each by itself, clamped to 2^1000; missing records, and those not above −2^1000, are 0."""
     below = answers.floats(answer, -_FAR, Fraction(0))
     return answers.floats(answer, Fraction(0), _FAR) + np.where(below == -float(_FAR), 0.0, below)

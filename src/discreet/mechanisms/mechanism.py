@@ -1,4 +1,4 @@
-"""What every mechanism promises."""
+"""The interface of mechanisms."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ New = TypeVar("New")
 
 
 class Mechanism(ABC, Generic[Out]):
-    """A randomised algorithm as a frozen value: its fields are public, the answer it is given may be private.
+    """A randomised algorithm as a frozen value: its fields are public, its input may be private.
 
-    `release` is the only way out. A `Private` answer never causes an error that depends on its contents: what is not a number counts
-    as documented by each mechanism. A plain answer is the caller's own, so a slip in it is reported instead.
+    Private values leave only through `release`. A `Private` answer never causes an error that depends on its contents: each mechanism
+    documents how it reads values that are not numbers. A plain answer belongs to the caller, so an invalid one is reported instead.
     """
 
     __slots__ = ()
@@ -31,41 +31,41 @@ class Mechanism(ABC, Generic[Out]):
     @property
     @abstractmethod
     def loss(self) -> Loss:
-        """What one release costs one protected unit."""
+        """The privacy loss of one release for one unit."""
 
     @abstractmethod
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
-        """How far off the release may be, with this confidence; each mechanism says in what sense."""
+        """A bound on the error of the release at this confidence; each mechanism defines its error."""
 
     @abstractmethod
     def sample(self, answer: Any, bits: Bits) -> Out:
-        """The release as a function of the answer and the coins. It is total, and it is what proofs and tests look at."""
+        """The release as a function of the answer and the random bits. It is total; proofs and tests are about this function."""
 
     def sealed(self) -> Self:
-        """The mechanism as it treats private answers: nothing is decided by their type."""
+        """The mechanism for private answers, which decides nothing by their type."""
         return self
 
     def check(self, answer: Any) -> None:
-        """Report a slip in a plain answer."""
+        """Raise Invalid for a plain answer that is not valid."""
 
     def loss_at(self, group: int) -> Loss:
-        """What one release costs a group of so many units together."""
+        """The privacy loss of one release for a group of this many units."""
         return self.loss.group(whole(group, "the group's size"))
 
     @final
     def release(self, answer: Any, bits: SystemBits | None = None) -> Out:
-        """Let a randomised answer out, with fresh coins from the operating system."""
+        """Release a randomised answer, with fresh random bits from the operating system."""
         if bits is not None and type(bits) is not SystemBits:
-            raise Invalid("a release takes its randomness from the operating system only")
+            raise Invalid("a release takes its randomness from the operating system only: leave bits out")
         if isinstance(answer, Private):
-            with np.errstate(all="ignore"):  # whatever the process makes of overflows: a warning or an error would tell of the answer
+            with np.errstate(all="ignore"):  # a warning or an error about an overflow would reveal something about the answer
                 return self.sealed().sample(reveal(answer), bits or SystemBits())
         self.check(answer)
         return self.sample(answer, bits or SystemBits())
 
     @final
     def then(self, function: Callable[[Out], New]) -> Processed[New]:
-        """Post-process what is released; that costs nothing.
+        """Post-process the release, at no privacy cost.
 
         Theorem (post-processing).
             If M satisfies any of the guarantees here, so does f ∘ M, as long as f does not look at the data again.
@@ -79,10 +79,10 @@ class Processed(Mechanism[New]):
     """A mechanism followed by a function of its output.
 
     Theorem (post-processing; Dwork, McSherry, Nissim & Smith 2006).
-        f ∘ M costs no more than M.
+        The loss of f ∘ M is at most that of M.
 
     Accuracy.
-        Not known here: it depends on f. `error` is that of M, before f.
+        It depends on f. `error` is that of M, before f.
     """
 
     mechanism: Mechanism[Any]

@@ -1,4 +1,4 @@
-"""Report noisy max, one winner or the k best."""
+"""Report noisy max: the best candidate, or the k best."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def _noise(value: Noise) -> Noise:
 @final
 @frozen(kw_only=True)
 class NoisyMax(Mechanism[int]):
-    """Add noise to every score and give the position of the largest, not its value.
+    """Add noise to every score and release the position of the largest, not its value.
 
-    exponential: the most accurate at a pure ε; it is permute-and-flip. gumbel: the exponential mechanism, cheaper under composition.
-    laplace: the textbook's. geometric: whole scores with whole noise, where the first label wins ties. In `Private` scores NaN and −∞
-    count as the lowest float, +∞ as the highest.
+    exponential: the most accurate at a pure ε; it is permute-and-flip. gumbel: the exponential mechanism, with a smaller loss under
+    composition. laplace: the textbook's. geometric: integer scores with integer noise, where the first candidate wins ties. In `Private`
+    scores NaN and −∞ are replaced by the lowest float, +∞ by the highest.
 
     Theorem (Dwork & Roth 2014, sec. 3.3; McKenna & Sheldon 2020; Ding et al. 2021).
-        Let scores move by at most Δ, and R = 2Δ (R = Δ if all move in the same direction). With noise of scale R/ε of any of these
+        Let scores change by at most Δ, and R = 2Δ (R = Δ if all change in the same direction). With noise of scale R/ε of any of these
         kinds the winner is ε-DP.
 
-    Proof for whole noise with ties to the first label.
-        Fix the others' noise: i wins just when its noise reaches a whole threshold m. Between neighbours m moves by a whole number of
-        at most R, and P[G ≥ m + R] ≥ e^(−ε)·P[G ≥ m] for a geometric law with q = e^(−ε/R). Summing over the others' noise gives ε-DP.
+    Proof for integer noise with ties to the first candidate.
+        Fix the others' noise: i wins if and only if its noise is at least an integer threshold m. Between neighbours m changes by at most
+        R, an integer, and P[G ≥ m + R] ≥ e^(−ε)·P[G ≥ m] for a geometric law with q = e^(−ε/R). Summing over the others' noise gives ε-DP.
 
     Accuracy.
         x = εt/R, q = e^(−x). exponential: P[u(chosen) ≤ max u − t] ≤ 1 − (1 − (1−q)ᵈ)/(dq), attained. gumbel: as `Exponential`.
@@ -66,7 +66,7 @@ class NoisyMax(Mechanism[int]):
     def __attrs_post_init__(self) -> None:
         selection_rate(self.epsilon, self.sensitivity, self.monotone)
         if self.noise == "geometric" and self.sensitivity.denominator > 1:
-            raise Invalid("geometric noise is for whole scores, which have a whole sensitivity")
+            raise Invalid("geometric noise needs whole scores and a whole sensitivity: give one, or choose another noise")
 
     @property
     def rate(self) -> Fraction:
@@ -112,7 +112,7 @@ def _laplace_miss(x: float, d: int) -> float:
 
 
 def _solve(miss: Callable[[float], float], beta: float) -> float:
-    """The x at which a falling function reaches β, rounded up."""
+    """The x at which a falling function equals β, rounded up."""
     low, high = 0.0, 1.0
     while miss(high) > beta:
         high *= 2
@@ -125,7 +125,7 @@ def _solve(miss: Callable[[float], float], beta: float) -> float:
 @final
 @frozen(kw_only=True)
 class TopK(Mechanism[list[int]]):
-    """Give the positions of the k best candidates, best first, by one round of Gumbel noise.
+    """Release the positions of the k best candidates, best first, by one round of Gumbel noise.
 
     Theorem (Durfee & Rogers 2019).
         The k largest of u + Gumbel(kR/ε) are distributed as k exponential mechanisms of ε/k, each on the candidates left. So the loss is
@@ -162,6 +162,6 @@ class TopK(Mechanism[list[int]]):
     def sample(self, answer: Any, bits: Bits) -> list[int]:
         scores = answers.scores(answer)
         if len(scores) < self.k:
-            raise Invalid("there are fewer candidates than are to be chosen")
+            raise Invalid("there are fewer candidates than k: give a smaller k")
         rate = selection_rate(self.epsilon / self.k, self.sensitivity, self.monotone)
         return choice.best(scores, rate, "gumbel", bits, count=self.k)

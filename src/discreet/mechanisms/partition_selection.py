@@ -1,8 +1,8 @@
-"""Which groups may be shown at all, when the list of groups is itself private.
+"""Partition selection: which groups to release when the list of groups is itself private.
 
-A unit is in at most `partitions` groups, once in each. Only groups that occur in the data are candidates, so an empty group never
-shows. Neighbours differ by adding or removing one unit. Only what is shown is released, in the order of the labels: neither the number
-of groups found nor their order in the data may be seen.
+A unit is in at most `partitions` groups, once in each. Only groups that occur in the data are candidates, so an empty group is never
+released. Neighbours differ by adding or removing one unit. The selected groups are released in the order of their labels, which hides
+the number of groups in the data and their order.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from discreet.noise.bits import Bits
 from discreet.noise.gaussian import RoundedGaussian
 from discreet.noise.refine import Integers
 
-_BITS = 256  # working precision of the curve: 64-bit thresholds stay certified over its whole length
+_BITS = 256  # working precision of the probabilities: 64-bit thresholds stay certified over their whole length
 
 
 @final
 @frozen(kw_only=True)
 class PartitionSelection(Mechanism[list[Any]]):
-    """Decide which groups to show, each with the largest probability its size allows.
+    """Select the groups to release, each with the largest probability that its size allows.
 
     Theorem (Desfontaines, Voss, Gipson & Mandayam 2022).
-        For one group per unit, showing a group of n with probability πₙ, π₀ = 0, πₙ = min(e^ε πₙ₋₁ + δ, 1 − e^(−ε)(1 − πₙ₋₁ − δ), 1),
-        is (ε, δ)-DP, and no (ε, δ)-DP rule shows any group with larger probability. With up to `partitions` groups per unit each is
+        For one group per unit, releasing a group of n with probability πₙ, π₀ = 0, πₙ = min(e^ε πₙ₋₁ + δ, 1 − e^(−ε)(1 − πₙ₋₁ − δ), 1),
+        is (ε, δ)-DP, and no (ε, δ)-DP rule releases any group with larger probability. With up to `partitions` groups per unit each is
         decided at ε/partitions and 1 − (1 − δ)^(1/partitions).
 
     Accuracy.
-        `error(confidence)` is the size from which on a group is shown with at least this confidence; `chance(n)` is πₙ.
+        `error(confidence)` is the size from which on a group is released with at least this confidence; `chance(n)` is πₙ.
 
-    >>> selected = PartitionSelection(epsilon=1, delta=1e-5)
-    >>> selected.release({"flu": 900, "asthma": 250, "rare fever": 1})
+    >>> selection = PartitionSelection(epsilon=1, delta=1e-5)
+    >>> selection.release({"flu": 900, "asthma": 250, "rare fever": 1})
     ['asthma', 'flu']
-    >>> selected.chance(0), selected.chance(1), selected.chance(40), selected.error(0.5)
+    >>> selection.chance(0), selection.chance(1), selection.chance(40), selection.error(0.5)
     (0.0, 1e-05, 1.0, 12.0)
     """
 
@@ -66,7 +66,7 @@ class PartitionSelection(Mechanism[list[Any]]):
         return _curve(self.epsilon / self.partitions, _each(self.delta, self.partitions))
 
     def chance(self, size: int) -> float:
-        """The probability that a group of this size is shown."""
+        """The probability that a group of this size is released."""
         curve = self._curve
         with exact.precision(_BITS):
             return float(exact.lower(curve[min(exact.whole(size, "size", least=0), len(curve) - 1)]))
@@ -83,7 +83,7 @@ class PartitionSelection(Mechanism[list[Any]]):
         return sorted_labels(selected_labels(labels, self.decide(sizes, bits)))
 
     def decide(self, sizes: Integers, bits: Bits) -> NDArray[np.bool_]:
-        """Which of the groups found to show; the length is private, so this is for mechanisms to build on, not to release."""
+        """Which groups are selected; the length of this array is private, so only mechanisms may use it."""
         curve = self._curve
         thresholds = _thresholds(self.epsilon / self.partitions, _each(self.delta, self.partitions))
         at = np.minimum(sizes, len(curve) - 1)
@@ -101,9 +101,9 @@ def _each(delta: Fraction, partitions: int) -> Fraction:
 
 @lru_cache(maxsize=64)
 def _curve(epsilon: Fraction, delta: Fraction) -> list[Ball]:
-    """π₀, π₁, … up to the first that is 1; both branches of the recursion are increasing, so balls stay small."""
+    """π₀, π₁, … up to the first that is 1; both branches of the recursion increase, so balls stay small."""
     if math.log(1 / float(delta)) > 2**21 * float(epsilon):
-        raise Invalid("epsilon is too small for groups to be discovered: give more, or declare the groups")
+        raise Invalid("epsilon is too small to discover groups: give more, or declare the groups")
     with exact.precision(_BITS):
         grow, d = exact.ball(epsilon).exp(), exact.ball(delta)
         curve = [exact.ball(0)]
@@ -113,7 +113,7 @@ def _curve(epsilon: Fraction, delta: Fraction) -> list[Ball]:
             if not following < 1:
                 return [*curve, exact.ball(1)]
             curve.append(following)
-    raise Invalid("epsilon is too small for groups to be discovered: give more, or declare the groups")
+    raise Invalid("epsilon is too small to discover groups: give more, or declare the groups")
 
 
 @lru_cache(maxsize=64)
@@ -126,16 +126,16 @@ def _thresholds(epsilon: Fraction, delta: Fraction) -> NDArray[np.uint64]:
 @final
 @frozen(kw_only=True)
 class ThresholdedCounts(Mechanism[dict[Any, int]]):
-    """Decide which groups to show and tell their sizes, for one price.
+    """Select the groups to release together with their noisy sizes, at one privacy loss.
 
     Theorem (after Korolova et al. 2009; noise as in `TruncatedGeometric`).
-        Add truncated geometric noise with bound k, and show what exceeds k. A group of size 1 is shown with probability δ at most, and
-        one of size 0 never, so a group that only one neighbour has is within the noise's own δ: one group costs (ε, δ), not two of them.
+        Add truncated geometric noise with bound k, and release sizes above k. A group of size 1 is released with probability at most δ, and
+        one of size 0 never, so a group that only one neighbour has is within the noise's own δ: one group costs (ε, δ), not twice that.
         With up to `partitions` groups per unit each has its share of ε and δ; several units together may be in any groups (`SomeParts`).
 
     Accuracy.
-        A shown size is off by at most `noise.bound`, usually by `noise.error()`; `error(confidence)` is the size from which on a group is
-        shown with at least this confidence.
+        A released size is off by at most `noise.bound`, usually by `noise.error()`; `error(confidence)` is the size from which on a group
+        is released with at least this confidence.
 
     >>> found = ThresholdedCounts(epsilon=1, delta=1e-5)
     >>> found.noise.bound, found.error(0.5)
@@ -171,7 +171,7 @@ class ThresholdedCounts(Mechanism[dict[Any, int]]):
         return sizes_by_label(labels, self.decide(sizes, bits))
 
     def decide(self, sizes: Integers, bits: Bits) -> SelectedGroups:
-        """Which of the groups found to show, and their noisy sizes; for mechanisms to build on, not to release."""
+        """Which groups are selected, and their noisy sizes; its length is private, so only mechanisms may use it."""
         noise = self.noise
         noisy = sizes + noise.noise(len(sizes), bits)
         selected = (noisy > noise.bound) & (sizes > 0)
@@ -181,16 +181,18 @@ class ThresholdedCounts(Mechanism[dict[Any, int]]):
 @final
 @frozen(kw_only=True)
 class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
-    """Decide which groups to show when a unit may be in many: each spreads a weight of Euclidean length 1 over its groups.
+    """Select the groups to release when a unit may be in many: it spreads a weight of Euclidean length 1 over its groups.
 
-    A unit in t ≤ `partitions` groups gives each of them `weight(t)`, a whole number of 1/`unit`; the answer is the total of each group.
+    A unit in t ≤ `partitions` groups adds `weight(t)` to each; weights are fixed-point with denominator `unit`. The answer is the total
+    weight of each group.
 
     Theorem (Gopi, Gulhane, Kulkarni, Shen, Shokouhi & Yekhanin 2020).
-        Weights t^(−½) have ℓ₂-sensitivity 1. Adding N(0, σ²), with σ for (ε, δ/2), and showing what exceeds
-        max over t of t^(−½) + σΦ⁻¹((1 − δ/2)^(1/t)) is (ε, δ)-DP: the groups that one unit alone has show with probability at most δ/2.
+        Weights t^(−½) have ℓ₂-sensitivity 1. Adding N(0, σ²), with σ for (ε, δ/2), and releasing groups above
+        max over t of t^(−½) + σΦ⁻¹((1 − δ/2)^(1/t)) is (ε, δ)-DP: the groups that only one unit has are released with probability at most
+        δ/2.
 
     Accuracy.
-        `error(confidence)` is the number of units, each in this one group only, from which on it is shown.
+        `error(confidence)` is the number of units, each in this one group only, from which on it is released with at least this confidence.
 
     >>> many = WeightedGaussianSelection(epsilon=1, delta=1e-5, partitions=10)
     >>> many.weight(1) == many.unit, many.weight(4) * 2 == many.unit
@@ -213,13 +215,13 @@ class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
         return leaves.GaussianThreshold(1 / self.scale**2, self.delta / 2)
 
     def chance(self, size: int) -> float:
-        """The probability that a group of so many units, each in no other group, is shown."""
+        """The probability that a group of this many units, each in no other group, is released."""
         total = exact.whole(size, "size", least=0) * self.unit
         away = (self.threshold + 0.5 - total) / float(self.scale * self.unit)
         return math.erfc(away / math.sqrt(2)) / 2 if total else 0.0
 
     def weight(self, groups: int) -> int:
-        """What a unit in so many groups gives to each: ⌊unit/√groups⌋, so that the length never exceeds 1."""
+        """The weight that a unit in this many groups adds to each: ⌊unit/√groups⌋, so that the length never exceeds 1."""
         return math.isqrt(self.unit**2 // exact.whole(groups, "groups"))
 
     @property
@@ -241,7 +243,7 @@ class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
         return sizes_by_label(labels, self.decide(totals, bits))
 
     def decide(self, totals: Integers, bits: Bits) -> SelectedGroups:
-        """Which of the groups found to show, and their noisy weights; for mechanisms to build on, not to release."""
+        """Which groups are selected, and their noisy weights; its length is private, so only mechanisms may use it."""
         noisy = totals + RoundedGaussian(self.scale * self.unit).sample(len(totals), bits)
         selected = (noisy > self.threshold) & (totals > 0)
         return SelectedGroups(selected, np.where(selected, noisy, 0))

@@ -26,31 +26,31 @@ _POINTS = 20  # the default grid has between 2²⁰ and 2²¹ points
 
 
 _FURTHEST = 10**300
-_FINEST = 10**6  # keeps scores of 10¹² records within 64 bits
+_FINEST = 10**6  # scores of 10¹² records fit 64 bits
 
 
 def _level(value: Number, name: str) -> Fraction:
     q = exact.confidence_level(value, name)
     if q.denominator > _FINEST:
-        raise Invalid(f"{name} must have at most six decimals")
+        raise Invalid(f"{name} must have at most six decimals: round it")
     return q
 
 
 class Places(NamedTuple):
-    """Occupied grid points in ascending order, and how many records are at each."""
+    """Occupied grid points in ascending order, and the number of records at each."""
 
     points: Integers
     counts: Integers
 
     def part(self, records: slice) -> Places:
-        """The places in a range of positions."""
+        """The points in a range of positions."""
         return Places(self.points[records], self.counts[records])
 
 
 @final
 @frozen
 class ValueGrid:
-    """Equal steps from lower to upper, fixed in advance; the default step is a power of two."""
+    """A public grid of equal steps from lower to upper; the default step is a power of two."""
 
     lower: Fraction = field(repr=str)
     upper: Fraction = field(repr=str)
@@ -73,11 +73,11 @@ class ValueGrid:
 
     @property
     def points(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return (self.upper - self.lower) // self.step + 1
 
     def tidy(self, places: Places) -> Places:
-        """Places as an engine gives them, in any order: points beyond the ends count as the ends, weights that are not positive as none."""
+        """Normalise points that an engine returns in any order: clamp them to the ends, set negative weights to 0, merge equal points."""
         points = np.clip(np.asarray(places.points, np.int64), 0, self.points - 1)
         weights = np.clip(np.asarray(places.counts, np.int64), 0, answers.LIMIT // _FINEST)
         found, which = np.unique(points, return_inverse=True)
@@ -86,10 +86,10 @@ class ValueGrid:
         return Places(found, total)
 
     def place(self, values: Any) -> Places:
-        """How many values lie at each grid point, rounded down and clamped to the bounds; what is missing counts as the lower bound."""
+        """The number of values at each grid point, rounded down and clamped to the bounds; a missing value is the lower bound."""
         clean = answers.floats(values, self.lower, self.upper)
         low = float(self.lower)
-        # a float division: each value goes to one point by a fixed rule, which is all that privacy asks of it
+        # a float division: a fixed rule maps each value to one point, which is all that privacy needs
         points = np.clip(np.floor((clean - low) / float(self.step)), 0, self.points - 1).astype(np.int64)
         if self.points > 8 * len(points) + 2**16:
             return Places(*np.unique(points, return_counts=True))
@@ -101,18 +101,18 @@ class ValueGrid:
 @final
 @frozen(kw_only=True, init=False)
 class Quantile(Mechanism[float]):
-    """Give a point below which about a share `q` of the values lie.
+    """Release a point below which about a fraction `q` of the values lie.
 
-    Values are clamped to [lower, upper] and placed on a fixed grid; NaN counts as the lower bound. The answer is a grid point, not a
-    value. One value for each unit; or, given as `Places` (grid points and their weights, as an engine counts them), whole weights of which
-    one unit has at most `weight` in all, over every quantile that is released for this price (of disjoint groups, say). Where units are
-    replaced, a weight moves out of some groups and into others: give twice the weight, under add/remove.
+    Values are clamped to [lower, upper] and rounded to a fixed grid; NaN is the lower bound. The release is a grid point, not a value. The
+    input is one value for each unit; or `Places`, grid points with integer weights as an engine computes them, where one unit has at most
+    `weight` in total over all quantiles released at this ε (those of disjoint groups, for example). Under replace-one adjacency a unit's
+    weight may leave some groups and enter others: give twice the weight, under add/remove.
 
     Theorem (Smith 2011; Asi & Duchi 2020).
-        The exponential mechanism with the score u(z) = −|(1 − q)·#{x < z} − q·#{x > z}|. One record more or less moves u by at most
-        max(q, 1 − q), so R = 2·max(q, 1 − q), for the median R = 1; replacing one moves it by at most 1, so R = 2. It is ε-DP with range
-        at most ε. A unit of weight w moves u by w times as much, so R grows with the weight; and if it has weight w_g in group g, the
-        groups' releases have ranges ε·w_g/weight, which add up to ε at most.
+        The exponential mechanism with the score u(z) = −|(1 − q)·#{x < z} − q·#{x > z}|. Adding or removing a record changes u by at most
+        max(q, 1 − q), so R = 2·max(q, 1 − q), for the median R = 1; replacing one changes it by at most 1, so R = 2. It is ε-DP with range
+        at most ε. A unit of weight w changes u by w times as much, so R grows with the weight; and if it has weight w_g in group g, the
+        groups' releases have ranges ε·w_g/weight, which add up to at most ε.
 
     Accuracy.
         `error` is in ranks: with this confidence, u(answer) ≥ max u − error, whatever the data (all grid points as candidates).
@@ -142,7 +142,7 @@ class Quantile(Mechanism[float]):
         weight: int = 1,
     ) -> None:
         if is_replacement(adjacency) and weight != 1:
-            raise Invalid("under replace-one give twice the weight and leave adjacency out: a weight may leave one group and enter another")
+            raise Invalid("a weight may leave one group and enter another under replace-one: give twice the weight and leave adjacency out")
         self.__attrs_init__(
             epsilon=parameter.some_epsilon(epsilon),
             q=_level(q, "q"),
@@ -173,10 +173,10 @@ class Quantile(Mechanism[float]):
 
 
 def _choose(records: Places, start: int, stop: int, q: Fraction, rate: Fraction, bits: Bits) -> int:
-    """The exponential mechanism over the grid points start … stop − 1, for records among them."""
+    """The exponential mechanism over the grid points start … stop − 1."""
     places, counts = records
-    less = np.concatenate([[0], np.cumsum(counts)])  # records before the gap that precedes each occupied place
-    # pieces: gap, place, gap, place, …, gap; a gap's score counts all records on both sides, a place's leaves its own out
+    less = np.concatenate([[0], np.cumsum(counts)])  # records before the gap that precedes each occupied point
+    # pieces: gap, point, gap, point, …, gap; the score of a gap counts all records, that of a point leaves out its own
     edges = np.empty(2 * len(places) + 2, np.int64)
     edges[0], edges[-1] = start, stop
     edges[1:-1:2], edges[2:-1:2] = places, places + 1
@@ -192,22 +192,22 @@ def _choose(records: Places, start: int, stop: int, q: Fraction, rate: Fraction,
 def _levels(qs: Any) -> tuple[Fraction, ...]:
     read = tuple(_level(q, "each q") for q in qs)
     if not read or sorted(set(read)) != list(read):
-        raise Invalid("give the quantiles in ascending order, at least one, none twice")
+        raise Invalid("qs must be distinct levels in ascending order, at least one")
     return read
 
 
 @final
 @frozen(kw_only=True, init=False)
 class Quantiles(Mechanism[list[float]]):
-    """Give several quantiles at once: the middle one first, then each side from the records on that side.
+    """Release several quantiles: the middle one first, then each side from the records on that side.
 
     Theorem (Kaplan, Schnapp & Stemmer 2022).
-        Splitting m quantiles in halves takes ⌈log₂(m + 1)⌉ levels. The nodes of a level see disjoint records, so one record takes part in
-        one exponential mechanism a level: with ε/levels each, the whole is ε-DP. Replacing a record is a removal in one node and an
+        Splitting m quantiles in halves takes ⌈log₂(m + 1)⌉ levels. The nodes of a level have disjoint records, so one record is in one
+        exponential mechanism per level: with ε/levels each, the whole is ε-DP. Replacing a record is a removal in one node and an
         addition in one node of each level, so each mechanism runs at half of that.
 
     Accuracy.
-        `error` is in ranks and covers all quantiles together: a rank may be off by the errors of all levels above it.
+        `error` is in ranks and holds for all quantiles together: a rank may be off by the errors of all levels above it.
 
     >>> quartiles = Quantiles(epsilon=4, qs=[0.25, 0.5, 0.75], lower=0, upper=100)
     >>> [abs(z - true) < 5 for z, true in zip(quartiles.release(list(range(101)) * 20), [25, 50, 75])]
@@ -234,12 +234,12 @@ class Quantiles(Mechanism[list[float]]):
 
     @property
     def levels(self) -> int:
-        """How many exponential mechanisms one record may take part in, one after the other."""
+        """The number of exponential mechanisms that one record is in."""
         return len(self.qs).bit_length()
 
     @property
     def each(self) -> Fraction:
-        """What one exponential mechanism may cost."""
+        """The ε of one exponential mechanism."""
         return self.epsilon / (self.levels * (2 if is_replacement(self.adjacency) else 1))
 
     @property

@@ -1,6 +1,6 @@
-"""The textbook's queries over a list of records, one record for each unit, as thin uses of the mechanisms.
+"""The textbook's queries over a list of records, one record for each unit, built on the mechanisms.
 
-Each function gives a mechanism and the exact answer it is to release, so that the price can be seen first:
+Each function returns a mechanism and its exact private answer, so that the privacy loss is known before the release:
 
 >>> from discreet.private import Private
 >>> ages = Private([34, 51, 29, 62, 45])
@@ -35,20 +35,20 @@ Label = TypeVar("Label", bound=Hashable)
 
 
 def _map(records: Records, function: Callable[[Iterable[Any]], Any]) -> Private[Any]:
-    with np.errstate(all="ignore"):  # a warning from a caller's function would tell of a record
+    with np.errstate(all="ignore"):  # a warning from a caller's function would reveal something about a record
         return (records if isinstance(records, Private) else Private(labels.as_list(records))).map(function)
 
 
 def counting(
     records: Records, predicate: Callable[[Any], bool], *, epsilon: Number, adjacency: Adjacency = "add/remove"
 ) -> tuple[Laplace, Private[int]]:
-    """How many records satisfy a predicate; one on which it fails does not."""
+    """The number of records that satisfy a predicate; a record on which it raises an exception does not."""
     change = sensitivity.counting(adjacency).l1
     return Laplace(epsilon=epsilon, sensitivity=change, whole=True), _map(records, lambda rows: sum(_holds(predicate, r) for r in rows))
 
 
 def _holds(predicate: Callable[[Any], bool], row: Any) -> bool:
-    with suppress(Exception):  # an error would tell that there is such a record
+    with suppress(Exception):  # an error would reveal that such a record exists
         return bool(predicate(row))
     return False
 
@@ -58,8 +58,8 @@ def averaging(
 ) -> tuple[Laplace, Private[Fraction]]:
     """The mean of a function with values in [lower, upper], over a public number of records; neighbours replace one record.
 
-    Values are clamped; what is no number, or fails, counts as `lower`. Each is put on a grid and summed in whole numbers: the mean is
-    exact, and the order does not matter.
+    Values are clamped; a value that is not a number, or an exception, becomes `lower`. Values are rounded to a grid and summed as
+    integers, so the mean does not depend on the order of records.
 
     >>> mechanism, answer = averaging([0.5, -1, 1, 0.25], lambda x: x, size=4, lower=-1, upper=1, epsilon=1000)
     >>> mechanism.sensitivity, round(mechanism.release(answer), 1)
@@ -78,8 +78,8 @@ def _mean(rows: Iterable[Any], function: Callable[[Any], float], low: Fraction, 
 
 
 def _place(function: Callable[[Any], float], row: Any, low: Fraction, high: Fraction) -> int:
-    """Where the value of a record lies between low and high, in steps."""
-    with suppress(Exception):  # an error would tell that there is such a record
+    """The position of a record's value between low and high, in steps."""
+    with suppress(Exception):  # an error would reveal that such a record exists
         value = answers.exactly(function(row))
         return 0 if value is None else round((min(max(value, low), high) - low) / (high - low) * _STEPS)
     return 0
@@ -93,10 +93,10 @@ def histogram(
     epsilon: Number,
     adjacency: Adjacency = "add/remove",
 ) -> tuple[Processed[dict[Label, int]], Private[list[int]]]:
-    """Count the records in each cell of a public list; empty cells are in, records of no cell are left out.
+    """Count the records in each cell of a public list; empty cells are included, records in no cell are dropped.
 
-    A record is the label of its cell, or `bucket` is the function h that gives it. A private record on which h fails, or for which h gives
-    no label of the list, is in no cell. A plain record on which h fails, or that has several labels, is reported.
+    A record is the label of its cell, or `bucket` is a function h from a record to its label. A private record on which h fails, or whose
+    label is not in the list, is in no cell. A plain record on which h fails, or that has several labels, is reported.
 
     >>> grades, counts = histogram("ABBCAABD", cells="ABCDF", epsilon=100)
     >>> grades.release(counts)
@@ -111,13 +111,15 @@ def histogram(
     return named, labels.count(records, labels.one_of(names, _callable(bucket)), len(names), _ONE_CELL if bucket is None else _BUCKET)
 
 
-_ONE_CELL = "in a histogram each record is in one cell; give labels of cells as records, or bucket=, or use most_popular for sets of items"
-_BUCKET = "bucket must give a label of cells, or None for no cell, for each record"
+_ONE_CELL = (
+    "each record of a histogram is in one cell; give labels from cells as records, or bucket=, or use most_popular for sets of items"
+)
+_BUCKET = "bucket must return a label from cells, or None for no cell, for each record"
 
 
 def _callable(bucket: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
     if bucket is not None and not callable(bucket):
-        raise Invalid("bucket must be a function from a record to a label of cells, as in lambda age: age // 10 * 10")
+        raise Invalid("bucket must be a function from a record to a label from cells, as in lambda age: age // 10 * 10")
     return bucket
 
 
@@ -126,17 +128,17 @@ def most_popular(
 ) -> tuple[Processed[Label], Private[list[int]]]:
     """Choose the item of a public list that most records have; ties are broken uniformly.
 
-    A record is what one person has: one item, or a set, list, tuple or array of items (fruits they like, conditions they were diagnosed
-    with). An item that occurs twice in a record counts once; items that are not in the list are left out. A private record that holds
-    something else counts for no item; a plain one is reported.
+    A record holds the items of one person: one item, or a set, list, tuple or array of items (fruits they like, conditions they were
+    diagnosed with). A repeated item counts once; items that are not in the list are dropped. A private record of another type has no
+    items; a plain one is reported.
 
     Theorem (Dwork & Roth 2014, sec. 3.3).
-        Each person adds 0 or 1 to each count, however many items they have. If a person comes or goes, all counts that move do so by 1 in
-        the same direction, so noise for range 1 is enough. If a person's record is replaced, some counts may rise and others fall: range 2.
-        The price does not grow with the number of items a person has.
+        Each person adds 0 or 1 to each count, however many items they have. If a person is added or removed, all counts that change do so
+        by 1 in the same direction, so noise for range 1 is enough. If a person's record is replaced, some counts may rise and others fall:
+        range 2. The loss does not grow with the number of items of a person.
 
     Accuracy.
-        `error(confidence, size)` bounds how many people fewer than the most popular item the chosen one has, for `size` items.
+        `error(confidence, size)` bounds the difference of the counts of the most popular item and the chosen one, among `size` items.
 
     >>> people = [{"apple", "pear"}] * 30 + [{"pear", "plum"}] * 25 + [{"apple"}] * 5
     >>> fruit, counts = most_popular(people, cells=["apple", "pear", "plum"], epsilon=10)  # 35, 55 and 25 people
@@ -148,4 +150,4 @@ def most_popular(
     return winner.then(lambda place: names[place]), labels.count(records, labels.some_of(names), len(names), _ITEMS)
 
 
-_ITEMS = "give each record as one item of cells, or as a set, list or tuple of items"
+_ITEMS = "give each record as one item from cells, or as a set, list or tuple of items"

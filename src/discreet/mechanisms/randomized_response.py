@@ -28,12 +28,13 @@ _STEEPEST = 1000
 @final
 @frozen(kw_only=True, init=False)
 class RandomizedResponse(Mechanism[Any]):
-    """Tell the true choice with probability e^ε/(e^ε + k − 1), otherwise one of the other k − 1 at random.
+    """Report the true choice with probability e^ε/(e^ε + k − 1), otherwise one of the other k − 1 uniformly at random.
 
-    Answers are choices numbered from 0, one or a vector of them, one for each person; a private answer that is no choice counts as 0.
+    Answers are choices numbered from 0: a single one, or a vector with one for each person. A private answer that is no choice becomes 0.
 
     Theorem (Warner 1965; Kairouz, Bonawitz & Ramage 2016).
-        Each response is ε-DP for its person, whoever else sees it. Two fair coins (truth on heads, else a random yes or no) are ε = ln 3.
+        Each response is ε-DP for its person, whoever else sees it (local DP). Two fair coins (truth on heads, else a random yes or no) have
+        ε = ln 3.
 
     Accuracy.
         `estimate` is unbiased. `error(confidence, size=n)` bounds its error for one choice's frequency, by Hoeffding's inequality:
@@ -52,21 +53,21 @@ class RandomizedResponse(Mechanism[Any]):
     def __init__(self, *, epsilon: Number | None = None, truth: Number | None = None, choices: int = 2) -> None:
         count = parameter.choices(choices)
         if (epsilon is None) == (truth is None):
-            raise Invalid("give epsilon, or the probability of the truth")
+            raise Invalid("set epsilon, or truth, the probability of the true answer")
         if epsilon is not None:
             price, p = parameter.some_epsilon(epsilon), None
             if price > _STEEPEST:
-                raise Invalid(f"epsilon must not exceed {_STEEPEST}: beyond it the truth is told")
+                raise Invalid(f"epsilon must not exceed {_STEEPEST}, for beyond it every response is true: give a smaller one")
         else:
             p = exact.rational(truth or 0, "truth")
             if not Fraction(1, count) < p < 1:
-                raise Invalid("the truth must be more likely than any other choice, and not certain")
+                raise Invalid("truth must be larger than 1/choices and below 1, so that the true choice is the likeliest and not certain")
             price = exact.rational_up(lambda: exact.ball(p * (count - 1) / (1 - p)).log())
         self.__attrs_init__(epsilon=price, choices=count, truth=p)
 
     @classmethod
     def with_truth(cls, probability: Number, choices: int = 2) -> RandomizedResponse:
-        """Fix the probability p of the truth; ε = ln(p(k − 1)/(1 − p)) is rounded up."""
+        """Set the probability p of the true choice; ε = ln(p(k − 1)/(1 − p)) is rounded up."""
         return cls(truth=probability, choices=choices)
 
     def _truth(self) -> Ball:
@@ -80,32 +81,32 @@ class RandomizedResponse(Mechanism[Any]):
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
         beta, people = exact.miss(exact.confidence_level(confidence)), exact.whole(size, "size")
-        tell, other = self._chances()
-        return math.sqrt((math.log(2) - math.log(beta)) / (2 * people)) / (tell - other)
+        true, other = self._chances()
+        return math.sqrt((math.log(2) - math.log(beta)) / (2 * people)) / (true - other)
 
     def _chances(self) -> tuple[float, float]:
-        tell = exact.bounds(self._truth)[0]
-        return tell, (1 - tell) / (self.choices - 1)
+        true = exact.bounds(self._truth)[0]
+        return true, (1 - true) / (self.choices - 1)
 
     def estimate(self, responses: Any) -> NDArray[np.float64]:
-        """Unbiased frequencies of the true choices, from public responses; single ones may lie outside [0, 1]."""
-        told = np.asarray(responses)
-        self.check(told)
-        counts = np.bincount(told, minlength=self.choices)
-        tell, other = self._chances()
-        return np.asarray((counts / counts.sum() - other) / (tell - other), np.float64)
+        """Unbiased frequencies of the true choices, from public responses; an estimate may lie outside [0, 1]."""
+        released = np.asarray(responses)
+        self.check(released)
+        counts = np.bincount(released, minlength=self.choices)
+        true, other = self._chances()
+        return np.asarray((counts / counts.sum() - other) / (true - other), np.float64)
 
     def check(self, answer: Any) -> None:
         values = np.asarray(answer)
         if values.ndim > 1 or values.dtype.kind not in "iub" or values.size == 0 or (values < 0).any() or (values >= self.choices).any():
-            raise Invalid(f"answers must be one or a vector of whole numbers from 0 to {self.choices - 1}, one for each person")
+            raise Invalid(f"answers must be whole numbers from 0 to {self.choices - 1}: a single one, or a vector with one for each person")
 
     def sample(self, answer: Any, bits: Bits) -> Any:
         true = self._read(answer)
         floor = np.full(len(true), threshold(self._truth), np.uint64)
-        tell = below(bits.words(len(true)), floor, lambda _: self._truth(), bits)
+        truthful = below(bits.words(len(true)), floor, lambda _: self._truth(), bits)
         shift = 1 + uniforms(self.choices - 1, len(true), bits)
-        out = np.where(tell, true, (true + shift) % self.choices)
+        out = np.where(truthful, true, (true + shift) % self.choices)
         return int(out[0]) if not isinstance(answer, list | tuple) and np.ndim(answer) == 0 else out
 
     def _read(self, answer: Any) -> Integers:
@@ -116,7 +117,7 @@ class RandomizedResponse(Mechanism[Any]):
         else:
             values = np.atleast_1d(np.asarray(answer))
         if values.ndim > 1:
-            raise Invalid("answers must be one choice or a vector of choices, one for each person")
+            raise Invalid("answers must be one choice, or a vector with one choice for each person")
         if values.dtype.kind not in "iu":
             values = np.array([x if _is_choice(x) else -1 for x in values.tolist()], object)
         return np.where((values >= 0) & (values < self.choices), values, 0).astype(np.int64)

@@ -1,6 +1,6 @@
-"""How far a query can move when one protected unit changes, under both notions of neighbours.
+"""Sensitivity of queries to the change of one unit, under both adjacencies.
 
-add/remove: one unit's record comes or goes. replace-one: one unit's record becomes another; the number of units is public.
+add/remove: one unit's record is added or removed. replace-one: one unit's record is replaced by another; the number of units is public.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _sqrt_up(value: Fraction) -> Fraction:
 
 
 def counting(adjacency: Adjacency = "add/remove") -> Sensitivity:
-    """How many units satisfy a predicate: moves by 1 under both notions.
+    """The number of units that satisfy a predicate changes by 1 under both adjacencies.
 
     >>> counting().l1, counting("replace-one").l1
     (Fraction(1, 1), Fraction(1, 1))
@@ -50,7 +50,7 @@ def counting(adjacency: Adjacency = "add/remove") -> Sensitivity:
 
 
 def histogram(adjacency: Adjacency = "add/remove") -> Sensitivity:
-    """Counts of disjoint cells, each unit in one: one cell moves by 1, or under replacement two cells do.
+    """Counts of disjoint cells, each unit in one: one cell changes by 1, or under replace-one two cells do.
 
     >>> histogram().l1, histogram("replace-one").l1
     (Fraction(1, 1), Fraction(2, 1))
@@ -60,9 +60,9 @@ def histogram(adjacency: Adjacency = "add/remove") -> Sensitivity:
 
 
 def cells(groups: int, per_group: Number = 1, adjacency: Adjacency = "add/remove", *, signed: bool = True) -> Sensitivity:
-    """A vector to which one unit adds at most `groups` entries, each of size at most `per_group`.
+    """A vector to which one unit contributes at most `groups` entries, each at most `per_group` in absolute value.
 
-    Under replacement an entry may go from −per_group to +per_group; with `signed=False` no contribution is negative, and it cannot.
+    Under replace-one an entry may change from −per_group to +per_group; with `signed=False` no contribution is negative, so it cannot.
 
     >>> cells(groups=4, per_group=3)
     Sensitivity(l1=Fraction(12, 1), l2=Fraction(6, 1), linf=Fraction(3, 1))
@@ -70,13 +70,13 @@ def cells(groups: int, per_group: Number = 1, adjacency: Adjacency = "add/remove
     count, most = exact.whole(groups, "groups"), exact.positive(per_group, "per_group")
     if not is_replacement(adjacency):
         return Sensitivity(count * most, _sqrt_up(count * most**2), most)
-    if signed:  # worst in one place: every entry turns its sign
+    if signed:  # the worst case: the same entries with opposite signs
         return Sensitivity(2 * count * most, _sqrt_up(4 * count * most**2), 2 * most)
     return Sensitivity(2 * count * most, _sqrt_up(2 * count * most**2), most)
 
 
 def total(lower: Number, upper: Number, adjacency: Adjacency = "add/remove") -> Sensitivity:
-    """A sum of one value per unit in [lower, upper]: max(|lower|, |upper|), or under replacement upper − lower.
+    """A sum of one value per unit in [lower, upper]: max(|lower|, |upper|), or under replace-one upper − lower.
 
     >>> total(0, 500).l1, total(-1, 1).l1, total(-1, 1, "replace-one").l1
     (Fraction(500, 1), Fraction(1, 1), Fraction(2, 1))
@@ -87,10 +87,10 @@ def total(lower: Number, upper: Number, adjacency: Adjacency = "add/remove") -> 
 
 
 def mean(lower: Number, upper: Number, size: int, adjacency: Adjacency = "replace-one") -> Sensitivity:
-    """A mean of one value per unit in [lower, upper] over `size` units: (upper − lower)/size under replacement.
+    """A mean of one value per unit in [lower, upper] over `size` units: (upper − lower)/size under replace-one.
 
-    Under add/remove, `size` is a public lower bound on the number of units, and the mean moves by at most (upper − lower)/(size + 1).
-    With neither known there is no bound: release a noisy sum and a noisy count instead.
+    Under add/remove, `size` is a public lower bound on the number of units, and the mean changes by at most (upper − lower)/(size + 1).
+    If neither is public there is no bound: release a noisy sum and a noisy count instead.
 
     >>> mean(0, 100, size=50).l1, mean(-1, 1, size=200).l1
     (Fraction(2, 1), Fraction(1, 100))
@@ -110,7 +110,7 @@ def averaging(size: int, adjacency: Adjacency = "replace-one") -> Sensitivity:
 
 
 def interval(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
-    """Read the two ends of an interval that has some length."""
+    """Read the two ends of an interval of positive length."""
     low, high = exact.rational(lower, "lower"), exact.rational(upper, "upper")
     if not low < high:
         raise Invalid("lower must be below upper")

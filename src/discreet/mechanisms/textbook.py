@@ -1,4 +1,4 @@
-"""The textbook's accuracy statements and constants, by name; what mechanisms return from `error` is at least as tight."""
+"""The textbook's accuracy bounds and constants, by name; the `error` of a mechanism is at least as tight."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def laplace_sup(size: int, beta: float, epsilon: float, l1: float = 1) -> float:
 
 
 def laplace_componentwise_scale(dimension: int, epsilon: float, sensitivity: float = 1) -> float:
-    """dΔ/ε: the noise of each of d components that may all move by Δ, by sharing ε equally among them."""
+    """dΔ/ε: the scale of noise for each of d components that may all change by Δ, with ε divided equally among them."""
     return dimension * sensitivity / epsilon
 
 
 def lipschitz_epsilon(lipschitz: int, epsilon: float) -> float:
-    """cε: what noise made for ε at sensitivity 1 costs for a c-Lipschitz integer query."""
+    """cε: the loss of noise calibrated to ε at sensitivity 1, for a c-Lipschitz integer query."""
     return lipschitz * epsilon
 
 
@@ -86,5 +86,5 @@ def gaussian_sup(size: int, beta: float, scale: float) -> float:
 
 
 def randomized_response_epsilon(truth: float) -> float:
-    """ln(p/(1 − p)) for a yes or no told truly with probability p; two fair coins have p = ¾ and ε = ln 3."""
+    """ln(p/(1 − p)) for a yes or no that is true with probability p; two fair coins have p = ¾ and ε = ln 3."""
     return math.log(truth / (1 - truth))

@@ -1,4 +1,4 @@
-"""Noise that never exceeds a bound."""
+"""Geometric noise that never exceeds a bound."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from discreet.noise.uniform import uniforms
 @final
 @frozen(kw_only=True)
 class TruncatedGeometric(Mechanism[Numbers]):
-    """Add two-sided geometric noise cut off at ±bound to whole numbers, of which one unit moves one by at most Δ.
+    """Add two-sided geometric noise truncated at ±bound to integers, of which one unit changes one by at most Δ.
 
-    In a `Private` answer reals are rounded down, what is missing counts as 0, and in a vector what lies beyond ±2⁶² counts as that edge.
+    In a `Private` answer reals are rounded down, missing values are replaced by 0, and vectors are clamped to ±2⁶².
 
-    It wins where an answer must be surely right to within a bound, and as the test of whether a group may be shown; under composition
-    the δ of every release adds up, so many releases are better served by `Gaussian`.
+    It is best where the error must never exceed a bound, and to test whether a group may be released. Under composition the δ of every
+    release adds up, so `Gaussian` is better for many releases.
 
     Theorem (Geng, Ding, Guo & Kumar 2020, on the integers).
-        Let P[Z = z] ∝ e^(−|z|ε/Δ) on −k … k. For one entry that moves by at most Δ ≤ k, f + Z is (ε, δ)-DP for
-        δ = q^(k−Δ+1)(1 − q^Δ)/(1 + q − 2q^(k+1)), q = e^(−ε/Δ): the mass of the Δ largest values, which the neighbour cannot reach;
-        elsewhere the ratio is at most e^ε. `bound` is the least k for which this is at most the δ asked for.
+        Let P[Z = z] ∝ e^(−|z|ε/Δ) on −k … k. For one entry that changes by at most Δ ≤ k, f + Z is (ε, δ)-DP for
+        δ = q^(k−Δ+1)(1 − q^Δ)/(1 + q − 2q^(k+1)), q = e^(−ε/Δ): the mass of the Δ largest values, which the neighbour cannot have;
+        elsewhere the ratio is at most e^ε. `bound` is the least k for which this is at most the given δ.
 
     Accuracy.
         |error| ≤ bound always; `error` is the exact quantile, at most that.
@@ -53,7 +53,7 @@ class TruncatedGeometric(Mechanism[Numbers]):
 
     def __attrs_post_init__(self) -> None:
         if self.bound > 2**60:
-            raise Invalid("the noise is wider than 64-bit numbers can hold: give a larger epsilon or delta")
+            raise Invalid("the noise does not fit 64-bit numbers: give a larger epsilon or delta")
 
     @property
     def bound(self) -> int:
@@ -80,10 +80,10 @@ class TruncatedGeometric(Mechanism[Numbers]):
         additive.check_answer(answer, whole=True)
 
     def sample(self, answer: Any, bits: Bits) -> Numbers:
-        return additive.add_whole(answer, lambda coins: int(self.noise(1, coins)[0]), self.noise, bits)
+        return additive.add_whole(answer, lambda source: int(self.noise(1, source)[0]), self.noise, bits)
 
     def noise(self, size: int, bits: Bits) -> Integers:
-        """Draw the noise alone: the discrete Laplace law, given that it is within the bound."""
+        """Draw the noise alone: the discrete Laplace law, conditioned on the bound."""
         out: Integers = np.empty(size, np.int64)
         left = np.arange(size)
         while len(left):
@@ -93,7 +93,7 @@ class TruncatedGeometric(Mechanism[Numbers]):
         return out
 
     def _propose(self, size: int, bits: Bits) -> tuple[Integers, NDArray[np.bool_]]:
-        """Candidates, and which of them to keep: more than a third, whatever the bound."""
+        """Candidates, and which of them are accepted: more than a third, whatever the bound."""
         scale, bound = self.sensitivity / self.epsilon, self.bound
         if bound >= scale:
             drawn = DiscreteLaplace(scale).sample(size, bits)

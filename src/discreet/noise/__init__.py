@@ -1,1 +1,1 @@
-"""Exact randomness: the only room with coins, and the laws drawn from them."""
+"""Exact sampling: the source of random bits, and the laws sampled from it."""

@@ -207,22 +207,22 @@ class DiscreteGaussian(Law):
         if self.scale <= _TABLE_UP_TO:
             return _table(self.scale).sample(size, bits)
         out = RoundedGaussian(self.scale).sample(size, bits)
-        coins = bits.words(size)
+        acceptance = bits.words(size)
         # the bound of a(k) at the largest |k|, less a margin far above its rounding error, decides all but a few
         largest = float(max(out.max(), -out.min()))
         sure = math.exp(-(largest**2) * float(self.scale) ** -4 / 24) * (1 - 2.0**-40) - 2.0**-40
-        for i in np.flatnonzero(coins >= np.uint64(int(sure * 2**64))).tolist():
-            while not self._accept(int(out[i]), int(coins[i]), bits):
-                out[i], coins[i] = RoundedGaussian(self.scale).sample(1, bits)[0], bits.word()
+        for i in np.flatnonzero(acceptance >= np.uint64(int(sure * 2**64))).tolist():
+            while not self._accept(int(out[i]), int(acceptance[i]), bits):
+                out[i], acceptance[i] = RoundedGaussian(self.scale).sample(1, bits)[0], bits.word()
         return out
 
-    def _accept(self, k: int, coin: int, bits: Bits) -> bool:
+    def _accept(self, k: int, word: int, bits: Bits) -> bool:
         rounded = RoundedGaussian(self.scale)
 
         def chance() -> Ball:  # ratio of the laws at k, scaled to be 1 at 0
             return _weight(self.scale, k) / (rounded.mass(k) / rounded.mass(0))
 
-        return resolve_below(chance, coin, 64, bits)
+        return resolve_below(chance, word, 64, bits)
 
 
 def _weight(scale: Fraction, k: int) -> Ball:

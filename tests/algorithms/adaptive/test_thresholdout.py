@@ -173,7 +173,7 @@ def test_the_training_data_answers_where_both_agree_and_the_holdout_where_not() 
     assert own.value == pytest.approx(1, abs=0.05)
     assert 0 <= own.value <= 1
     assert run.query(lambda x: 1 if x > 0.25 else 0).source == "holdout"
-    with pytest.raises(BudgetExceeded, match="fresh one"):
+    with pytest.raises(BudgetExceeded, match="fresh holdout"):
         run.query(identity)
 
 
@@ -249,9 +249,9 @@ def test_wrong_records() -> None:
     rule = Thresholdout(size=3, sigma=1)
     with pytest.raises(Invalid, match="number of records"):
         rule.open([1], [1, 2])
-    with pytest.raises(Invalid, match="no training"):
+    with pytest.raises(Invalid, match="training data is empty"):
         rule.open([], [1, 2, 3])
-    with pytest.raises(Invalid, match="inside Private"):
+    with pytest.raises(Invalid, match="as Private"):
         rule.open([1], [1, 2, 3]).values([1], [1, 2, 3])  # type: ignore[arg-type]
     short: ThresholdoutRun = rule.open([0], Private([1]))  # a private holdout of another size is no error
     assert short.query(identity).source in ("train", "holdout")

@@ -304,7 +304,8 @@ def test_wrong_settings() -> None:
     queries = Queries.thresholds(3)
     for wrong, says in (
         ({"rows": 0}, "rows"), ({"epsilon": 0}, "epsilon"), ({"sampler": "mcmc"}, "Markov"), ({"adjacency": "swap"}, "adjacency"),
-        ({"candidates": [[1, 1, 0]]}, "just when"), ({"sampler": "candidates"}, "just when"), ({"size_share": 1}, "size_share"),
+        ({"candidates": [[1, 1, 0]]}, "needs candidates="), ({"sampler": "candidates"}, "needs candidates="),
+        ({"size_share": 1}, "size_share"),
         ({"sampler": "candidates", "candidates": [[1, 1, 1]]}, "2 rows"), ({"sampler": "candidates", "candidates": [[1, 1]]}, "3 values"),
         ({"sampler": "candidates", "candidates": [[3, -1, 0]]}, "2 rows"), ({"sampler": "candidates", "candidates": [0.5]}, "matrix"),
         ({"rows": 10**6, "queries": Queries.points(9)}, "too many"), ({"rows": 2**21}, "2\\^20"),

@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 import pytest
-from algorithms.classical.test_weights import Strayed, Tape, histograms, neighbours
+from algorithms.classical.tape import Strayed, Tape, histograms, neighbours
 from attrs import evolve, frozen
 from scripted import Seeded
 from theorems import laws
@@ -182,10 +182,10 @@ def test_why_nothing_is_promised() -> None:
     fine = Boosting.proven(Queries.thresholds(3), size=n, epsilon=30)
     assert fine.error_bound(size=n) == (fine.near + fine.margin, "")
     for less, says in [
-        ({"rounds": 2}, "2 rounds are too few for 3 queries: 8 would be enough"),
-        ({"near": fine.near - 1}, f"within {fine.near}, and near is {fine.near - 1}"),
-        ({"base": evolve(fine.base, draws=3)}, "3 drawn queries need not fit the others"),  # type: ignore[type-var]
-        ({"base": Silent()}, "the base does not say how good it is"),
+        ({"rounds": 2}, "2 rounds are too few for 3 queries: use rounds=8"),
+        ({"near": fine.near - 1}, f"the base's error may be {fine.near}, above near: use near={fine.near}"),
+        ({"base": evolve(fine.base, draws=3)}, "3 drawn queries are too few to represent the others"),  # type: ignore[type-var]
+        ({"base": Silent()}, "the base states no error bound"),
     ]:
         told = evolve(fine, **less).error_bound(size=n)
         assert told.error == math.inf == evolve(fine, **less).error(size=n)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithms.classical.test_weights import Strayed, Tape, histograms, neighbours
+from algorithms.classical.tape import Strayed, Tape, histograms, neighbours
 from scipy import stats
 from scripted import Seeded
 from theorems import laws
@@ -18,7 +18,7 @@ from theorems import laws
 from discreet.algorithms.classical import dnrrv as module
 from discreet.algorithms.classical.dnrrv import DNRRV, part_of
 from discreet.algorithms.classical.linear import Queries
-from discreet.algorithms.classical.nested import Nested, most_missed
+from discreet.algorithms.classical.nested import Nested
 from discreet.errors import Invalid
 from discreet.loss.loss import compose
 from discreet.mechanisms.laplace import Laplace
@@ -177,8 +177,8 @@ def test_what_comes_out_has_the_law(often: None, monkeypatch: pytest.MonkeyPatch
 def test_no_output_tells_more_than_epsilon(faster: float, often: None) -> None:
     """All data sets of 2 records, one replaced: part, measured count and tests, and the count of a hit; a faster test is caught."""
     sanitise = DNRRV(**TINY)
-    telling = sanitise.nested.rounds[0].telling_count
-    assert isinstance(telling, Laplace)
+    noise = sanitise.nested.rounds[0].noisy_count
+    assert isinstance(noise, Laplace)
     worst = 0.0
     for given in (h for h in histograms(2, 2) if sum(h) == 2):
         here = law(sanitise, given, faster=faster)
@@ -186,7 +186,7 @@ def test_no_output_tells_more_than_epsilon(faster: float, often: None) -> None:
             there = law(sanitise, other, faster=faster)
             for key, chance in here.items():
                 if key in there and chance > 1e-13:
-                    told = abs(given[1 - key[0]] - other[1 - key[0]]) / float(telling.scale) if key[2][-1] else 0.0
+                    told = abs(given[1 - key[0]] - other[1 - key[0]]) / float(noise.scale) if key[2][-1] else 0.0
                     worst = max(worst, math.log(chance / there[key]) + told)
     assert sanitise.loss.epsilon == 4
     assert 2 < worst <= 4 + 1e-6 if faster == 1 else worst > 4
@@ -204,32 +204,6 @@ def test_parts_are_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
         seen[tuple(part_of(np.arange(5), 3, Seeded(0)).tolist())] += 1
     assert sorted(seen) == list(itertools.combinations(range(5), 3))
     assert set(seen.values()) == {6}
-
-
-@pytest.mark.parametrize(("queries", "part", "count", "beta"), [(12, 4, 9, 0.1), (40, 10, 1, 0.05), (30, 29, 10**6, 0.01), (9, 3, 2, 0.5)])
-def test_how_many_can_be_missed(queries: int, part: int, count: int, beta: float) -> None:
-    """h is the least whole number with |Y|·C(|Q|−h−1, k)/C(|Q|, k) ≤ β, in exact fractions."""
-    h = most_missed(queries, part, math.log(count), beta)
-
-    def chance(h: int) -> Fraction:
-        return Fraction(count * math.comb(max(queries - h - 1, 0), part), math.comb(queries, part))
-
-    assert chance(h) <= Fraction(str(beta))
-    assert h == 0 or chance(h - 1) > Fraction(str(beta))
-
-
-def test_the_worst_database_of_all_generalises() -> None:
-    """All 35 databases of 4 rows over 4 values and all 16 queries with targets half-way: over all 1,820 parts of 12, too many are
-    missed in no larger share than β."""
-    queries = np.array(list(itertools.product((0, 1), repeat=4)))
-    databases = [np.bincount(c, minlength=4) for c in itertools.combinations_with_replacement(range(4), 4)]
-    bad = np.abs((np.array(databases) / 4 - [0.4, 0.3, 0.2, 0.1]) @ queries.T) > 0.15
-    beta = 0.3
-    h = most_missed(16, 12, math.log(len(databases)), beta)
-    assert 0 < h < 4
-    parts = [list(part) for part in itertools.combinations(range(16), 12)]
-    failed = sum(any(not row[part].any() and row.sum() > h for row in bad) for part in parts)
-    assert failed / len(parts) <= beta
 
 
 # ── input ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -135,7 +135,7 @@ def test_where_a_bound_does_not_apply() -> None:
     assert not error_bounds(queries=100, domain=100, records=10, epsilon=1)["BLR, closed form"].applies
     assert error_bounds(queries=100, domain=100, records=10**6, epsilon=1)["BLR, closed form"].applies
     assert error_bounds(queries=1, domain=1, records=1, epsilon=1).rows
-    with pytest.raises(Invalid, match="there are Laplace, BLR"):
+    with pytest.raises(Invalid, match="use one of Laplace, BLR"):
         error_bounds(queries=1, domain=1, records=1, epsilon=1)["RSA"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithms.classical.test_weights import Strayed, Tape, neighbours
+from algorithms.classical.tape import Strayed, Tape, neighbours
 from scripted import Seeded
 
 from discreet.algorithms.classical import median
@@ -68,7 +68,7 @@ def test_all_noise_replayed_on_neighbours(budget: dict[str, Any], queries: Queri
             tape = Tape(patch, seed)
             first = transcript(mechanism.open(Private(given)), queries)
             told = sum(isinstance(a, Answer) and a.source == "paid" for a in first)
-            unmade = [mechanism.rounds.telling_count.loss] * (len(tape.opened) - told)
+            unmade = [mechanism.rounds.noisy_count.loss] * (len(tape.opened) - told)
             assert told
             assert compose([tape.loss, *unmade]) == compose(first[-1])
             for other in neighbours(given, replace="records" in budget):

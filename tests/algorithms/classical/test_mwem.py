@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithms.classical.test_weights import Strayed, Tape, histograms, neighbours
+from algorithms.classical.tape import Strayed, Tape, histograms, neighbours
 from mechanisms.shake import Shake, fits
 from scripted import Seeded
 from theorems import laws
@@ -74,8 +74,8 @@ def test_estimates_from_the_data_are_caught(monkeypatch: pytest.MonkeyPatch) -> 
     learn = MWEM(queries=Queries.thresholds(3), rounds=2, epsilon=1, records=4)
     tape = Tape(monkeypatch, 0)
     seen: list[Any] = []
-    original = mwem.histogram
-    monkeypatch.setattr(mwem, "histogram", lambda given, domain, top: seen.append(np.array(given)) or original(given, domain, top))
+    original = mwem.read_histogram
+    monkeypatch.setattr(mwem, "read_histogram", lambda given, domain, top: seen.append(np.array(given)) or original(given, domain, top))
     monkeypatch.setattr(mwem, "estimates", lambda queries, weights, total: estimates(queries, weights, total) - queries.answers(seen[-1]))
     with pytest.raises((AssertionError, Strayed)):
         tape.same(lambda data: learn.release(data).average.tolist(), (2, 1, 1), replace=True)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithms.classical.test_weights import Strayed, Tape, histograms, neighbours
+from algorithms.classical.tape import Strayed, Tape, histograms, neighbours
 from scripted import Seeded
 from theorems import laws
 
+from discreet.algorithms.classical import online as online_module
 from discreet.algorithms.classical import pmw, rounds
 from discreet.algorithms.classical.linear import Queries
 from discreet.algorithms.classical.pmw import PMW, PMWRun
@@ -107,10 +108,10 @@ def test_all_noise_replayed_on_neighbours(budget: dict[str, Any], queries: Queri
         with monkeypatch.context() as patch:
             tape = Tape(patch, seed)
             first = transcript(mechanism.open(Private(given)), queries)
-            told = sum(isinstance(a, pmw.Answer) and a.source == "paid" for a in first)
+            told = sum(isinstance(a, rounds.Answer) and a.source == "paid" for a in first)
             hits += told
             # rounds that were opened and not ended have paid for a count that was not made
-            unmade = [mechanism.rounds.telling_count.loss] * (len(tape.opened) - told)
+            unmade = [mechanism.rounds.noisy_count.loss] * (len(tape.opened) - told)
             assert compose([tape.loss, *unmade]) == compose(first[-1])
             for other in neighbours(given, replace="records" in budget):
                 tape.rewind()
@@ -122,8 +123,8 @@ def replay(monkeypatch: pytest.MonkeyPatch, mechanism: PMW, given: tuple[int, ..
     """Run on one data set, then on all its neighbours with the same noise."""
     tape = Tape(monkeypatch, 3)
     first = transcript(mechanism.open(Private(given)), Queries.thresholds(3))
-    told = sum(isinstance(a, pmw.Answer) and a.source == "paid" for a in first)
-    unmade = [mechanism.rounds.telling_count.loss] * (len(tape.opened) - told)
+    told = sum(isinstance(a, rounds.Answer) and a.source == "paid" for a in first)
+    unmade = [mechanism.rounds.noisy_count.loss] * (len(tape.opened) - told)
     assert compose([tape.loss, *unmade]) == compose(first[-1]), "not all is charged"
     for other in neighbours(given):
         tape.rewind()
@@ -134,9 +135,9 @@ def replay(monkeypatch: pytest.MonkeyPatch, mechanism: PMW, given: tuple[int, ..
 def test_a_stream_that_goes_on_after_a_hit_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A restart that is not charged: the tape has seen more streams than the run has paid for."""
 
-    def hit(self: Guard, side: Any, count: Any, charged: Any) -> pmw.Verdict:
+    def hit(self: Guard, side: Any, count: Any, charged: Any) -> rounds.Verdict:
         self._stream = self.rules.stream(self._threshold).open()
-        return rounds.Verdict(side, int(self.rules.telling_count.release(count)), charged)
+        return rounds.Verdict(side, int(self.rules.noisy_count.release(count)), charged)
 
     monkeypatch.setattr(Guard, "_hit", hit)
     with pytest.raises(AssertionError, match="charged"):
@@ -144,7 +145,7 @@ def test_a_stream_that_goes_on_after_a_hit_is_caught(monkeypatch: pytest.MonkeyP
 
 
 def test_the_exact_number_of_records_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pmw, "measure_total", lambda counting, records, data: (int(reveal(data).sum()), [counting.loss]))
+    monkeypatch.setattr(online_module, "measure_total", lambda counting, records, data: (int(reveal(data).sum()), [counting.loss]))
     with pytest.raises((AssertionError, Strayed)):
         replay(monkeypatch, online(epsilon=1, updates=4))
 
@@ -164,7 +165,7 @@ def test_a_hypothesis_that_learns_from_the_data_is_caught(monkeypatch: pytest.Mo
 
 
 def test_half_the_sensitivity_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pmw.ThresholdRounds, "stream", lambda self, threshold: self.testing.test(threshold, Fraction(self.top, 2)))
+    monkeypatch.setattr(rounds.ThresholdRounds, "stream", lambda self, threshold: self.test_share.test(threshold, Fraction(self.top, 2)))
     with pytest.raises(AssertionError, match="moves by"):
         replay(monkeypatch, online(epsilon=1, updates=4))
 
@@ -196,8 +197,8 @@ def test_no_output_of_one_round_tells_more_than_epsilon(faster: float) -> None:
     """Where the hit is, by integrals, and its count; two queries, all data sets of 4 records, all with one replaced."""
     mechanism = online(epsilon=1, records=4, updates=1)
     queries = Queries.thresholds(3)
-    assert isinstance(mechanism.rounds.telling_count, Laplace)
-    scale = float(mechanism.rounds.telling_count.scale)
+    assert isinstance(mechanism.rounds.noisy_count, Laplace)
+    scale = float(mechanism.rounds.noisy_count.scale)
     worst = 0.0
     for given in (h for h in histograms(3, 4) if sum(h) == 4):
         here, counts = law(mechanism, given, queries, faster)

@@ -22,26 +22,6 @@ PREDICATES = [lambda r: r[0] == 1, lambda r: sum(r) >= 2, lambda r: r[1] and not
 ROWS = [(1, 0, 1)] * 5 + [(0, 1, 0)] * 3 + [(1, 1, 1)]
 
 
-def test_predicates_are_the_rows_of_a_matrix() -> None:
-    queries = Queries.of(BITS, [lambda r, i=i, v=v: r[i] == v for i in range(3) for v in (0, 1)])
-    assert np.array_equal(queries.matrix, Queries.marginals((2, 2, 2), 1).matrix)
-    thresholds = Queries.of(range(7), [lambda x, v=v: x <= v for v in range(7)])
-    assert np.array_equal(thresholds.matrix, Queries.thresholds(7).matrix)
-
-
-def test_answers_of_rows_are_counts_of_rows_that_satisfy() -> None:
-    queries = Queries.of(BITS, PREDICATES)
-    told = [sum(bool(p(row)) for row in ROWS) for p in PREDICATES]
-    assert queries.answers(rows=ROWS).tolist() == told == queries.answers(queries.histogram(ROWS)).tolist()
-    assert queries.means(rows=ROWS) == pytest.approx(np.array(told) / len(ROWS))
-
-
-def test_averaging_queries_have_steps() -> None:
-    queries = Queries.of(range(5), [lambda x: x, lambda x: x > 2], top=4)
-    assert queries.matrix.tolist() == [[0, 1, 2, 3, 4], [0, 0, 0, 4, 4]]
-    assert queries.means(rows=[4, 2, 3]).tolist() == [0.75, pytest.approx(2 / 3)]
-
-
 @pytest.mark.parametrize("rows", [ROWS, [list(r) for r in ROWS], np.array(ROWS), iter(ROWS)], ids=["tuples", "lists", "array", "iterator"])
 def test_rows_of_every_spelling(rows: Any) -> None:
     universe = Universe(BITS)
@@ -74,7 +54,7 @@ def test_private_rows_outside_the_universe_are_left_out() -> None:
     odd = [(2, 0, 0), None, "x", {1}, [[1]], Hostile(), np.array(3), (1, 0)]
     assert reveal(universe.histogram(Private([*odd, *ROWS]))).tolist() == universe.histogram(ROWS).tolist()
     for row in odd:
-        with pytest.raises(Invalid, match="row 1 is no value of the universe") as caught:
+        with pytest.raises(Invalid, match="row 1 is not a value of the universe") as caught:
             universe.histogram([(0, 0, 0), row])
         assert "secret" not in str(caught.value)
 
@@ -105,7 +85,7 @@ def test_slips_are_reported() -> None:
     with pytest.raises(Error, match="this value is private"):
         queries.answers(rows=Private("ab"))
     for counts in ([1], [1.5, 2], [-1, 1]):
-        with pytest.raises(Invalid, match="one count for each"):
+        with pytest.raises(Invalid, match="must have one count, a whole number"):
             queries.rows(counts)
     with pytest.raises(Invalid, match=r"Queries\.of"):
         Queries.points(2).histogram("ab")

@@ -1,13 +1,15 @@
-"""All small graphs and their neighbours."""
+"""All small graphs and their neighbours, and the law of a ladder."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from discreet.algorithms.graphs.graph import Graph
+from discreet.algorithms.graphs.ladder import LadderDistribution
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -32,3 +34,15 @@ def furthest(answer: Callable[[Graph], object], protects: str, nodes: int) -> in
     """The largest ℓ₁ distance of the answers on two neighbours."""
     known = {pairs: np.atleast_1d(np.asarray(answer(Graph.of(pairs)), np.int64)) for pairs in graphs(nodes)}
     return max(int(np.abs(known[pairs] - known[other]).sum()) for pairs in known for other in neighbours(pairs, protects))
+
+
+def law(ladder: LadderDistribution, far: int) -> dict[int, float]:
+    """The law of the noise, number by number, as its definition has it."""
+    weights = {0: 1.0}
+    place = 0
+    for rung in range(1, far):
+        for _ in range(ladder.width(rung - 1)):
+            place += 1
+            weights[place] = weights[-place] = math.exp(-float(ladder.rate) * rung)
+    whole = sum(weights.values())
+    return {z: weight / whole for z, weight in weights.items()}

@@ -7,45 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithms.graphs.every import Pairs, graphs, neighbours
-from mechanisms.shake import Shake
+from algorithms.graphs.caught import Caught
+from algorithms.graphs.every import graphs, neighbours
 
 from discreet.algorithms.graphs.degrees import DegreeHistogram, DegreeSequence
 from discreet.algorithms.graphs.edges import EdgeCount
-from discreet.algorithms.graphs.graph import Graph
-from discreet.algorithms.graphs.plan import GraphPlan
 from discreet.algorithms.graphs.projection import DegreeBound
-from discreet.algorithms.graphs.triangles import TriangleCount
-from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.streams.sparse_vector import SparseVector
-from discreet.private import Private
 
 NODES = 5
-
-
-class Caught:
-    """Noise that adds nothing and remembers what it was given, and whose it was."""
-
-    def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.given: list[tuple[Any, Any]] = []
-        caught = self
-
-        def whole(self: Laplace, answer: Any, bits: Any) -> Any:
-            caught.given.append((self, np.atleast_1d(np.asarray(answer))))
-            return np.asarray(answer)
-
-        def stream(self: SparseVector, answer: Any, bits: Any) -> Any:
-            caught.given.append((self, list(answer)))
-            return []
-
-        patch.setattr(Laplace, "sample", whole)
-        patch.setattr(SparseVector, "sample", stream)
-
-    def of(self, mechanism: Any, pairs: Pairs) -> tuple[Any, Any]:
-        mechanism.sample(pairs, Shake(0))
-        return self.given.pop()
-
-
 COUNTS = [
     EdgeCount(epsilon=1),
     DegreeSequence(epsilon=1, nodes=4),
@@ -83,25 +52,3 @@ def test_the_stream_of_a_bound_moves_by_at_most_one(monkeypatch: pytest.MonkeyPa
             more, less = (caught.of(mechanism, tuple(pairs))[1] for pairs in (whole, base))
             far = max(far, *(abs(a - b) for a, b in zip(more, less, strict=True)))
     assert Fraction(1, 2) <= far <= 1
-
-
-@pytest.mark.parametrize("epsilon", [1, 5])
-def test_the_width_that_is_told_is_that_of_common_neighbours(epsilon: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A release of triangles gives its one Laplace noise what moves by 1 at most, for a tenth of ε, and the count costs the rest."""
-    counted: list[TriangleCount] = []
-    caught, plan = Caught(monkeypatch), GraphPlan(what="triangles", protects="edge", epsilon=epsilon)
-    monkeypatch.setattr(TriangleCount, "sample", lambda self, answer, bits: counted.append(self) or 0)
-    monkeypatch.setattr(TriangleCount, "error", lambda self, confidence, size: float(size))
-    told: dict[Pairs, int] = {}
-    for pairs in graphs(NODES):
-        graph = Graph.of(pairs)
-        _, half_width, _ = plan.release(Private(graph), Fraction(19, 20))
-        ((noise, answer),) = caught.given
-        caught.given.clear()
-        told[pairs] = int(answer[0])
-        assert told[pairs] == graph.most_common_neighbours()
-        assert noise == plan.width
-        assert noise.sensitivity == 1
-        assert noise.loss.epsilon + counted.pop().epsilon == epsilon
-        assert half_width == told[pairs] + noise.error(1 - Fraction(1, 40))
-    assert max(abs(told[pairs] - told[other]) for pairs in told for other in neighbours(pairs, "edge")) == 1

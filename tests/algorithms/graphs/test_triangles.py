@@ -1,4 +1,4 @@
-"""Triangles: the ladder's law, its conditions and its privacy on all graphs of five nodes, and the stated error."""
+"""Triangles: the ladder's conditions and its privacy on all graphs of five nodes, and the stated error."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from algorithms.graphs.every import Pairs, graphs, neighbours
-from mechanisms.shake import Shake, fits, tally
-from scripted import Scripted
+from algorithms.graphs.every import Pairs, graphs, law, neighbours
+from mechanisms.shake import Shake
 
-from discreet import exact
 from discreet.algorithms.graphs.graph import Graph
 from discreet.algorithms.graphs.ladder import LadderDistribution, Piece, steepest
 from discreet.algorithms.graphs.triangles import TriangleCount
@@ -22,80 +20,14 @@ from discreet.errors import Invalid
 from discreet.private import Private
 
 NODES = 5
-LADDERS = [
-    LadderDistribution((Piece(0, 0, 1),), Fraction(1, 2)),
-    LadderDistribution((Piece(0, 3, 1),), Fraction(1, 2)),
-    LadderDistribution((Piece(0, 2, 5, 1), Piece(2, 9, 5, 1), Piece(3, 11, 5, 1)), Fraction(1)),
-]
-
-
-def law(ladder: LadderDistribution, far: int) -> dict[int, float]:
-    """The law of the noise, number by number, as its definition has it."""
-    weights = {0: 1.0}
-    place = 0
-    for rung in range(1, far):
-        for _ in range(ladder.width(rung - 1)):
-            place += 1
-            weights[place] = weights[-place] = math.exp(-float(ladder.rate) * rung)
-    whole = sum(weights.values())
-    return {z: weight / whole for z, weight in weights.items()}
-
-
-@pytest.mark.parametrize("ladder", LADDERS)
-def test_the_chance_of_each_rung(ladder: LadderDistribution) -> None:
-    chances = law(ladder, 120)
-    for k in (0, 1, 2, 3, 4, 7):
-        far = ladder.span(k)
-        expected = sum(chance for z, chance in chances.items() if abs(z) > far)
-        assert exact.bounds(lambda k=k: ladder.beyond(k))[0] == pytest.approx(expected, rel=1e-9)  # type: ignore[misc]
-
-
-@pytest.mark.parametrize("ladder", LADDERS)
-def test_samples_have_the_law(ladder: LadderDistribution) -> None:
-    assert fits(tally(ladder.sample, 6_000, "ladder"), law(ladder, 60))
-
-
-def test_a_uniform_on_the_edge_is_looked_at_more_closely() -> None:
-    """A word that is just ⌊2⁶⁴·p⌋ for p = P[rung above 0] leaves it open: the next word decides."""
-    ladder = LADDERS[1]
-    with exact.precision(256):
-        p = exact.floor(ladder.beyond(0) * 2**128)
-    assert p is not None
-    high, low = divmod(p, 2**64)
-    assert ladder.sample(Scripted(singles=[high, low + 1])) == 0
-    assert ladder.sample(Scripted(singles=[high, low - 1])) != 0
-
-
-@pytest.mark.parametrize("ladder", LADDERS)
-@pytest.mark.parametrize("confidence", ["0.5", "0.9", "0.99"])
-def test_the_quantile_is_exact(ladder: LadderDistribution, confidence: str) -> None:
-    chances = law(ladder, 120)
-    t = ladder.quantile(Fraction(confidence))
-    assert sum(chance for z, chance in chances.items() if abs(z) > t) <= 1 - float(confidence) + 1e-12
-    if t:
-        assert sum(chance for z, chance in chances.items() if abs(z) >= t) > 1 - float(confidence)
+Counted = Callable[[Graph], tuple[int, LadderDistribution]]
+MECHANISMS = [TriangleCount(epsilon=1), *(TriangleCount(epsilon=1, protects="node", most=m) for m in (2, 3, 4))]
 
 
 @pytest.mark.parametrize("epsilon", ["1/2", "2"])
 def test_the_error_grows_with_the_common_neighbours(epsilon: str) -> None:
     errors = [TriangleCount(epsilon=epsilon).error(0.95, size=c) for c in range(80)]
     assert errors == sorted(errors)
-
-
-@pytest.mark.parametrize("rate", ["1e-9", "1e-3", "50", "1e6"])
-def test_extreme_rates(rate: str) -> None:
-    for ladder in (
-        LadderDistribution((Piece(0, 10**12, 1),), Fraction(rate)),
-        LadderDistribution((Piece(0, 0, 3, 1), Piece(5, 100, 3, 1)), Fraction(rate)),
-    ):
-        t = ladder.quantile(Fraction(999_999_999, 10**9))
-        assert abs(ladder.sample(Shake(rate))) <= t
-        assert (t == 0) == (Fraction(rate) >= 50)
-
-
-# ── privacy on all graphs of five nodes ──────────────────────────────────────────────────────────────────────────────
-
-Counted = Callable[[Graph], tuple[int, LadderDistribution]]
 
 
 def of(mechanism: TriangleCount) -> Counted:
@@ -114,9 +46,6 @@ def climbs(counted: Counted, protects: str, far: int = 12) -> bool:
                 if any(steps[x][t] > steps[y][t + 1] for t in range(far)):
                     return False
     return True
-
-
-MECHANISMS = [TriangleCount(epsilon=1), *(TriangleCount(epsilon=1, protects="node", most=m) for m in (2, 3, 4))]
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
@@ -207,30 +136,6 @@ def test_a_broken_ladder_is_caught(broken: Counted, protects: str) -> None:
     assert not climbs(broken, protects)
 
 
-def worst_loss(rate: Fraction, least: int) -> float:
-    """The largest |ln| of the ratio of two neighbours' laws: steps from J and J′ = J or J + 1, counts that differ by at most J."""
-    worst = 0.0
-    for j in (least, least + 1, least + 4):
-        one = law(LadderDistribution((Piece(0, j, 1),), rate), 90)
-        for other in (j, j + 1):
-            two = law(LadderDistribution((Piece(0, other, 1),), rate), 90)
-            near = [z for z in range(-200, 201) if z in one]
-            worst = max(worst, *(abs(math.log(one[z] / two[z + d])) for d in range(-j, j + 1) for z in near if z + d in two))
-    return worst
-
-
-@pytest.mark.parametrize(("epsilon", "least"), [(1, 1), (1, 2), (2, 1), (2, 5)])
-def test_the_steepest_rate_costs_epsilon_and_not_less(epsilon: int, least: int) -> None:
-    rate = steepest(Fraction(epsilon), least)
-    assert epsilon / 2 <= rate < epsilon
-    assert epsilon - 1e-6 < worst_loss(rate, least) <= epsilon + 1e-9
-
-
-def test_a_rate_that_forgets_how_the_total_moves_is_caught() -> None:
-    assert worst_loss(Fraction(1), 2) > 1 + 1e-3
-    assert worst_loss(steepest(Fraction(1), 6), 2) > 1 + 1e-3  # the rate of wider steps
-
-
 def test_no_output_is_more_than_e_to_the_epsilon_likelier() -> None:
     """Nodes: the exact laws of neighbours, number by number; the losses of a pair stay within an interval of length ε."""
     mechanism, seen, worst = TriangleCount(epsilon=1, protects="node", most=3), set(), 0.0
@@ -245,9 +150,6 @@ def test_no_output_is_more_than_e_to_the_epsilon_likelier() -> None:
             worst = max(worst, *map(abs, ratios))
             assert max(ratios) - min(ratios) <= 1 + 1e-2  # the law is cut far out, so its total is a little small
     assert 1 / 2 < worst <= 1 + 1e-2
-
-
-# ── what is sampled is what is claimed ───────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("mechanism", [*MECHANISMS, TriangleCount(epsilon=3), TriangleCount(epsilon="1/4")], ids=str)
@@ -302,23 +204,6 @@ def test_a_ladder_without_its_least_step_or_too_steep_is_caught(monkeypatch: pyt
     for broken in (narrow, steep):
         monkeypatch.setattr(TriangleCount, "ladder", broken)
         assert sampled_loss(mechanism, monkeypatch) > 1 + 1e-3
-
-
-@pytest.mark.parametrize(("epsilon", "least"), [(1, 1), (1, 2), (2, 1), (2, 5), (Fraction(1, 10), 20), (20, 1)])
-def test_the_steepest_rate_fits_in_balls(epsilon: Any, least: int) -> None:
-    """rate + ln(Z(least + 1)/Z(least)) ≤ ε holds exactly, and for a millionth more it does not."""
-
-    def fits(rate: Fraction) -> bool:
-        with exact.precision(256):
-            weights = [1 + 2 * LadderDistribution((Piece(0, j, 1),), rate).weights()[0] for j in (least, least + 1)]
-            return bool(exact.ball(rate) + (weights[1] / weights[0]).log() <= exact.ball(epsilon))
-
-    rate = steepest(Fraction(epsilon), least)
-    assert fits(rate)
-    assert not fits(rate * (1 + Fraction(1, 10**6)))
-
-
-# ── releases ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("nodes", [8, 20])

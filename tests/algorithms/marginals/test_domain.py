@@ -38,5 +38,5 @@ def test_refused() -> None:
     for size in (0, -1, 2.5, "many"):
         with pytest.raises(Invalid, match="the size of age"):
             Domain.of({"age": size})  # type: ignore[dict-item]
-    with pytest.raises(Invalid, match="there is no column 'salary'; there are age, sex, dept"):
+    with pytest.raises(Invalid, match="there is no column 'salary': use one of age, sex, dept"):
         DOMAIN.clique(["salary"])

@@ -241,7 +241,7 @@ def test_an_account_that_refuses(guarding: Any) -> None:
     run = Interactive(accuracy=1000, guarding=guarding).open(table, pay)
     told = run.ask(where(a=1, c=0))
     assert (told.source, told.error, told.cost, table.read, run.losses) == ("hypothesis", math.inf, NOTHING, 0, [])
-    assert "account" in told.note
+    assert "budget" in told.note
     admits = True
     paid = run.ask(where(a=1, c=0))
     assert paid.source == "paid"

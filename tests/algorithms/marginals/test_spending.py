@@ -51,14 +51,14 @@ def test_every_use_is_paid_and_kept() -> None:
         spending.release(f"step {i}", mechanism, Private([0]))
     assert [what for what, _ in spending.losses] == ["step 0", "step 1", "step 2"]
     assert sum(loss.rho for _, loss in spending.losses) == 1 - spending.left
-    with pytest.raises(Invalid, match="more than is left"):
+    with pytest.raises(Invalid, match="more than what is left"):
         spending.release("step 3", mechanism, Private([0]))
     assert len(spending.losses) == 3
 
 
 def test_a_refused_step_is_not_run() -> None:
     spending = Spending(MeasurementBudget.zcdp("0.1"))
-    with pytest.raises(Invalid, match="more than is left"):
+    with pytest.raises(Invalid, match="more than what is left"):
         spending.release(
             "too dear", Spending(MeasurementBudget.zcdp(1)).gaussian(Fraction(1), Fraction(1)), None
         )  # None would fail if it were read

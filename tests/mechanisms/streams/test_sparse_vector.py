@@ -57,7 +57,7 @@ def test_it_stops_after_its_hits() -> None:
     assert [run.ask(Private(a)).above for a in (0, 200, 300)] == [False, True, True]
     assert run.halted
     for answer in (1, Private(1)):
-        with pytest.raises(Invalid, match="open a new one"):
+        with pytest.raises(Invalid, match="open a new stream"):
             run.ask(answer)
 
 

@@ -1,1 +1,1 @@
-"""Asking the same records again and again without fooling oneself."""
+"""Adaptive data analysis: many questions to the same records, chosen by earlier answers, without overfitting to them."""

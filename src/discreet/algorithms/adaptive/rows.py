@@ -1,4 +1,4 @@
-"""Rows of a table one by one, each in a form that depends on that row, and on what is public, alone."""
+"""Rows of a table one by one, each in a form that depends only on that row and on public information."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 class IsolatedRows:
     """The rows of a table; `rows[i]` is a table with that row only.
 
-    One record decides in what form all come: a text makes an array one of objects, a gap makes whole numbers floats, and either may turn
-    the order in memory around, in which products are summed. So a row is built anew from its own entries: numbers as the nearest
-    floats, one after the other in memory, and in the public table's type where they keep their value in it.
+    One record can decide the form of all: a text turns an array into one of objects, a missing value turns whole numbers into floats, and
+    either may change the memory order in which products are summed. So each row is rebuilt from its own entries: numbers become the nearest
+    floats, contiguous in memory, and take the public table's type where that keeps their value.
     """
 
     _entries: Sequence[Any] | NDArray[Any]
@@ -27,10 +27,10 @@ class IsolatedRows:
 
     @classmethod
     def of(cls, table: Any, like: Any) -> IsolatedRows:
-        """Read a table; `like` is a public one of the same columns, whose types are kept."""
+        """Read a table; `like` is a public table with the same columns, whose types are used."""
         if hasattr(table, "iloc") and hasattr(table, "columns"):
             return cls(*_frame(table, like))
-        if hasattr(table, "iloc"):  # a series, of texts for example
+        if hasattr(table, "iloc"):  # a series, for example of texts
             return cls(entries(table, like), lambda value: type(table)([value]))
         if isinstance(table, np.ndarray):
             kind = like.dtype if isinstance(like, np.ndarray) else np.dtype(np.float64)
@@ -39,7 +39,7 @@ class IsolatedRows:
             first = like[0] if isinstance(like, list | tuple | np.ndarray) else None
             kind = first.dtype if isinstance(first, np.ndarray) else np.dtype(np.float64)
             return cls(table, lambda row: [_array(row, kind) if isinstance(row, np.ndarray) else row])
-        return cls(range(len(table)), lambda place: table[place : place + 1])  # its types are declared, not found in the records
+        return cls(range(len(table)), lambda place: table[place : place + 1])  # its types are declared, not inferred from the records
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -49,10 +49,10 @@ class IsolatedRows:
 
 
 def entry(value: Any, kind: str) -> Any:
-    """One entry: a number as a float, or as what a column of this kind holds if it is the same number; None is no number."""
+    """One entry: a number becomes a float, or a value of the column's kind if that is equal; None becomes NaN in numeric columns."""
     if value is None and kind in "biuf":
         return float("nan")
-    if isinstance(value, complex | np.complexfloating) and not value.imag:  # one record made the others complex
+    if isinstance(value, complex | np.complexfloating) and not value.imag:  # one complex record makes the whole column complex
         value = value.real
     if not isinstance(value, _NUMBERS) or isinstance(value, np.timedelta64):
         return value
@@ -66,7 +66,7 @@ def entry(value: Any, kind: str) -> Any:
 
 
 def entries(column: Any, like: Any) -> list[Any]:
-    """The same for a list of labels; a list of one's own stays as it is, for there no label changes another."""
+    """The same for a column of labels; a plain list is returned as it is, because there no label affects another."""
     if not hasattr(column, "__array__"):
         return list(column)
     kind = getattr(getattr(like, "dtype", None), "kind", "f")
@@ -93,7 +93,7 @@ def _array(row: Any, kind: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _frame(table: Any, like: Any) -> tuple[list[tuple[Any, ...]], Callable[[Any], Any]]:
-    """The entries of a frame's rows, and how one row becomes a frame."""
+    """The entries of a data frame's rows, and a function that builds a one-row frame from them."""
     types = list(getattr(like, "dtypes", ()))
     kinds = [getattr(one, "kind", "O") for one in types] if len(types) == len(table.columns) else ["f"] * len(table.columns)
     columns = [[entry(value, kind) for value in table.iloc[:, place].tolist()] for place, kind in enumerate(kinds)]
@@ -103,7 +103,7 @@ def _frame(table: Any, like: Any) -> tuple[list[tuple[Any, ...]], Callable[[Any]
         frame = type(table)([row], columns=table.columns)
         try:
             return frame.astype(declared) if declared else frame
-        except (TypeError, ValueError):  # an entry that the public table's column could not hold
+        except (TypeError, ValueError):  # the public table's column cannot hold this entry
             return frame
 
     return (list(zip(*columns, strict=True)) if columns else [()] * len(table)), build

@@ -1,8 +1,9 @@
-"""From the sample to the population: how far the answers to questions chosen along the way may be from the truth.
+"""From the sample to the population: how far the answers to adaptively chosen questions may be from the truth.
 
-A question is a function with values in [0, 1]; its answer on a sample of n independent records is their mean, its truth the population's.
-If questions are chosen after looking at the records, the usual bounds do not hold; if all looking was private, others do. Losses here
-are for neighbours that differ by replacing one record. All functions give a width that all questions keep together with `confidence`.
+A question is a function with values in [0, 1]. Its answer on a sample of n independent records is their mean; its truth is the population's
+mean. If questions are chosen after looking at the records, the usual bounds fail; if every access to the records was private, the bounds
+below hold. Losses are for neighbours that differ by replacing one record. Each function returns a half-width that holds for all questions
+together with probability `confidence`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _SMALLEST = [10.0**-e for e in range(1, 13)]
 
 
 class StatisticalQueryMechanism(Protocol):
-    """A mechanism whose answers are to be judged: what it costs, and how far its answers may be from the sample's means."""
+    """A mechanism that answers questions about means: its loss, and how far its answers may be from the sample's means."""
 
     @property
     def loss(self) -> Loss: ...
@@ -31,7 +32,7 @@ def _read(n: int, confidence: Number, questions: int) -> tuple[int, float, int]:
 
 
 def hoeffding(n: int, confidence: Number = 0.95, questions: int = 1) -> float:
-    """Questions fixed before the records were looked at, answered exactly.
+    """The half-width for questions fixed before the records were seen and answered exactly.
 
     Theorem (Hoeffding 1963). P[|mean − truth| ≥ α] ≤ 2e^(−2nα²); for k questions the union bound has a factor k.
 
@@ -43,10 +44,10 @@ def hoeffding(n: int, confidence: Number = 0.95, questions: int = 1) -> float:
 
 
 def description(n: int, transcripts: float, confidence: Number = 0.95, questions: int = 1) -> float:
-    """Questions chosen along the way, where all that was told can be described shortly: `transcripts` is the logarithm of how many ways.
+    """The half-width for adaptive questions with a short transcript; `transcripts` is the logarithm of how many there can be.
 
-    Theorem (Dwork, Feldman, Hardt, Pitassi, Reingold & Roth 2015b). Fix the coins. Then what was told decides the questions, so there are
-    at most k·e^transcripts of them, fixed in advance: Hoeffding and the union bound hold for all.
+    Theorem (Dwork, Feldman, Hardt, Pitassi, Reingold & Roth 2015b). Fix the coins. Then the transcript determines the questions, so there
+    are at most k·e^transcripts of them, fixed in advance: Hoeffding and the union bound hold for all.
 
     >>> round(description(10_000, transcripts=100 * math.log(2)), 3)      # a hundred yes-or-no answers
     0.06
@@ -56,15 +57,16 @@ def description(n: int, transcripts: float, confidence: Number = 0.95, questions
 
 
 def pure(n: int, epsilon: Number, confidence: Number = 0.95, questions: int = 1) -> float:
-    """Questions chosen by an ε-DP look at the records: how far their means are from the truth.
+    """The half-width for questions chosen by ε-DP access to the records: the distance of their sample means from the truth.
 
     Theorem (Dwork, Feldman, Hardt, Pitassi, Reingold & Roth 2015b, max-information; the constants by the proof below).
         With v = nε²/4, for every κ > v, P[some |mean − truth| ≥ α] ≤ 2k·e^(κ − 2nα²) + e^(κ − κ²/(2v)).
 
-    Proof. Let y be all that was told, and f(S) = ln P[y | S]/P[y]. Replacing a record moves f by ε at most, so f is sub-Gaussian with
-        variance v around its mean (McDiarmid), and the mean is not above 0 (Jensen, as E e^f = 1). Records and y together have e^f times
-        the probability of records and y drawn apart. So P[f > κ] ≤ E[e^f·e^(λ(f − κ))] ≤ e^((1 + λ)²v/2 − λκ), at 1 + λ = κ/v the second
-        term; and where f ≤ κ anything is at most e^κ times as likely as if the questions did not depend on the records: the first.
+    Proof. Let y be the transcript, and f(S) = ln P[y | S]/P[y]. Replacing a record changes f by at most ε, so f is sub-Gaussian with
+        variance v around its mean (McDiarmid), and the mean is at most 0 (Jensen, as E e^f = 1). Records and y together have e^f times the
+        probability of records and y drawn independently. So P[f > κ] ≤ E[e^f·e^(λ(f − κ))] ≤ e^((1 + λ)²v/2 − λκ), which at 1 + λ = κ/v is
+        the second term; where f ≤ κ any event is at most e^κ times as likely as if the questions did not depend on the records: the first
+        term.
 
     >>> round(pure(10_000, 0.1), 3), pure(10_000, 0) == hoeffding(10_000)
     (0.054, True)
@@ -83,17 +85,17 @@ def pure(n: int, epsilon: Number, confidence: Number = 0.95, questions: int = 1)
 
 
 def approximate(loss: Loss, mechanism: StatisticalQueryMechanism, confidence: Number = 0.95, questions: int = 1) -> float:
-    """Answers of an (ε, δ)-DP mechanism that are near the sample's means: how far they are from the truth, whatever n is.
+    """The half-width for answers of an (ε, δ)-DP mechanism that are near the sample's means; it does not depend on n.
 
     Theorem (Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi & Shenfeld 2020).
-        If M is (ε, δ)-DP and all its answers are within α of the sample's means but for probability β, then for all c, d > 0 they are
-        within α + e^ε − 1 + c + 2d of the truth but for probability β/c + δ/d.
+        If M is (ε, δ)-DP and all its answers are within α of the sample's means except with probability β, then for all c, d > 0 they are
+        within α + e^ε − 1 + c + 2d of the truth except with probability β/c + δ/d.
 
-    Proof. Given what was told, y, the records have some posterior law; let m be a question's mean under it. If |answer − m| > α + c, then
-        with posterior probability above c the answer is further than α from the records' mean; so the chance of such y is below β/c
-        (Markov). And (x, y) with x one of the records is (ε, δ)-close to (x, y) with x from the population: applied to the questions at
-        those y where m exceeds the truth by e^ε − 1 + 2d, whose chance is p: p·(e^ε − 1 + 2d) < p·(e^ε − 1) + δ, so p < δ/(2d). The same
-        below.
+    Proof. Given the transcript y, the records have a posterior distribution; let m be a question's mean under it. If |answer − m| > α + c,
+        then with posterior probability above c the answer is further than α from the records' mean; so the probability of such y is below
+        β/c (Markov). And (x, y) with x one of the records is (ε, δ)-close to (x, y) with x from the population. Apply this to the questions
+        at those y where m exceeds the truth by e^ε − 1 + 2d, whose probability is p: p·(e^ε − 1 + 2d) < p·(e^ε − 1) + δ, so p < δ/(2d). The
+        other side is the same.
     """
     _, beta, count = _read(1, confidence, questions)
     best = math.inf
@@ -114,10 +116,10 @@ def _growth(loss: Loss, delta: float) -> float:
 
 
 def population_error(mechanism: StatisticalQueryMechanism, n: int, questions: int = 1, confidence: Number = 0.95) -> float:
-    """How far any answer of a mechanism may be from the truth in the population: the least that the theorems here give.
+    """The largest distance of any answer from the truth in the population: the smallest bound that the theorems here give.
 
-    `mechanism` has a `loss`, for records that are replaced, and an `error(confidence, size)`, how far `size` answers may be from the
-    sample's means. Questions may be chosen along the way, each with all earlier answers known.
+    `mechanism` has a `loss`, under replacement of records, and an `error(confidence, size)`, the distance of `size` answers from the
+    sample's means. Questions may be chosen adaptively, each after all earlier answers.
 
     >>> from discreet.algorithms.adaptive.thresholdout import Thresholdout
     >>> rule = Thresholdout(size=10_000, threshold=0.1, sigma=0.01, hits=2)
@@ -131,7 +133,7 @@ def population_error(mechanism: StatisticalQueryMechanism, n: int, questions: in
         level = 1 - exact.rational((1 - share) * beta)
         if mechanism.loss.epsilon is not None and not mechanism.loss.delta:
             widths.append(near + pure(n, mechanism.loss.epsilon, level, questions))
-        told = getattr(mechanism, "transcripts", None)
-        if told is not None:
-            widths.append(near + description(n, told(questions), level, questions))
+        transcripts = getattr(mechanism, "transcripts", None)
+        if transcripts is not None:
+            widths.append(near + description(n, transcripts(questions), level, questions))
     return min(widths) * (1 + 1e-9)

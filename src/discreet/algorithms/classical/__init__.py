@@ -1,1 +1,1 @@
-"""Answers to whole classes of queries, as the textbook has them: each algorithm with its theorem, its price and its accuracy."""
+"""Textbook query release: answers to whole classes of queries, each algorithm with its theorem, loss and accuracy."""

@@ -1,7 +1,8 @@
-"""BLR for thresholds, exactly and in polynomial time: small databases are counted as lattice paths in a band, not listed.
+"""BLR for thresholds, exactly and in polynomial time: small databases are counted as lattice paths in a band, not enumerated.
 
-A small database of m rows over an ordered domain is a rising path G₁ ≤ … ≤ G_N = m, G_v its rows at or below v. Its level is at most ℓ
-just when |m·F_v − n·G_v| ≤ m·ℓ for all v, F_v being the records at or below v: when the path stays in a band around the data's own.
+A small database of m rows over an ordered domain is a nondecreasing path G₁ ≤ … ≤ G_N = m, where G_v is its number of rows at or below v.
+Its level is at most ℓ if and only if |m·F_v − n·G_v| ≤ m·ℓ for all v, where F_v is the number of records at or below v: the path stays in a
+band around the data's own.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact
+from discreet.algorithms.classical import arguments
 from discreet.algorithms.classical.blr import SmallRelease
 from discreet.algorithms.classical.linear import small_databases
 from discreet.algorithms.classical.small import Integers
@@ -26,7 +28,7 @@ from discreet.noise import refine
 from discreet.noise.bits import Bits
 from discreet.noise.uniform import uniform
 
-_MOST_CELLS = 4 * 10**6  # places of a path: domain times rows
+_MOST_CELLS = 4 * 10**6  # points of a path's grid: domain times rows
 _MOST_ROWS = 2**20
 
 
@@ -34,14 +36,10 @@ def _whole_counts(counts: Any) -> Integers:
     return np.asarray(counts, np.int64)
 
 
-def _domain(value: int) -> int:
-    return exact.whole(value, "domain")
-
-
 @final
 @frozen(eq=False)
 class Bands:
-    """Count and number the paths of m rows in the bands around a data set.
+    """Count and index the paths of m rows in the bands around a data set.
 
     >>> bands = Bands([2, 0, 2], 2)                  # the path itself, one row at each end, is at level 0
     >>> [bands.count(level) for level in range(5)]
@@ -61,7 +59,7 @@ class Bands:
 
     @property
     def first(self) -> int:
-        """The lowest level that occurs: G_v = m·F_v/n rounded to the nearest rises, and nothing is nearer at any v."""
+        """The lowest level that occurs: m·F_v/n rounded to the nearest integer is a nondecreasing path, and no path is nearer."""
         records = int(self.histogram.sum())
         if not records:
             return 0
@@ -69,13 +67,13 @@ class Bands:
         return -(-int(np.minimum(over, records - over).max()) // self.rows)
 
     def count(self, level: int) -> int:
-        """How many small databases have at most this level."""
+        """The number of small databases of at most this level."""
         if level not in self._counts:
             self._counts[level] = (self._sums(level, keep=False) or [[0]])[-1][-1]
         return self._counts[level]
 
     def path(self, level: int, place: int) -> Integers:
-        """The small database at a place, from 0, among those of at most this level, as a histogram."""
+        """The small database with this index, from 0, among those of at most this level, as a histogram."""
         low, _ = self._band(level)
         at, sums, path = self.rows, self._sums(level, keep=True), [self.rows]
         for v in range(len(low) - 2, -1, -1):
@@ -99,11 +97,11 @@ class Bands:
         return low.tolist(), high.tolist()
 
     def _sums(self, level: int, keep: bool) -> list[list[int]]:
-        """For each v, or the last: running sums of the number of paths that end at each place of the band; empty where there is none."""
+        """For each v, or only the last: running sums of the number of paths ending at each point of the band; empty if there are none."""
         low, high = self._band(level)
         if any(a > b for a, b in zip(low, high, strict=True)):
             return []
-        sums = [list(range(1, high[0] - low[0] + 2))]  # one path to each first place
+        sums = [list(range(1, high[0] - low[0] + 2))]  # one path to each first point
         for v in range(1, len(low)):
             before = sums[-1]
             ends = before[low[v] - low[v - 1] : high[v] - low[v - 1] + 1]
@@ -117,29 +115,29 @@ class Bands:
 @final
 @frozen(kw_only=True, eq=False)
 class BLRThresholds(SmallRelease):
-    """Give a database of m rows whose distribution function is near the data's: BLR for all thresholds of an ordered domain.
+    """Release a database of m rows whose distribution function is near the data's: BLR for all thresholds of an ordered domain.
 
-    The law is that of `BLR` with `Queries.thresholds`, over all C(N+m−1, m) multisets, though none is listed. Intervals are
-    differences of thresholds, so they are off by at most twice as much.
+    The distribution is that of `BLR` with `Queries.thresholds`, over all C(N+m−1, m) multisets, without enumerating them. Intervals are
+    differences of thresholds, so their errors are at most twice as large.
 
     Theorem (Blum, Ligett & Roth 2008).
         As for `BLR`: ε-DP with range at most ε for the choice, ε in all.
 
     Proof of the draw. Let r = ε/2 and C_ℓ the number of small databases of level at most ℓ.
-        Drawing ℓ ≥ 0 with probability ∝ C_ℓ·e^(−rℓ) and then one of those C_ℓ gives y with probability ∝ Σ_{ℓ ≥ level(y)} e^(−rℓ),
-        which is ∝ e^(−r·level(y)). To draw ℓ without all C_ℓ, let a be the lowest level that occurs, s = max(1, ⌊1/r⌋),
-        J = ⌈ln C_∞/(rs)⌉, and W_j = C_{a+sj+s−1} for j < J, W_J = C_∞, so that W bounds C from above in steps. i ∝ (W_i − W_{i−1})·e^(−rsi)
-        plus a geometric G in ℓ = a + si + G has ℓ ∝ W·e^(−rℓ); it is taken with probability C_ℓ/W, else drawn anew. All integers are
-        exact, the e^(−rsi) are balls refined until the draw is decided.
+        Drawing ℓ ≥ 0 with probability ∝ C_ℓ·e^(−rℓ) and then one of those C_ℓ gives y with probability ∝ Σ_{ℓ ≥ level(y)} e^(−rℓ), which is
+        ∝ e^(−r·level(y)). To draw ℓ without all C_ℓ, let a be the lowest level that occurs, s = max(1, ⌊1/r⌋), J = ⌈ln C_∞/(rs)⌉, and W_j =
+        C_{a+sj+s−1} for j < J, W_J = C_∞, so that W bounds C from above in steps. i ∝ (W_i − W_{i−1})·e^(−rsi) plus a geometric G in ℓ = a
+        + si + G has ℓ ∝ W·e^(−rℓ); it is accepted with probability C_ℓ/W, and otherwise drawn again. All integers are exact, and the
+        e^(−rsi) are balls refined until the draw is decided.
 
     Cost.
         J levels are counted first, a public number, at most 2·ln C_∞ + 1, and one in each draw; a level takes O(N·band) additions. A draw
-        is taken with probability at least 1/(e + 1): shifted by one step the bound lies below C, which loses a factor e^(rs) ≤ e (none
+        is accepted with probability at least 1/(e + 1): shifted by one step the bound lies below C, which loses a factor e^(rs) ≤ e (none
         if s = 1, for then W = C), and beyond step J there is at most C_∞·e^(−rsJ) ≤ 1 times the true sum, which is at least that of one
-        database of level a. So the time depends on the data a little: by the bands' widths and by how often it is drawn anew.
+        database of level a. So the running time depends slightly on the data: through the bands' widths and the number of rejected draws.
 
     Accuracy.
-        `error(confidence, size=n)`: with this confidence every count is off by at most n/(2m) (the best: quantiles) + 1 (rounding) +
+        `error(confidence, size=n)`: with this confidence every count has an error of at most n/(2m) (the best: quantiles) + 1 (rounding) +
         (2/ε)·ln(#multisets/β) or less (the choice) + |n̂ − n|.
 
     >>> from discreet.algorithms.classical.linear import Queries
@@ -149,26 +147,26 @@ class BLRThresholds(SmallRelease):
     True
     """
 
-    domain: int = field(converter=_domain)
+    domain: int = field(converter=arguments.domain)
 
     def __attrs_post_init__(self) -> None:
         _ = self.rate
         if self.domain * self.rows > _MOST_CELLS or self.rows > _MOST_ROWS:
-            raise Invalid("domain times rows must not be more than 4·10^6: take fewer rows or a coarser domain")
+            raise Invalid("domain times rows must be at most 4·10^6: use fewer rows or a coarser domain")
 
     @property
     def size(self) -> int:
-        """Among how many small databases it chooses."""
+        """The number of small databases to choose from."""
         return small_databases(self.domain, self.rows)
 
     @property
     def stride(self) -> int:
-        """s: how many levels one step of the bound has."""
+        """s: the number of levels in one step of the bound."""
         return max(1, math.floor(1 / self.rate))
 
     @property
     def counted(self) -> int:
-        """J: how many levels are counted before the first draw."""
+        """J: the number of levels counted before the first draw."""
         return math.ceil(exact.rational_up(lambda: exact.ball(self.size).log() / exact.ball(self.rate * self.stride)))
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
@@ -187,7 +185,7 @@ class BLRThresholds(SmallRelease):
             beyond = self.stride * heavy(rises, self.rate * self.stride, bits) + geometric(self.rate, bits)
             level = bands.first + beyond
             place = uniform(bound[min(beyond // self.stride, self.counted)], bits)
-            if place < bands.count(level):  # taken with probability C/W, and then uniform on 0 … C − 1
+            if place < bands.count(level):  # accepted with probability C/W, and then uniform on 0 … C − 1
                 return bands.path(level, place)
 
 
@@ -209,5 +207,5 @@ def heavy(weights: Sequence[int], rate: Fraction, bits: Bits) -> int:
 
 
 def geometric(rate: Fraction, bits: Bits) -> int:
-    """Draw k ≥ 0 with probability ∝ e^(−rate·k): the whole part of an exponential variable."""
+    """Draw k ≥ 0 with probability ∝ e^(−rate·k): the integer part of an exponential variable."""
     return refine.resolve(lambda u: exact.floor(-u.log() / exact.ball(rate)), [(bits.word(), 64)], bits)

@@ -1,4 +1,4 @@
-"""BLR: choose a small database that answers all the queries about as the data do, by the exponential mechanism."""
+"""BLR: choose a small database that answers all queries nearly as the data does, by the exponential mechanism."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import numpy as np
 from attrs import field, frozen
 
 from discreet import exact, parameter
+from discreet.algorithms.classical import arguments
+from discreet.algorithms.classical.arguments import whole_matrix
 from discreet.algorithms.classical.linear import Queries
-from discreet.algorithms.classical.small import Integers, Multisets, SmallDatabase, some_rows
+from discreet.algorithms.classical.small import Integers, Multisets, SmallDatabase
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import leaves
@@ -29,10 +31,10 @@ from discreet.noise.bits import Bits
 from discreet.noise.uniform import uniform
 
 Sampler = Literal["enumerate", "candidates"]
-MOST_ENUMERATED = 10**9  # small databases; some minutes
+MOST_ENUMERATED = 10**9  # small databases; this takes minutes
 MOST_RECORDS = 2**40
-_MOST_WEIGHT = 2**20  # rows times top: with MOST_RECORDS all scores fit 64 bits
-_CELLS = 2**20  # answers held at a time
+_MOST_WEIGHT = 2**20  # rows times top: with MOST_RECORDS, all scores fit 64 bits
+_CELLS = 2**20  # answers in memory at a time
 
 
 def _share(value: Number) -> Fraction:
@@ -46,24 +48,24 @@ def _adjacency(value: Adjacency) -> Adjacency:
 
 @frozen(kw_only=True, eq=False)
 class SmallRelease(Mechanism[SmallDatabase], ABC):
-    """What the two forms of BLR share: the data as a histogram, the price, and how many records there are.
+    """What the two forms of BLR share: the data as a histogram, the budget, and the number of records.
 
-    Under add/remove the number n of records is secret, and n̂ is released by discrete Laplace noise out of `size_share` of ε; the rest
-    chooses the small database. Under replace-one n is public, and all of ε chooses.
+    Under add/remove the number n of records is private, and n̂ is released by discrete Laplace noise from `size_share` of ε; the rest
+    chooses the small database. Under replace-one n is public, and all of ε is used for the choice.
 
-    `delta` may be given as for the other algorithms. It buys nothing here, and the loss has none: one choice that is ε-DP is (ε, δ)-DP.
+    `delta` is accepted as for the other algorithms. It has no use here, and the loss has none: an ε-DP choice is (ε, δ)-DP.
     """
 
     epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
     delta: Fraction = field(default=Fraction(0), converter=parameter.any_delta, repr=str)
-    rows: int = field(converter=some_rows)
+    rows: int = field(converter=arguments.rows)
     adjacency: Adjacency = field(default="add/remove", converter=_adjacency)
     size_share: Fraction = field(default=Fraction(1, 10), converter=_share, repr=str)
 
     @property
     @abstractmethod
     def domain(self) -> int:
-        """How many values a record may have."""
+        """The number of values a record may have."""
 
     @abstractmethod
     def choose(self, counts: Integers, bits: Bits) -> Integers:
@@ -71,7 +73,7 @@ class SmallRelease(Mechanism[SmallDatabase], ABC):
 
     @property
     def rate(self) -> Fraction:
-        """A small database that is one count worse has e^(−rate) times the chance; half of what is spent on the choice."""
+        """A small database whose error is larger by one count is e^(−rate) times as likely; half of the ε of the choice."""
         return selection_rate(self._choosing, Fraction(1), monotone=False)
 
     @property
@@ -84,7 +86,7 @@ class SmallRelease(Mechanism[SmallDatabase], ABC):
 
     @property
     def steps(self) -> tuple[Loss, ...]:
-        """The loss of each release inside."""
+        """The loss of each step."""
         choosing = leaves.BoundedRange(self._choosing)
         return (choosing,) if self._size is None else (self._size.loss, choosing)
 
@@ -93,7 +95,7 @@ class SmallRelease(Mechanism[SmallDatabase], ABC):
         return sum(self.steps[1:], self.steps[0])
 
     def _error(self, confidence: Number, candidates: int) -> float:
-        """How much worse than the best of so many the choice may be, in counts: its whole score, its rounding, and n̂."""
+        """The excess error of the choice over the best of the candidates, in counts: selection, rounding, and n̂."""
         beta = 1 - exact.confidence_level(confidence)
         part = beta if self._size is None else beta / 2
         noise = 0.0 if self._size is None else self._size.error(1 - part)
@@ -103,12 +105,12 @@ class SmallRelease(Mechanism[SmallDatabase], ABC):
         answers.check_whole(answer, "the histogram")
         counts = self._read(answer)
         if counts.tolist() != np.asarray(answer).tolist():
-            raise Invalid("a histogram's counts are not negative and, taken together, at most 2^40")
+            raise Invalid("the counts of a histogram must be non-negative and sum to at most 2^40")
 
     def _read(self, answer: Any) -> Integers:
         counts, single = answers.wholes(answer, "the histogram")
         if single or len(counts) != self.domain:
-            raise Invalid(f"give the data as a histogram: one count for each of the domain's {self.domain} values")
+            raise Invalid(f"the data must be a histogram with one count for each of the domain's {self.domain} values")
         return np.clip(counts, 0, MOST_RECORDS // self.domain)
 
     def sample(self, answer: Any, bits: Bits) -> SmallDatabase:
@@ -122,39 +124,34 @@ class SmallRelease(Mechanism[SmallDatabase], ABC):
 def _histograms(entries: Any) -> Integers | None:
     if entries is None:
         return None
-    read = np.asarray(entries)
-    if read.ndim != 2 or not read.size or read.dtype.kind not in "biu":
-        raise Invalid("candidates are a matrix of whole numbers: one row for each small database, its histogram")
-    out = read.astype(np.int64)
-    out.setflags(write=False)
-    return out
+    return whole_matrix(entries, "candidates must be a matrix of whole numbers, with the histogram of one small database in each row")
 
 
 @final
 @frozen(kw_only=True, eq=False)
 class BLR(SmallRelease):
-    """Give a database of m rows whose answers, scaled to n records, are near the data's: the smaller the largest error the likelier.
+    """Release a database of m rows whose answers, scaled to n records, are near the data's: a smaller largest error is likelier.
 
     `sampler="enumerate"` goes through all C(N+m−1, m) multisets, twice, in blocks; `"candidates"` chooses from a public matrix of
-    histograms, which must not depend on the data (an earlier private release may be used; it is paid for there). Both draw from the
-    exact law. Markov chains are not offered: stopped after finitely many steps they have another law, and here the law is the privacy.
-    How long it takes depends on the data only by which levels of error occur.
+    histograms, which must not depend on the data (an earlier private release may be used; its loss is charged there). Both sample from the
+    exact distribution. Markov chains are not offered: after finitely many steps their distribution differs, and the privacy proof is about
+    the exact one. The running time depends on the data only through which levels of error occur.
 
     Theorem (Blum, Ligett & Roth 2008; whole scores: the proof below).
         Let y have the level ⌈L(y)/m⌉, L(y) = max_q |m·q(x) − n·q(y)|. Choosing y with probability ∝ e^(−ε·level/2) is ε-DP, with range at
         most ε, both under replace-one and under add/remove. With n̂ under add/remove: ε in all.
 
     Proof.
-        A record v that comes moves m·q(x) − n·q(y) by m·q(v) − q(y), between −m and m as 0 ≤ q ≤ 1; one replaced by another by
-        m·(q(v′) − q(v)). So L/m moves by at most 1, and a ≤ b + 1 gives ⌈a⌉ ≤ ⌈b⌉ + 1: levels move by at most 1. (n itself need not be
-        known: it stands on both sides.) The rest is the exponential mechanism.
+        Adding a record v changes m·q(x) − n·q(y) by m·q(v) − q(y), between −m and m as 0 ≤ q ≤ 1; replacing v by v′ changes it by m·(q(v′)
+        − q(v)). So L/m changes by at most 1, and a ≤ b + 1 gives ⌈a⌉ ≤ ⌈b⌉ + 1: levels change by at most 1. (n itself need not be known: it
+        stands on both sides.) The rest is the exponential mechanism.
 
-    Proof of the draw. One pass counts the multisets of each level; a level is drawn ∝ count·e^(−ε·level/2), by exact selection with
-        whole weights; then one of that level, uniformly, is found in a second pass. Its chance is ∝ e^(−ε·level/2).
+    Proof of the draw. One pass counts the multisets of each level; a level is drawn ∝ count·e^(−ε·level/2), by exact selection with whole
+        weights; then one of that level, uniformly, is found in a second pass. Its probability is ∝ e^(−ε·level/2).
 
     Accuracy.
-        `error(confidence, size=n)`: with this confidence every count is off by at most n·√(ln(2|Q|)/(2m)) (the best small database) + 1
-        (rounding) + (2/ε)·ln(#multisets/β) or less (the choice) + |n̂ − n|. With candidates: by at most this more than the best
+        `error(confidence, size=n)`: with this confidence every count has an error of at most n·√(ln(2|Q|)/(2m)) (the best small database) +
+        1 (rounding) + (2/ε)·ln(#multisets/β) or less (the choice) + |n̂ − n|. With candidates: at most this in excess of the best
         candidate, without the first term.
 
     >>> blr = BLR(epsilon=50, queries=Queries.thresholds(4), rows=4, adjacency="replace-one")
@@ -170,19 +167,19 @@ class BLR(SmallRelease):
     def __attrs_post_init__(self) -> None:
         _ = self.rate
         if self.rows * self.queries.top > _MOST_WEIGHT:
-            raise Invalid("rows times the queries' top must not be more than 2^20")
+            raise Invalid("rows times the queries' top must be at most 2^20: use fewer rows or a smaller top")
         if self.sampler not in ("enumerate", "candidates"):
-            raise Invalid('sampler must be "enumerate" or "candidates"; a Markov chain would not be private')
+            raise Invalid('sampler must be "enumerate" or "candidates"; Markov chains are not offered, because they sample inexactly')
         if (self.sampler == "candidates") != (self.candidates is not None):
-            raise Invalid('give candidates, a public matrix of histograms, just when sampler="candidates"')
+            raise Invalid('sampler="candidates" needs candidates=, a public matrix of histograms; the other sampler takes none')
         if self.candidates is not None:
             rows = self.candidates.sum(axis=1)
             if self.candidates.shape[1] != self.domain or self.candidates.min() < 0 or (rows != self.rows).any():
-                raise Invalid(f"each candidate is a histogram of {self.rows} rows over the domain's {self.domain} values")
+                raise Invalid(f"each candidate must be a histogram of {self.rows} rows over the domain's {self.domain} values")
         elif self.size > MOST_ENUMERATED:
             raise Invalid(
-                f"there are {self.size:,} small databases, too many to enumerate: take fewer rows, give candidates, "
-                "or for thresholds use BLRThresholds"
+                f"{self.size:,} small databases are too many to enumerate: use fewer rows, pass candidates, or use BLRThresholds for "
+                "thresholds"
             )
 
     @property
@@ -191,7 +188,7 @@ class BLR(SmallRelease):
 
     @property
     def size(self) -> int:
-        """Among how many small databases it chooses."""
+        """The number of small databases to choose from."""
         return len(self.candidates) if self.candidates is not None else math.comb(self.domain + self.rows - 1, self.rows)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
@@ -215,7 +212,7 @@ class BLR(SmallRelease):
             yield rows, self._level(counts, small)
 
     def levels(self, histogram: Any) -> dict[int, int]:
-        """How many small databases have each level. It tells of the data: for public or made-up ones only."""
+        """The number of small databases of each level. It reveals the data: use it on public or mock data only."""
         found: Counter[int] = Counter()
         for level in self._all_levels(self._read(histogram)):
             found.update(dict(zip(*(part.tolist() for part in np.unique(level, return_counts=True)), strict=True)))
@@ -239,10 +236,10 @@ class BLR(SmallRelease):
         return self.find(counts, level, uniform(found[level], bits))
 
     def find(self, histogram: Any, level: int, place: int) -> Integers:
-        """The small database at a place, from 0, among those of a level. It tells of the data, as `levels` does."""
+        """The small database with this index, from 0, among those of a level. It reveals the data, as `levels` does."""
         for rows, level_of in self._blocks(self._read(histogram)):
             there = np.flatnonzero(level_of == level)
-            if place < len(there):  # it ends where the released database is found: that tells nothing more
+            if place < len(there):  # stopping here reveals the released database only
                 return np.bincount(rows[there[place]], minlength=self.domain)
             place -= len(there)
-        raise Invalid("there are fewer small databases of this level")
+        raise Invalid("there are fewer small databases of this level: use a smaller place")

@@ -1,4 +1,4 @@
-"""Boosting for queries: from answers that are good for most queries to answers that are good for all."""
+"""Boosting for queries: from answers that are accurate for most queries to answers that are accurate for all."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from discreet.noise.uniform import uniforms
 
 
 def _step(edge: Fraction) -> Fraction:
-    """½ ln((1 + 2η)/(1 − 2η)), to six places: any number is private, this one learns fastest."""
+    """½ ln((1 + 2η)/(1 − 2η)), to six decimals: any value is private, and this one learns fastest."""
     return max(exact.rational(round(math.atanh(2 * float(edge)), 6)), Fraction(1, 10**6))
 
 
@@ -39,7 +39,7 @@ def rounds_needed(size: int, edge: Number = Fraction(1, 4)) -> int:
 @final
 @frozen(eq=False)
 class Boosted:
-    """Whole answers to all queries, the medians of the rounds' answers, which are there too, and what each step cost."""
+    """Whole-number answers to all queries, which are medians over the rounds; the rounds' own answers; and the loss of each step."""
 
     answers: Integers = field(repr=False)
     rounds: Integers = field(repr=False)
@@ -49,25 +49,26 @@ class Boosted:
 @final
 @frozen(kw_only=True)
 class Boosting(Mechanism[Boosted]):
-    """Answer all of many queries by the medians of a base's answers, which is shown more and more of those it answered badly.
+    """Answer many queries by the medians of a base's answers; the base is given badly answered queries more and more often.
 
-    The queries may be any whole-number functions of the data that move by at most `sensitivity`; `Boosting.linear` is for linear ones,
-    whether neighbours differ by one record more or less or by one replaced.
+    The queries may be any whole-number functions of the data with this `sensitivity`; `Boosting.linear` is for linear ones, under
+    add/remove as well as under replace-one.
 
     Theorem (Dwork, Rothblum & Vadhan 2010; the price in exact terms).
-        Let u(q) = Σ min(max(|q(x) − answer| − near, 0), margin) over the j rounds so far, a whole number that one record moves by at most
-        j·Δ. A draw with weight e^(2α·u/margin) is an exponential mechanism of ε = 4αjΔ/margin. So each round costs k of these and one
-        base: with J = (T − 1)T(2T − 1)/6 at most 2kα²Δ²J/margin² + T·ρ_base of zCDP, and 2kαΔT(T − 1)/margin + T·ε_base pure.
+        Let u(q) = Σ min(max(|q(x) − answer| − near, 0), margin) over the first j rounds, a whole number that one record changes by at most
+        j·Δ. A draw with weight e^(2α·u/margin) is an exponential mechanism of ε = 4αjΔ/margin. So each round costs k of these and one base:
+        with J = (T − 1)T(2T − 1)/6 at most 2kα²Δ²J/margin² + T·ρ_base of zCDP, and 2kαΔT(T − 1)/margin + T·ε_base pure.
 
     Accuracy.
-        Let T ≥ `rounds_needed`. If in each round the base's answers are within `near` for queries of ½ + η of the weight, all medians
-        are within near + margin. `error(confidence, size=n)` is this where the base promises it for n records, in each round but for
-        β/T; else it is infinite, and `error_bound` says why. All are in the answers' own units: counts times `top` for `linear`.
+        Let T ≥ `rounds_needed`. If in each round the base's answers are within `near` for queries of ½ + η of the weight, all medians are
+        within near + margin. `error(confidence, size=n)` is this where the base guarantees it for n records, in each round except with
+        probability β/T; otherwise it is infinite, and `error_bound` says why. All are in the answers' own units: counts times `top` for
+        `linear`.
 
     Proof.
         Let a = 1 − 2·min(max(|q(x) − answer| − near, 0), margin)/margin, between −1 and 1; the weights are ∝ e^(−α Σ a). In each round the
-        sum Σ_q e^(−α Σ a) shrinks by cosh α − 2η sinh α, by convexity; so after T rounds it is below 1. A query whose median is
-        further off than near + margin has a = −1 in half of the rounds or more, and weighs at least 1.
+        sum Σ_q e^(−α Σ a) shrinks by cosh α − 2η sinh α, by convexity; so after T rounds it is below 1. A query whose median has an error
+        above near + margin has a = −1 in half of the rounds or more, and weighs at least 1.
 
     >>> from discreet.algorithms.classical.linear import Queries
     >>> boost = Boosting.linear(Queries.thresholds(4), rho=1000, rounds=10, draws=40, rows=200, near=80)
@@ -127,9 +128,9 @@ class Boosting(Mechanism[Boosted]):
         edge: Number = Fraction(1, 4),
         most_rows: int = 2**13,
     ) -> Boosting:
-        """The boosting whose `error(confidence, size)` is least among those that the theorem covers, over the number of rows.
+        """The boosting with the least `error(confidence, size)` among those the theorem covers, over the number of rows.
 
-        Rows are fitted one after the other in each round: 2¹³ take about a second in all.
+        Rows are fitted one after the other in each round: 2¹³ take about a second in total.
 
         >>> from discreet.algorithms.classical.linear import Queries
         >>> boost = Boosting.proven(Queries.thresholds(4), size=10**6, epsilon=1, delta="1e-6")
@@ -149,13 +150,13 @@ class Boosting(Mechanism[Boosted]):
         return min(found, key=lambda pair: pair[0])[1]
 
     def drawing(self, past: int) -> Exponential:
-        """How a query is drawn after so many rounds, at least one."""
-        moved = exact.whole(past, "past") * self.sensitivity
-        return Exponential(epsilon=4 * _step(self.edge) * moved / self.margin, sensitivity=moved)
+        """The mechanism that draws a query after `past` rounds, at least one."""
+        sensitivity = exact.whole(past, "past") * self.sensitivity
+        return Exponential(epsilon=4 * _step(self.edge) * sensitivity / self.margin, sensitivity=sensitivity)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What each step costs, in order; the first draws are uniform and free."""
+        """The loss of each step, in order; the first draws are uniform and free."""
         draws = [self.draws * (self.drawing(past).loss,) if past else () for past in range(self.rounds)]
         return tuple(loss for drawn in draws for loss in (*drawn, self.base.loss))
 
@@ -167,27 +168,25 @@ class Boosting(Mechanism[Boosted]):
         return self.error_bound(confidence, size).error
 
     def error_bound(self, confidence: Number = 0.95, size: int = 1) -> ErrorBound:
-        """How far off any answer may be for `size` records; if that is infinite, why nothing is known."""
+        """The largest error of any answer for `size` records; if it is infinite, the reason why no bound is known."""
         level, needed = exact.confidence_level(confidence), rounds_needed(self.size, self.edge)
         if self.rounds < needed:
-            return ErrorBound(math.inf, f"{self.rounds} rounds are too few for {self.size} queries: {needed} would be enough")
+            return ErrorBound(math.inf, f"{self.rounds} rounds are too few for {self.size} queries: use rounds={needed}")
         if not isinstance(self.base, BoundedBase):
-            return ErrorBound(math.inf, "the base does not say how good it is: give it a method error_bound(confidence, size, edge)")
+            return ErrorBound(math.inf, "the base states no error bound: give it a method error_bound(confidence, size, edge)")
         bound = self.base.error_bound(1 - (1 - level) / self.rounds, exact.whole(size, "size"), self.edge)
         if bound.error == math.inf:
             return bound
         if bound.error > self.near:
-            return ErrorBound(
-                math.inf, f"the base is only within {math.ceil(bound.error)}, and near is {self.near}: a larger near would do"
-            )
+            return ErrorBound(math.inf, f"the base's error may be {math.ceil(bound.error)}, above near: use near={math.ceil(bound.error)}")
         return ErrorBound(float(self.near + self.margin))
 
     def check(self, answer: Any) -> None:
         self.base.check(answer)
 
     def sample(self, answer: Any, bits: Bits) -> Boosted:
-        true = np.asarray(self.questions(answer), np.int64)  # met below only by the draws
-        missed, told, losses = np.zeros(self.size, np.int64), [], []
+        true = np.asarray(self.questions(answer), np.int64)  # private: used below only through the draws
+        missed, answered, losses = np.zeros(self.size, np.int64), [], []
         for past in range(self.rounds):
             if past:
                 drawing = self.drawing(past)
@@ -195,8 +194,8 @@ class Boosting(Mechanism[Boosted]):
                 losses += self.draws * [drawing.loss]
             else:
                 drawn = uniforms(self.size, self.draws, bits)
-            told.append(self.base.sample(answer, drawn, bits))
+            answered.append(self.base.sample(answer, drawn, bits))
             losses.append(self.base.loss)
-            missed = missed + np.clip(np.abs(true - told[-1]) - self.near, 0, self.margin)
-        rounds = np.array(told)
+            missed = missed + np.clip(np.abs(true - answered[-1]) - self.near, 0, self.margin)
+        rounds = np.array(answered)
         return Boosted(np.sort(rounds, axis=0)[(self.rounds - 1) // 2], rounds, tuple(losses))

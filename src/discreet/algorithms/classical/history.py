@@ -1,4 +1,4 @@
-"""The history of answering many queries, as numbers: what each algorithm promises for |Q| queries, |D| values, n records, ε and δ."""
+"""The history of query release in numbers: the error bound of each algorithm for |Q| queries, |D| values, n records, ε and δ."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from discreet.exact import Number
 Kind = Literal["proved", "rate"]
 _HEAD = ("algorithm", "year", "price", "bound", "error", "of n", "", "applies when")
 _NOTE = (
-    "proved: with probability 1 − β no count is off by more, constants included. rate: how the error grows in |Q| and n only; the "
-    "constant, |D| and δ are left out (taken as 1), so compare rates with rates and not with proved numbers."
+    "proved: with probability 1 − β no count has a larger error, constants included. rate: the growth of the error in |Q| and n only; "
+    "the constant, |D| and δ are left out (taken as 1), so compare rates with rates, not with proved bounds."
 )
 
 
 @final
 @frozen(kw_only=True)
 class Bound:
-    """What one algorithm promises: the largest error over all queries, in counts."""
+    """One algorithm's bound on the largest error over all queries, in counts."""
 
     algorithm: str
     year: int
@@ -42,7 +42,7 @@ class Bound:
 @final
 @frozen(kw_only=True)
 class Bounds:
-    """The promises side by side, in the order of their years; a table wherever it is shown."""
+    """The bounds side by side, in the order of their years; displayed as a table."""
 
     queries: int
     domain: int
@@ -51,11 +51,11 @@ class Bounds:
     title: str
 
     def __getitem__(self, algorithm: str) -> Bound:
-        """The promise of one algorithm, by its name."""
+        """The bound of one algorithm, by its name."""
         for row in self.rows:
             if row.algorithm == algorithm:
                 return row
-        raise Invalid(f"no such algorithm; there are {', '.join(row.algorithm for row in self.rows)}")
+        raise Invalid(f"there is no such algorithm: use one of {', '.join(row.algorithm for row in self.rows)}")
 
     def _cells(self) -> list[tuple[str, ...]]:
         return [(b.algorithm, str(b.year), b.price, b.formula, _short(b.error), _percent(b), b.kind, b.applies_when) for b in self.rows]
@@ -88,11 +88,11 @@ def _percent(bound: Bound) -> str:
 
 
 def error_bounds(*, queries: int, domain: int, records: int, epsilon: Number, delta: Number = "1e-9", beta: Number = "0.05") -> Bounds:
-    """The largest error over |Q| counting queries that each algorithm of the history promises, with probability 1 − β.
+    """The bound of each algorithm on the largest error over |Q| counting queries, with probability 1 − β.
 
-    Proved, constants included: Laplace noise (a union bound), BLR with the best m and as the textbook has it (`small`), DNRRV at its best
-    parts (`dnrrv`), MWEM (`mwem`, `mwem_gaussian`, best number of rounds). Rates, constant 1: DNRRV, DRV, HR. The |Q|^o(1) of DNRRV has
-    no value at one |Q|; it is shown as 2^√log₂|Q|. The power of DRV's logarithm is that of Dwork & Roth 2014, section 6.
+    Proved, constants included: Laplace noise (a union bound), BLR with the best m and in the textbook's closed form (`small`), DNRRV with
+    its best parts (`dnrrv`), MWEM (`mwem`, `mwem_gaussian`, best number of rounds). Rates, constant 1: DNRRV, DRV, HR. The |Q|^o(1) of
+    DNRRV has no value at one |Q|; it is shown as 2^√log₂|Q|. The power of DRV's logarithm is that of Dwork & Roth 2014, section 6.
 
     >>> error_bounds(queries=10**6, domain=2**16, records=10**6, epsilon=1)
     10⁶ queries, 65,536 values, 10⁶ records, ε = 1, δ = 1e-09, β = 0.05
@@ -151,7 +151,7 @@ def error_bounds(*, queries: int, domain: int, records: int, epsilon: Number, de
 
 
 def dnrrv(queries: int, domain: int, n: int, epsilon: Number, delta: Number, beta: Number) -> float:
-    """DNRRV's promise at the best parts that `Nested.best` finds, in counts.
+    """DNRRV's bound with the best parts that `Nested.best` finds, in counts.
 
     Without parts it is Gaussian noise on each query. Up to 10⁶ queries that was best wherever we looked (2 to 64 values, 100 to 10⁶
     records, ε of 0.1 and 1). With very many more, parts are better than plain noise, and MWEM or BLR is better than both.
@@ -164,23 +164,23 @@ def dnrrv(queries: int, domain: int, n: int, epsilon: Number, delta: Number, bet
 
 
 class BestRounds(NamedTuple):
-    """A bound on every query's error in counts, and the number of rounds that gives it."""
+    """A bound on every query's error in counts, and the number of rounds that achieves it."""
 
     error: float
     rounds: int
 
 
 def mwem(queries: int, domain: int, n: int, epsilon: float, beta: float) -> BestRounds:
-    """MWEM's promise for the average of its T distributions, at the best T, in counts.
+    """MWEM's bound for the average of its T distributions, with the best T, in counts.
 
     Theorem (Hardt, Ligett & McSherry 2012, theorem 2.2, for any β).
         2n·√(ln|D|/T) + (4T/ε)·ln(2T|Q|/β) + (2T/ε)·ln(2T/β), with probability 1 − β; n is public.
 
     Proof.
         In round i let a be the chosen query's error and e its Laplace error, both in counts. With step η = (a + e)/(2n) Hoeffding's lemma
-        gives ln E[e^(ηq)] ≤ ηE[q] + η²/8, so the divergence from the data falls by at least ηa/n − η² = (a² − e²)/(4n²). It starts at
-        most at ln|D|, so Σa² ≤ 4n²·ln|D| + Σe², and the mean of |a| is at most 2n·√(ln|D|/T) + max|e|. Each choice, at ε/(2T), is within
-        (4T/ε)·ln(2T|Q|/β) of the worst query but for β/(2T), and each |e| ≤ (2T/ε)·ln(2T/β) but for β/(2T).
+        gives ln E[e^(ηq)] ≤ ηE[q] + η²/8, so the divergence from the data falls by at least ηa/n − η² = (a² − e²)/(4n²). It starts at most
+        at ln|D|, so Σa² ≤ 4n²·ln|D| + Σe², and the mean of |a| is at most 2n·√(ln|D|/T) + max|e|. Each choice, at ε/(2T), is within
+        (4T/ε)·ln(2T|Q|/β) of the worst query except with probability β/(2T), and each |e| ≤ (2T/ε)·ln(2T/β) except with probability β/(2T).
     """
     return _best_rounds(
         lambda t: (
@@ -193,8 +193,8 @@ def mwem_gaussian(queries: int, domain: int, n: int, epsilon: float, delta: floa
     """The same with Gaussian noise and concentrated privacy: the √n of DRV and HR, with constants.
 
     Theorem (Hardt, Ligett & McSherry 2012, accounted for as Bun & Steinke 2016 do).
-        ρ = (√(ln(1/δ) + ε) − √ln(1/δ))² of zCDP is (ε, δ). Half of ρ/T for each choice, at ε² = 4ρ/T, half for each Gaussian answer,
-        σ² = T/ρ: the error is at most 2n·√(ln|D|/T) + √(T/ρ)·(ln(2T|Q|/β) + √(2·ln(4T/β))), with probability 1 − β.
+        ρ = (√(ln(1/δ) + ε) − √ln(1/δ))² of zCDP is (ε, δ). Half of ρ/T for each choice, at ε² = 4ρ/T, half for each Gaussian answer, σ² =
+        T/ρ: the error is at most 2n·√(ln|D|/T) + √(T/ρ)·(ln(2T|Q|/β) + √(2·ln(4T/β))), with probability 1 − β.
     """
     tail = math.log(1 / delta)
     rho = (epsilon / (math.sqrt(tail + epsilon) + math.sqrt(tail))) ** 2
@@ -207,7 +207,7 @@ def mwem_gaussian(queries: int, domain: int, n: int, epsilon: float, delta: floa
 
 
 def _best_rounds(error: Callable[[int], float]) -> BestRounds:
-    """The least over whole T: one falling and one rising convex term, near enough; any T gives a true bound."""
+    """The minimum over whole T of a decreasing plus an increasing convex term, approximately; any T gives a valid bound."""
     tried = sorted({*range(1, 200), *(round(200 * 1.02**k) for k in range(1900))})
     best = min(tried, key=error)
     return BestRounds(error(best), best)

@@ -1,4 +1,4 @@
-"""Multiplicative weights by the exponential mechanism: learn a distribution from the worst-answered queries, one at a time."""
+"""MWEM, multiplicative weights and the exponential mechanism: learn a distribution from the worst-answered queries."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.noise.bits import Bits
 
-_TRUSTED = Fraction(99, 100)  # a past answer is replayed when it is off by twice what noise explains with this confidence
+_TRUSTED = Fraction(99, 100)  # a past answer is replayed if its error exceeds twice the noise at this confidence
 
 
 @final
 @frozen(eq=False)
 class Learnt:
-    """What was learnt: the number of records, the average of the rounds' distributions, the last one, and how it came about."""
+    """The result: the number of records, the average of the rounds' distributions, the last one, the measurements and losses."""
 
     total: int
     average: Floats = field(repr=False)
     last: Floats = field(repr=False)
-    measured: tuple[tuple[int, int], ...] = field(repr=False)  # which query, and its noisy count times `top`
+    measured: tuple[tuple[int, int], ...] = field(repr=False)  # index of the query, and its noisy count times `top`
     losses: tuple[Loss, ...] = field(repr=False)
 
     def answers(self, queries: Queries, *, last: bool = False) -> Floats:
-        """The counts that the average, or the last distribution, stands for; any queries over the domain may be asked, at no cost."""
+        """The counts under the average, or the last distribution; any queries over the domain may be asked, at no cost."""
         return np.asarray(self.total * queries.means(self.last if last else self.average))
 
 
 @final
 @frozen(kw_only=True)
 class MWEM(Mechanism[Learnt]):
-    """Learn a distribution over the domain that answers all the queries, in rounds of choosing the worst and measuring it.
+    """Learn a distribution over the domain that answers all queries, in rounds that choose the worst query and measure it.
 
-    Give epsilon, or epsilon and delta, or rho. Without `records` neighbours differ by one record more or less, and their number is
-    measured first. With `records`, the public number of them, neighbours differ by one record replaced.
+    Give epsilon, or epsilon and delta, or rho. Without `records`, neighbours differ by adding or removing one record, and the number of
+    records is measured first. With `records`, the public number of records, neighbours differ by replacing one record.
 
     Theorem (Hardt, Ligett & McSherry 2012).
-        One record moves each score |q(x) − estimate| by at most 1, whatever the estimate, which is public; and so each count. The choices
-        and counts (and the measured n) compose to `loss`, which is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see
+        One record changes each score |q(x) − estimate| by at most 1, for any estimate, which is public; and so each count. The choices and
+        counts (and the measured n) compose to `loss`, which is ε pure, or at most ρ of zCDP, or (ε, δ) by the better of the two (see
         `BudgetShare`); the rest is post-processing.
 
     Accuracy.
@@ -60,10 +60,10 @@ class MWEM(Mechanism[Learnt]):
         The average answers all queries within n√(ln N/2T) + S + (Z + ν)·n/(n − ν) + 3ν + 1; `error(confidence, size=n)`.
 
     Proof.
-        Let d be the true gap of the chosen query over n, and d + e the measured one. An update of rate 4|d + e| lowers the potential
-        of `Weights` by at least 4(d + e)d − 2(d + e)² = 2(d² − e²). So the mean of d² is at most ln N/2T + max e², where
-        |e| ≤ (Z + ν)/(n − ν); the worst query's gap is at most d + (S + 2ν + 1)/n; and the average's gaps are at most the mean gaps. A
-        replayed answer off by g, where |g| > 2|e|, lowers the potential too, by 2g(g − 2e) ≥ 0. (The published constant is 2n√(ln N/T).)
+        Let d be the true gap of the chosen query over n, and d + e the measured one. An update of rate 4|d + e| lowers the potential of
+        `Weights` by at least 4(d + e)d − 2(d + e)² = 2(d² − e²). So the mean of d² is at most ln N/2T + max e², where |e| ≤ (Z + ν)/(n −
+        ν); the worst query's gap is at most d + (S + 2ν + 1)/n; and the average's gaps are at most the mean gaps. A replayed answer with
+        error g, where |g| > 2|e|, lowers the potential too, by 2g(g − 2e) ≥ 0. (The published constant is 2n√(ln N/T).)
 
     >>> learn = MWEM(queries=Queries.thresholds(8), rounds=6, epsilon=30)
     >>> learnt = learn.release([0, 500, 0, 0, 0, 300, 200, 0])
@@ -90,32 +90,32 @@ class MWEM(Mechanism[Learnt]):
 
     @property
     def budget(self) -> BudgetShare:
-        """What may be spent in all, as ε or as ρ."""
+        """The whole budget, as ε or as ρ."""
         return BudgetShare.of(self.epsilon, self.rho, self.delta, parts=self._parts)
 
     @property
     def _share(self) -> BudgetShare:
-        """Each choice, each count and the number of records get the same."""
+        """The equal share of each choice, each count and the number of records."""
         return self.budget.part(self._parts)
 
     @property
     def counting(self) -> Laplace | Gaussian | None:
-        """How the number of records is measured, unless it is public."""
+        """The noise for the number of records; None if the number is public."""
         return self._share.count(1) if self.records is None else None
 
     @property
     def choosing(self) -> Exponential:
-        """How each round chooses a query."""
+        """The mechanism that chooses a query in each round."""
         return self._share.choice(self.queries.top)
 
     @property
     def measuring(self) -> Laplace | Gaussian:
-        """How each round measures the query it chose."""
+        """The noise for the chosen query of each round."""
         return self._share.count(self.queries.top)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What each step costs, in order."""
+        """The loss of each step, in order."""
         first = () if self.counting is None else (self.counting.loss,)
         return first + self.rounds * (self.choosing.loss, self.measuring.loss)
 
@@ -124,7 +124,7 @@ class MWEM(Mechanism[Learnt]):
         return compose(self.losses)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
-        """How far off any of the queries may be for `size` records, as a count."""
+        """The largest error of any query for `size` records, as a count."""
         n, top = exact.whole(size, "size"), self.queries.top
         beta = 1 - exact.confidence_level(confidence)
         noisy = 1 - _TRUSTED if self.sweeps else beta / 3
@@ -151,7 +151,7 @@ class MWEM(Mechanism[Learnt]):
             total = max(1, int(self.counting.sample(int(counts.sum()), bits)))
             losses.append(self.counting.loss)
         assert total is not None
-        true = self.queries.answers(counts)  # met below only by the two mechanisms
+        true = self.queries.answers(counts)  # private: used below only through the two mechanisms
         choosing, measuring = self.choosing, self.measuring
         weights, average, measured = Weights.uniform(self.queries.domain), np.zeros(self.queries.domain), []
         for _ in range(self.rounds):
@@ -164,7 +164,7 @@ class MWEM(Mechanism[Learnt]):
         return Learnt(total, average, weights.distribution, tuple(measured), tuple(losses))
 
     def _learn(self, weights: Weights, measured: list[tuple[int, int]], total: int) -> Weights:
-        """Update by the newest answer, then sweep through the past ones that are off by more than noise explains."""
+        """Update by the newest answer, then replay the past answers whose error exceeds what noise explains."""
         weights = update_step(self.queries, weights, measured[-1], total, 0.0)
         if self.sweeps:
             explained = 2 * (self.measuring.error(_TRUSTED, self.rounds) / self.queries.top + self._off(_TRUSTED)) / total
@@ -175,12 +175,12 @@ class MWEM(Mechanism[Learnt]):
 
 
 def estimates(queries: Queries, weights: Weights, total: int) -> Integers:
-    """The counts a distribution stands for, times `top`, rounded to whole numbers: public, so rounding is free."""
+    """The counts under a distribution, times `top`, rounded to whole numbers: it is public, so rounding is free."""
     return np.rint(total * queries.top * queries.means(weights.distribution)).astype(np.int64)
 
 
 def update_step(queries: Queries, weights: Weights, measured: tuple[int, int], total: int, least: float) -> Weights:
-    """One update by a measured answer, at the best rate, if it is off by more than `least`."""
+    """One update by a measured answer, at the best rate, if its error exceeds `least`."""
     values = queries.matrix[measured[0]] / queries.top
     gap = measured[1] / queries.top / total - weights.mean(values)
     return weights.update(values, 1 if gap > 0 else -1, 4 * abs(gap)) if abs(gap) > least else weights

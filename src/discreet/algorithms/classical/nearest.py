@@ -1,4 +1,4 @@
-"""The nearest distribution to given answers, and small databases near them: public in, public out."""
+"""The distribution nearest to given answers, and small databases near them: public inputs, public outputs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from discreet import exact
 from discreet.algorithms.classical.arguments import Floats, Integers
 from discreet.algorithms.classical.weights import Weights
 
-_RATE = 2.0  # of both players: found to be quick, and the certificate does not depend on it
+_RATE = 2.0  # of both players: fast in practice, and the certificate does not depend on it
 
 
 class Nearest(NamedTuple):
-    """A distribution, and how much nearer than it another could be at most: a certificate by duality."""
+    """A distribution, and a certificate by duality: at most how much nearer another distribution could be."""
 
     distribution: Floats
     gap: float
@@ -26,9 +26,9 @@ def nearest_linf(matrix: Floats, targets: Floats, tolerance: float, steps: int =
 
     Theorem (Freund & Schapire 1999; optimistic steps: Rakhlin & Sridharan 2013).
         It is a game between p and a distribution over signed queries. For any signed weights u, |u|₁ ≤ 1, the least entry of Mᵀu, less
-        u·target, is a lower bound. If both play optimistic multiplicative weights the averages' bounds meet; beginning anew at the
-        averages, whenever these have halved the gap, is quicker. The bounds hold in any case. If the steps run out and the targets lie
-        in [0, 1], as many rows of `few_rows` are tried too: then the gap is at most `sure_linf`.
+        u·target, is a lower bound. If both play optimistic multiplicative weights the averages' bounds meet; restarting at the averages,
+        whenever these have halved the gap, is faster. The bounds hold in any case. If the steps run out and the targets lie in [0, 1], as
+        many rows of `few_rows` are tried too: then the gap is at most `sure_linf`.
     """
     count = len(matrix)
     p, y = Weights.uniform(matrix.shape[1]), Weights.uniform(2 * count)
@@ -67,7 +67,7 @@ def nearest_linf(matrix: Floats, targets: Floats, tolerance: float, steps: int =
 
 
 def sure_linf(queries: int, steps: int) -> float:
-    """How large the gap of `nearest_linf` can be at most, for so many queries, if its tolerance is not reached in so many steps."""
+    """The largest gap of `nearest_linf` for this many queries, if the tolerance is not reached in this many steps."""
     return math.sqrt(2 * math.log(2 * queries) / steps)
 
 
@@ -75,8 +75,8 @@ def nearest_l2(matrix: Floats, targets: Floats, tolerance: float, steps: int = 1
     """The distribution p with the least ½‖Mp − target‖², within a tolerance.
 
     Theorem (Frank & Wolfe 1956; steps between a pair of values: Lacoste-Julien & Jaggi 2015).
-        With gradient g at p the least value is at least the present one minus g·p − min g, which is the gap. If the steps run out, as
-        many plain steps of 2/(t + 2) are tried (Jaggi 2013): the least of their gaps is at most `sure_l2`, for M with entries in [0, 1].
+        With gradient g at p the least value is at least the present one minus g·p − min g, which is the gap. If the steps run out, as many
+        plain steps of 2/(t + 2) are tried (Jaggi 2013): the least of their gaps is at most `sure_l2`, for M with entries in [0, 1].
     """
     p = np.full(matrix.shape[1], 1 / matrix.shape[1])
     off, gap = matrix @ p - targets, math.inf
@@ -98,7 +98,7 @@ def nearest_l2(matrix: Floats, targets: Floats, tolerance: float, steps: int = 1
 
 
 def _plain_steps(matrix: Floats, targets: Floats, steps: int) -> Nearest:
-    """Frank and Wolfe's own steps: the point of the least gap among steps + 1."""
+    """Plain Frank–Wolfe steps: the point with the least gap among steps + 1."""
     p = np.full(matrix.shape[1], 1 / matrix.shape[1])
     best, chosen = math.inf, p
     for step in range(steps + 1):
@@ -112,7 +112,7 @@ def _plain_steps(matrix: Floats, targets: Floats, steps: int) -> Nearest:
 
 
 def sure_l2(queries: int, steps: int) -> float:
-    """How large the gap of `nearest_l2` can be at most: 27C/(4(steps + 2)), where ‖M(p − p′)‖² ≤ C ≤ |Q|."""
+    """The largest gap of `nearest_l2`: 27C/(4(steps + 2)), where ‖M(p − p′)‖² ≤ C ≤ |Q|."""
     return 27 * queries / (4 * (steps + 2))
 
 
@@ -120,7 +120,7 @@ def few_rows(matrix: Floats, targets: Floats, rows: int) -> Integers:
     """A database of few rows near to targets in [0, 1] on all queries, as a histogram.
 
     Theorem (Freund & Schapire 1996, multiplicative weights over the queries).
-        Let K queries be given, and some distribution within λ of all targets. Each row is the best reply to the weighted signed queries;
+        Let K queries be given, and some distribution within λ of all targets. Each row is the best response to the weighted signed queries;
         after m rows, max |q(y) − target| ≤ λ + √(2 ln(2K)/m).
     """
     rate = math.sqrt(2 * math.log(2 * len(matrix)) / rows)
@@ -135,7 +135,7 @@ def few_rows(matrix: Floats, targets: Floats, rows: int) -> Integers:
 
 
 def to_rows(distribution: Any, rows: int) -> Integers:
-    """Round a distribution to a database of so many rows, in the domain's order and with low discrepancy.
+    """Round a distribution to a database of this many rows, in the domain's order and with low discrepancy.
 
     Theorem (cumulative rounding).
         Each prefix has at most ½ row more or less than its share, each interval at most 1, and a query at most ½ Σ |q(v) − q(v+1)|.

@@ -1,4 +1,4 @@
-"""Nested random parts of many queries: what DNRRV pays on each level, and how far off it may be there."""
+"""Nested random parts of many queries: the loss and the error of each level of DNRRV."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.algorithms.classical import arguments
-from discreet.algorithms.classical.rounds import ThresholdRounds
+from discreet.algorithms.classical.rounds import ThresholdRounds, share_rounds
 from discreet.algorithms.classical.shares import BudgetShare
 from discreet.algorithms.classical.small import log_small_databases
 from discreet.errors import Invalid
@@ -23,13 +23,13 @@ from discreet.mechanisms.laplace import Laplace
 
 
 def most_missed(queries: int, part: int, databases: float, beta: float) -> int:
-    """How many of the queries may be answered badly by a database that is good for a random part of them; `databases` is ln|Y|.
+    """The largest number of queries answered badly by a database that is accurate for a random part of them; `databases` is ln|Y|.
 
     Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009, generalisation by counting; without replacement).
-        Let Y be finite, and S a random set of k of |Q| queries. With probability 1 − β no y in Y is good for all of S and bad for more
-        than h of Q, where h is the least with |Y|·C(|Q| − h − 1, k)/C(|Q|, k) ≤ β.
+        Let Y be finite, and S a random set of k of |Q| queries. With probability 1 − β no y in Y is accurate for all of S and inaccurate
+        for more than h of Q, where h is the least with |Y|·C(|Q| − h − 1, k)/C(|Q|, k) ≤ β.
 
-    Proof. A y that is bad for h + 1 queries or more is good for all of S with at most that chance; add up over Y.
+    Proof. A y that is inaccurate for h + 1 queries or more is accurate for all of S with at most that probability; add up over Y.
 
     >>> most_missed(1000, 200, databases=30, beta=0.01)
     142
@@ -47,7 +47,7 @@ def most_missed(queries: int, part: int, databases: float, beta: float) -> int:
 
 
 class Level(NamedTuple):
-    """One level: how many queries it has, its rounds of tests, where they begin, and how far off its answers and its database are."""
+    """One level: its number of queries, its rounds of tests, their threshold, and the errors of its answers and its database."""
 
     queries: int
     rounds: ThresholdRounds | None  # none at the bottom, where all are measured
@@ -57,7 +57,7 @@ class Level(NamedTuple):
 
 
 def part_sizes(value: Sequence[int]) -> tuple[int, ...]:
-    """How many queries each part has."""
+    """The number of queries of each part."""
     return tuple(exact.whole(size, "each of the sizes") for size in value)
 
 
@@ -67,9 +67,9 @@ class Nested:
     """The public part of DNRRV: `size` queries over a domain, parts of them, and a budget that the levels share.
 
     Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009; the price in exact terms).
-        The parts are drawn without looking at the data. Measuring k queries covers moves of k in ℓ₁, √k in ℓ₂. A level with at most h
-        exceptions costs h rounds (see `ThresholdRounds`), which are paid for whether they are used or not. All levels compose to ε pure, or to
-        at most ρ of zCDP, or (ε, δ) by the better of the two (see `BudgetShare`).
+        The parts are drawn without looking at the data. Measuring k queries covers changes of k in ℓ₁, √k in ℓ₂. A level with at most h
+        exceptions costs h rounds (see `ThresholdRounds`), which are charged whether they are used or not. All levels compose to ε pure, or
+        to at most ρ of zCDP, or (ε, δ) by the better of the two (see `BudgetShare`).
 
     Accuracy.
         With probability 1 − β all noise at the bottom is at most E, and ν for n̂; on each level all tests are right within t, all counts
@@ -95,36 +95,38 @@ class Nested:
 
     def __attrs_post_init__(self) -> None:
         if any(below >= above for above, below in pairwise((self.size, *self.sizes))):
-            raise Invalid("sizes must fall, and begin below the number of queries: each part is drawn from the one before")
+            raise Invalid(
+                "sizes must decrease, from below the number of queries: each part is drawn from the previous one, as in (100, 10)"
+            )
         _ = self.budget
 
     # ── price ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def _each(self) -> Fraction:
-        """β of each of the events of the accuracy statement: n̂ and the bottom's noise, and three on each level above."""
+        """β of each event of the accuracy statement: n̂ and the bottom's noise, and three on each level above."""
         return self.beta / (2 + 3 * len(self.sizes))
 
     @property
     def hits(self) -> tuple[int, ...]:
-        """How many exceptions each level above the bottom has room for, the lowest level first."""
+        """The number of exceptions for which each level above the bottom has rounds, the lowest level first."""
         databases, each = log_small_databases(self.domain, self.rows), float(self._each)
         levels = list(pairwise((self.size, *self.sizes)))[::-1]
         return tuple(max(1, most_missed(above, below, databases, each)) for above, below in levels)
 
     @property
     def budget(self) -> BudgetShare:
-        """What may be spent in all, as ε or as ρ."""
+        """The whole budget, as ε or as ρ."""
         return BudgetShare.of(self.epsilon, self.rho, self.delta, parts=(self.size, *self.sizes)[-1] + sum(self.hits))
 
     @property
     def _level_share(self) -> BudgetShare:
-        """Each level gets the same of what the number of records left."""
+        """The equal share of each level, after the number of records."""
         return (self.budget if self.records is not None else self.budget.part(20, 19)).part(1 + len(self.sizes))
 
     @property
     def counting(self) -> Laplace | Gaussian | None:
-        """How the number of records is measured, unless it is public."""
+        """The noise for the number of records; None if the number is public."""
         return self.budget.part(20).count(1) if self.records is None else None
 
     @property
@@ -136,13 +138,13 @@ class Nested:
 
     @property
     def rounds(self) -> tuple[ThresholdRounds, ...]:
-        """The tests of each level, the lowest first; nine tenths are for the tests, the rest for the counts of what they find."""
-        share, top = self._level_share, self.top
-        return tuple(ThresholdRounds(testing=share.part(10 * h, 9), telling=share.part(10 * h), rounds=h, top=top) for h in self.hits)
+        """The tests of each level, the lowest first; nine tenths for the tests, the rest for the counts at their hits."""
+        share = self._level_share
+        return tuple(share_rounds(share, True, hits, self.top) for hits in self.hits)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """What each step costs, in order."""
+        """The loss of each step, in order."""
         first = () if self.counting is None else (self.counting.loss,)
         return (*first, self.measuring.loss, *(rounds.each for rounds in self.rounds for _ in range(rounds.rounds)))
 
@@ -162,12 +164,12 @@ class Nested:
         for rounds, (below, size) in zip(self.rounds, pairwise(sizes), strict=True):
             test = rounds.stream(0).error(1 - each / rounds.rounds, 2 * (size - below))
             threshold = math.floor(found[-1].database + test) + 1
-            answers = max(rounds.telling_count.error(1 - each, rounds.rounds), threshold + test)
+            answers = max(rounds.noisy_count.error(1 - each, rounds.rounds), threshold + test)
             found.append(Level(size, rounds, threshold, answers, fitted(size, answers)))
         return found
 
     def top_level(self, confidence: Number, size: int) -> Level:
-        """The level of all queries, for `size` records; infinitely far off for more than 1 − β, as the thresholds are set for β."""
+        """The level of all queries, for `size` records; its errors are infinite above confidence 1 − β, as thresholds are set for β."""
         n = exact.whole(size, "size")
         if exact.confidence_level(confidence) > 1 - self.beta:
             return Level(self.size, None, 0, math.inf, math.inf)
@@ -176,7 +178,7 @@ class Nested:
     # ── the best parts ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def best(self, size: int, most_rows: int) -> Nested:
-        """The parts, at most two, and the rows up to so many, with the least error: sought roughly, then compared exactly."""
+        """The parts, at most two, and the number of rows with the least error: an approximate search, then an exact comparison."""
         halves = [self.size >> i for i in range(1, 2 * self.size.bit_length() // 3) if self.size >> i]
         rows = [2**i for i in range(4, max(5, most_rows.bit_length()), 2)]
         tried: list[tuple[tuple[int, ...], int]] = [((), rows[-1])]
@@ -188,7 +190,7 @@ class Nested:
         return self.top_level(1 - self.beta, size).answers
 
     def _roughly(self, sizes: tuple[int, ...], rows: int, size: int) -> float:
-        """The error without the number of records, by the tails' leading terms."""
+        """The error without the number of records, by the leading terms of the tails."""
         whole, each = (self.size, *sizes)[::-1], float(self.beta) / (2 + 3 * len(sizes))
         databases = log_small_databases(self.domain, rows)
         hits = [max(1, round(above * min(1.0, (databases - math.log(each)) / below))) for below, above in pairwise(whole)]

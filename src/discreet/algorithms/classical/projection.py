@@ -1,4 +1,4 @@
-"""Noisy answers to all queries, then the nearest distribution: what a sanitiser does with its noise."""
+"""Noisy answers to all queries, then the nearest distribution: post-processing for accuracy."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.noise.bits import Bits
 
 Norm = Literal["linf", "l2"]
-_PAIRS = 2 * 10**8  # entries looked at to compare all pairs of columns
+_PAIRS = 2 * 10**8  # entries examined to compare all pairs of columns
 
 
 @final
 @frozen(eq=False)
 class Projected:
-    """The nearest distribution, the number of records, the noisy counts times `top`, and how far from nearest it may be, as a count."""
+    """The nearest distribution, the number of records, the noisy counts times `top`, and the optimality gap, as a count."""
 
     total: int
     distribution: Floats = field(repr=False)
@@ -39,44 +39,42 @@ class Projected:
     losses: tuple[Loss, ...] = field(repr=False)
 
     def answers(self, queries: Queries) -> Floats:
-        """The counts it stands for; any queries over the domain may be asked, at no cost."""
+        """The counts under the distribution; any queries over the domain may be asked, at no cost."""
         return np.asarray(self.total * queries.means(self.distribution))
 
     def rows(self, rows: int) -> Integers:
-        """A database of so many rows, as a histogram; see `to_rows`."""
+        """A database of this many rows, as a histogram; see `to_rows`."""
         return to_rows(self.distribution, rows)
 
 
 @final
 @frozen(kw_only=True)
 class Projection(Mechanism[Projected]):
-    """Measure all queries at once, and give the distribution that is nearest to the noisy answers.
+    """Measure all queries at once, and release the distribution nearest to the noisy answers.
 
     Give epsilon (Laplace noise), or rho (Gaussian noise), or epsilon and delta (whichever of the two has the smaller error). Without
-    `records` neighbours differ by one record more or less, and their number is one more answer; with `records`, the public number of
-    them, neighbours differ by one record replaced.
+    `records`, neighbours differ by adding or removing one record, and the number of records is one more answer; with `records`, the public
+    number of records, neighbours differ by replacing one record.
 
-    The paper went on: fit few rows to a random part of the queries only. What fits there fits nearly all the others, as there
-    are few such databases. That recursion is `DNRRV`.
+    The paper goes further: fit few rows to a random part of the queries only. What fits there fits nearly all the others, as there are few
+    such databases. That recursion is `DNRRV`.
 
     Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009; least squares: Nikolov, Talwar & Zhang 2013).
-        The noise covers how far one record can move the vector of all answers, its ℓ₁ norm for ε and its ℓ₂ norm for ρ. What follows is
-        post-processing.
+        The noise covers the sensitivity of the vector of all answers, in ℓ₁ for ε and in ℓ₂ for ρ. What follows is post-processing.
 
     Accuracy.
-        With confidence 1 − β let all noise be at most E. linf: every query is within 2E + gap, and 3E + gap if n was measured. l2: the
-        root of the mean squared error is at most E + 2ν + √gap, and for Gaussian noise of scale σ also at most
-        2ν + √(2(n + ν)(σL₂√(2 ln(2N/β)) + ½L₁)/|Q| + gap), where the Lᵢ are the largest norms of what one record adds and ν ≤ E is how
-        far n may be off: as good for a million queries as for few. `error(confidence, size=n, gap=released.gap)`. Before the release the
-        gap is not known, and `error` takes the largest that the solver can leave: the tolerance, or if its steps run out
-        (n + ν)√(2 ln(2|Q|)/steps) for linf and (n + ν)√(27/(4(steps + 2))) for l2.
+        With confidence 1 − β let all noise be at most E. linf: every query is within 2E + gap, and 3E + gap if n was measured. l2: the root
+        of the mean squared error is at most E + 2ν + √gap, and for Gaussian noise of scale σ also at most 2ν + √(2(n + ν)(σL₂√(2 ln(2N/β))
+        + ½L₁)/|Q| + gap), where the Lᵢ are the largest norms of one record's contribution and ν ≤ E is the error of n: as good for a
+        million queries as for few. `error(confidence, size=n, gap=released.gap)`. Before the release the gap is not known, and `error`
+        takes the largest that the solver can leave: the tolerance, or if its steps run out (n + ν)√(2 ln(2|Q|)/steps) for linf and (n +
+        ν)√(27/(4(steps + 2))) for l2.
 
     Proof.
-        The data's own distribution is within E (2E) of the noisy answers, so the nearest is; the triangle does the rest. (Clipping the
-        noisy answers to what n̂ records can have moves them nearer to those of the data's distribution at n̂, and leaves them within E of
-        the truth.) For l2 let a be
-        the noisy answers, y the data's at n̂ and z the projection: ‖z − y‖² ≤ ⟨a − y, z − y⟩ + gap, and ⟨noise, z − y⟩ is at most
-        2n̂ max_v |⟨noise, M_v⟩|, with Gaussian noise rounded by at most ½.
+        The data's own distribution is within E (2E) of the noisy answers, so the nearest is; the triangle inequality does the rest.
+        (Clipping the noisy answers to the range of n̂ records moves them nearer to those of the data's distribution at n̂, and leaves them
+        within E of the truth.) For l2 let a be the noisy answers, y the data's at n̂ and z the projection: ‖z − y‖² ≤ ⟨a − y, z − y⟩ + gap,
+        and ⟨noise, z − y⟩ is at most 2n̂ max_v |⟨noise, M_v⟩|, with Gaussian noise rounded by at most ½.
 
     >>> fit = Projection(queries=Queries.thresholds(4), epsilon=50)
     >>> near = fit.release([30, 0, 20, 10])
@@ -96,13 +94,13 @@ class Projection(Mechanism[Projected]):
     def __attrs_post_init__(self) -> None:
         BudgetShare.of(self.epsilon, self.rho, self.delta)
         if self.norm not in ("linf", "l2"):
-            raise Invalid("norm must be linf or l2")
+            raise Invalid('norm must be "linf" or "l2"')
         if self.tolerance is not None and not 0 <= self.tolerance < math.inf:
-            raise Invalid("tolerance must be a count that is not negative")
+            raise Invalid("tolerance must be a finite count of at least 0")
 
     @property
     def measured(self) -> Integers:
-        """The rows that are measured: all queries, and the number of records unless it is public."""
+        """The measured rows: all queries, and the number of records unless it is public."""
         matrix = self.queries.matrix
         return matrix if self.records is not None else np.vstack([matrix, np.full(matrix.shape[1], self.queries.top)])
 
@@ -110,21 +108,21 @@ class Projection(Mechanism[Projected]):
     def measuring(self) -> Laplace | Gaussian:
         """The noise for all answers together."""
         if self.epsilon is None:
-            return BudgetShare.of(rho=self.rho).count(self._moved(2))
-        laplace = BudgetShare.of(self.epsilon).count(self._moved(1))
+            return BudgetShare.of(rho=self.rho).count(self._sensitivity(2))
+        laplace = BudgetShare.of(self.epsilon).count(self._sensitivity(1))
         if not self.delta:
             return laplace
-        gaussian = Gaussian(epsilon=self.epsilon, delta=self.delta, sensitivity=self._moved(2), whole=True)
+        gaussian = Gaussian(epsilon=self.epsilon, delta=self.delta, sensitivity=self._sensitivity(2), whole=True)
         return min(laplace, gaussian, key=lambda noise: noise.error(size=len(self.measured)))
 
-    def _moved(self, order: Literal[1, 2]) -> Fraction:
-        """How far one record moves all answers together, in ℓ₁ or ℓ₂."""
+    def _sensitivity(self, order: Literal[1, 2]) -> Fraction:
+        """The ℓ₁ or ℓ₂ sensitivity of all answers together."""
         norm = max(1, largest_column(self.measured, order) if self.records is None else largest_difference(self.measured, order))
         return Fraction(norm) if order == 1 else exact.rational_up(lambda: exact.ball(norm).sqrt())
 
     @property
     def close(self) -> float:
-        """The tolerance, as a count: what was asked for, or a quarter of one answer's median noise."""
+        """The tolerance, as a count: as given, or a quarter of one answer's median noise."""
         return max(self.measuring.error(Fraction(1, 2)), 1) / self.queries.top / 4 if self.tolerance is None else self.tolerance
 
     @property
@@ -132,7 +130,7 @@ class Projection(Mechanism[Projected]):
         return self.measuring.loss
 
     def error(self, confidence: Number = 0.95, size: int = 1, gap: float | None = None) -> float:
-        """The largest error of any query (linf), or the root of the mean square (l2), as a count; `gap` is what a release reached."""
+        """The largest error of any query (linf), or the root mean squared error (l2), as a count; `gap` is a release's own gap."""
         n, top, noise = exact.whole(size, "size"), self.queries.top, self.measuring
         level = exact.confidence_level(confidence)
         rounded = 0.5 if self.records is None and top > 1 else 0.0  # n̂ is a whole number
@@ -151,7 +149,7 @@ class Projection(Mechanism[Projected]):
         return min(plain, 2 * off + math.sqrt(2 * (n + off) * spread / top**2 / len(matrix) + left**2))
 
     def _gap(self, known: float | None, total: float) -> float:
-        """How far from nearest the release is, as a count for so many records: as it says, or the most that the solver can leave."""
+        """The optimality gap, as a count for `total` records: as released, or the largest that the solver can leave."""
         if known is not None:
             return known
         count = self.queries.size
@@ -178,12 +176,12 @@ class Projection(Mechanism[Projected]):
 
 
 def largest_column(rows: Integers, order: Literal[1, 2] | int) -> int:
-    """How far one record more or less moves the answers: Σ|·| or Σ(·)²."""
+    """The sensitivity of the answers under add/remove: Σ|·| or Σ(·)²."""
     return int((rows**order).sum(axis=0).max())
 
 
 def largest_difference(rows: Integers, order: Literal[1, 2] | int) -> int:
-    """How far one record replaced moves the answers: exactly if all pairs can be looked at, else a bound."""
+    """The sensitivity of the answers under replace-one: exact if all pairs can be compared, otherwise a bound."""
     if rows.shape[1] * rows.size > _PAIRS:
         return min(len(rows) * int(rows.max()) ** order, 2 * largest_column(rows, order))
     return max(int((np.abs(rows - rows[:, [v]]) ** order).sum(axis=0).max()) for v in range(rows.shape[1]))

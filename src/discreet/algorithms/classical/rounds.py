@@ -1,4 +1,4 @@
-"""Rounds: private counts compared with public estimates, charged when a round opens; what online algorithms share."""
+"""Rounds of threshold tests: private counts are compared with public estimates, and each round is charged when it opens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Source = Literal["hypothesis", "paid", "refused"]
 
 
 class Answer(NamedTuple):
-    """A count, where it comes from, and what was charged for it; "refused": the data was not asked, the hypothesis alone answers."""
+    """A count, its source, and its cost; "refused": all rounds are used up, and the hypothesis alone answers."""
 
     value: float
     source: Source
@@ -28,7 +28,7 @@ class Answer(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """On which side of the estimate the data lies (0: near it, or not asked), the noisy count of a hit, and what was charged."""
+    """The side of the estimate on which the count lies (0: near it, or not tested), the noisy count of a hit, and the charge."""
 
     side: Literal[-1, 0, 1]
     noisy: int
@@ -41,38 +41,38 @@ class ThresholdRounds:
     """Compare private counts with public estimates, in rounds of one threshold stream and one noisy count at its hit.
 
     Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009; Hardt & Rothblum 2010).
-        A round costs one stream and one count, however many questions it has: misses are free, a hit ends the stream, and its count
-        is a fresh release. Both questions, count − estimate and estimate − count, move by at most 1 with one record. Parameters are fixed
-        in advance, so all rounds together cost at most `rounds` times one; a round is charged when it opens.
+        A round costs one stream and one count, for any number of questions: misses are free, a hit ends the stream, and its count is a
+        fresh release. Both questions, count − estimate and estimate − count, change by at most 1 with one record. Parameters are fixed in
+        advance, so all rounds together cost at most `rounds` times one; a round is charged when it opens.
     """
 
-    testing: BudgetShare
-    telling: BudgetShare
+    test_share: BudgetShare
+    count_share: BudgetShare
     rounds: int
     top: int
 
     def stream(self, threshold: int) -> SparseVector:
         """The threshold test of one round, in units of 1/top."""
-        return self.testing.test(threshold, self.top)
+        return self.test_share.test(threshold, self.top)
 
     @property
-    def telling_count(self) -> Laplace | Gaussian:
-        """The noisy count of one round, in units of 1/top."""
-        return self.telling.count(self.top)
+    def noisy_count(self) -> Laplace | Gaussian:
+        """The noise for the count at a hit, in units of 1/top."""
+        return self.count_share.count(self.top)
 
     @property
     def each(self) -> Loss:
-        """What one round costs."""
-        return compose((self.stream(0).loss, self.telling_count.loss))
+        """The loss of one round."""
+        return compose((self.stream(0).loss, self.noisy_count.loss))
 
     def open(self, data: Private[Integers], threshold: int, losses: list[Loss]) -> Guard:
-        """Begin; nothing is charged before the first question. Charges are added to `losses` before the data is met."""
+        """Start; nothing is charged before the first question. Charges are added to `losses` before the data is used."""
         return Guard(self, data, threshold, losses)
 
 
 @final
 class Guard:
-    """Stand between a hypothesis and the data: the data is met only here, by a stream and by a count."""
+    """The only access of a hypothesis to the data: one threshold stream and one count per round."""
 
     def __init__(self, rules: ThresholdRounds, data: Private[Integers], threshold: int, losses: list[Loss]) -> None:
         self.opened = 0
@@ -84,7 +84,7 @@ class Guard:
 
     @property
     def spent(self) -> bool:
-        """Whether no further question can be put to the data."""
+        """Whether all rounds are used up."""
         return self._stream is None and self.opened == self.rules.rounds
 
     def ask(self, row: Integers, estimate: int) -> Verdict:
@@ -106,17 +106,17 @@ class Guard:
 
     def _hit(self, side: Literal[-1, 1], count: Private[int], charged: Loss) -> Verdict:
         self._stream = None
-        return Verdict(side, int(self.rules.telling_count.release(count)), charged)
+        return Verdict(side, int(self.rules.noisy_count.release(count)), charged)
 
 
 def share_rounds(budget: BudgetShare, is_known: bool, rounds: int, top: int) -> ThresholdRounds:
-    """ThresholdRounds of what the number of records left."""
+    """Rounds from the budget that remains after the number of records."""
     rest = budget if is_known else budget.part(20, 19)
-    return ThresholdRounds(testing=rest.part(10 * rounds, 9), telling=rest.part(10 * rounds), rounds=rounds, top=top)
+    return ThresholdRounds(test_share=rest.part(10 * rounds, 9), count_share=rest.part(10 * rounds), rounds=rounds, top=top)
 
 
 def measure_total(counting: Laplace | Gaussian | None, records: int | None, data: Private[Integers]) -> tuple[int, list[Loss]]:
-    """The number of records, public or measured (at least 1), and what that cost."""
+    """The number of records, public or measured (at least 1), and the loss of that."""
     if counting is None:
         return records or 1, []
     return max(1, int(counting.release(data.map(lambda counts: int(counts.sum()))))), [counting.loss]
@@ -126,5 +126,5 @@ def query_row(query: Any, domain: int, top: int) -> Integers:
     """A query as whole numbers from 0 to top, one for each value of the domain."""
     row = np.asarray(query)
     if row.shape != (domain,) or row.dtype.kind not in "biu" or row.min() < 0 or row.max() > top:
-        raise Invalid(f"a query has a whole number from 0 to {top} for each of the domain's {domain} values")
+        raise Invalid(f"a query must have a whole number from 0 to {top} for each of the domain's {domain} values")
     return row.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Base synthesis: answers to all queries from a few drawn ones, which boosting makes good for all."""
+"""Base synthesizers: answers to all queries from a few drawn ones, which boosting makes accurate for all."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class Base(Protocol):
 
     @property
     def loss(self) -> Loss:
-        """What one synthesis costs, whichever queries were drawn."""
+        """The loss of one synthesis, for any drawn queries."""
 
     def sample(self, data: Any, drawn: Integers, bits: Bits) -> Integers:
-        """Whole answers to all queries, hopefully good for most of the weight that the drawn ones were drawn by."""
+        """Whole-number answers to all queries, ideally accurate for most of the weight from which the queries were drawn."""
 
     def check(self, data: Any) -> None:
-        """Report a slip in plain data."""
+        """Report invalid plain data."""
 
 
 class ErrorBound(NamedTuple):
-    """How far off answers may be at most, in their own units; if that is infinite, why nothing is known."""
+    """The largest error of answers, in their own units; if it is infinite, the reason why no bound is known."""
 
     error: float
     reason: str = ""
@@ -46,10 +46,10 @@ class ErrorBound(NamedTuple):
 
 @runtime_checkable
 class BoundedBase(Protocol):
-    """A base that can say how good it is."""
+    """A base that states its error bound."""
 
     def error_bound(self, confidence: Fraction, size: int, edge: Fraction) -> ErrorBound:
-        """With this confidence one synthesis is within this of the truth for queries of more than ½ + edge of the weight."""
+        """The error that one synthesis keeps, with this confidence, for queries of more than ½ + edge of the weight."""
 
 
 @final
@@ -58,16 +58,16 @@ class FewRows:
     """Measure the drawn queries and the number of records, and fit a database of few rows to them.
 
     Theorem (Dwork, Rothblum & Vadhan 2010, base synthesis by generalisation).
-        It costs what its noise costs: each of the k drawn queries and the number of records move by at most 1 with one record. Let
-        Y be all databases of m rows, and k ≥ ln(|Y|/β)/ln(1/(½ + η)). With probability 1 − β, if the drawn queries are all within
-        λ of the truth, so are queries of more than ½ + η of the weight.
+        It costs what its noise costs: each of the k drawn queries and the number of records change by at most 1 with one record. Let Y be
+        all databases of m rows, and k ≥ ln(|Y|/β)/ln(1/(½ + η)). With probability 1 − β, if the drawn queries are all within λ of the
+        truth, so are queries of more than ½ + η of the weight.
 
-    Proof. A database that is good for less passes k draws with probability at most (½ + η)ᵏ; there are |Y| of them, and the measured
+    Proof. A database that is accurate for less passes k draws with probability at most (½ + η)ᵏ; there are |Y| of them, and the measured
         number of records does not depend on the draws.
 
     Accuracy.
-        If all noise is at most E, the drawn queries are within λ = 5E + (n + E)√(2 ln(2k)/m) + 2; see `few_rows`. `error_bound` is λ where k is
-        large enough for the theorem.
+        If all noise is at most E, the drawn queries are within λ = 5E + (n + E)√(2 ln(2k)/m) + 2; see `few_rows`. `error_bound` is λ where
+        k is large enough for the theorem.
     """
 
     queries: Queries
@@ -92,11 +92,11 @@ class FewRows:
         return math.ceil(top * (5 * noise + (size + noise) * math.sqrt(2 * math.log(2 * self.draws) / self.rows) + 2))
 
     def error_bound(self, confidence: Fraction, size: int, edge: Fraction) -> ErrorBound:
-        """λ, where the theorem applies: half of what may go wrong is the noise, half that too few queries are near."""
+        """λ, where the theorem applies: half of the failure probability for the noise, half for unrepresentative draws."""
         half = (1 - confidence) / 2
         needed = draws_needed(self.queries.domain, self.rows, half, edge)
         if self.draws < needed:
-            return ErrorBound(math.inf, f"what fits {self.draws} drawn queries need not fit the others: {needed} draws would be enough")
+            return ErrorBound(math.inf, f"{self.draws} drawn queries are too few to represent the others: use draws={needed}")
         return ErrorBound(self.near(1 - half, size))
 
     def check(self, data: Any) -> None:
@@ -104,7 +104,7 @@ class FewRows:
 
     def sample(self, data: Any, drawn: Integers, bits: Bits) -> Integers:
         if len(drawn) != self.draws:
-            raise Invalid("the base is made for another number of drawn queries")
+            raise Invalid(f"the base expects {self.draws} drawn queries: use the same draws= for both")
         top = self.queries.top
         counts = read_histogram(data, self.queries.domain, top)
         rows = np.vstack([self.queries.matrix[drawn], np.full(self.queries.domain, top)])
@@ -115,13 +115,13 @@ class FewRows:
 
 
 def draws_needed(domain: int, rows: int, beta: Number, edge: Number = Fraction(1, 4)) -> int:
-    """How many draws `FewRows` needs for its theorem."""
+    """The number of draws `FewRows` needs for its theorem."""
     miss = exact.miss(1 - exact.positive(beta, "beta"))
     return math.ceil((math.log(small_databases(domain, rows)) - math.log(miss)) / -math.log(0.5 + float(edge_of(edge))))
 
 
 def edge_of(value: Number) -> Fraction:
-    """η, by how much more than half of the weight a base is good for."""
+    """η, the excess over half of the weight for which a base is accurate."""
     if not 0 < (read := exact.rational(value, "edge")) < Fraction(1, 2):
-        raise Invalid("edge must lie strictly between 0 and 1/2")
+        raise Invalid("edge must lie strictly between 0 and 1/2, such as 1/4")
     return read

@@ -1,4 +1,4 @@
-"""What the algorithms that learn share: multiplicative weights over a finite domain, a budget in exact shares, and parameters."""
+"""Multiplicative weights over a finite domain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from discreet.errors import Invalid
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-_SHORT = 48  # bits of an ε that stands for a ρ
 
 
 def _centred(logs: Any) -> Floats:
@@ -25,20 +24,20 @@ def _centred(logs: Any) -> Floats:
 @final
 @frozen(eq=False)
 class Weights:
-    """Hold a distribution over a domain by its log-weights, and learn it from directions.
+    """A distribution over a domain, held as log-weights and updated by queries.
 
     An update multiplies the weight of v by e^(±rate·q(v)), for a query with values in [0, 1].
 
     Theorem (multiplicative weights; Littlestone & Warmuth 1994; Freund & Schapire 1997; the constant by Hoeffding's lemma).
-        Let Ψ = KL(x‖p), where x is any distribution. If p′ comes from p by an update of rate η in direction s = ±1, then
-        Ψ(p) − Ψ(p′) ≥ ηs·(q(x) − q(p)) − η²/8. From the uniform p, where Ψ ≤ ln N, at most ln N/(ηγ − η²/8) updates can go in the right
-        direction with a gap |q(x) − q(p)| ≥ γ; with η = 4γ that is ln N/(2γ²), and with the textbook's η = γ/2 below 4 ln N/γ².
+        Let Ψ = KL(x‖p), where x is any distribution. If p′ comes from p by an update of rate η in direction s = ±1, then Ψ(p) − Ψ(p′) ≥
+        ηs·(q(x) − q(p)) − η²/8. From the uniform p, where Ψ ≤ ln N, at most ln N/(ηγ − η²/8) updates can go in the right direction with a
+        gap |q(x) − q(p)| ≥ γ; with η = 4γ that is ln N/(2γ²), and with the textbook's η = γ/2 below 4 ln N/γ².
 
     Proof.
         Ψ(p) − Ψ(p′) = ηs·q(x) − ln Σ p(v)e^(ηs·q(v)), and by Hoeffding's lemma the logarithm is at most ηs·q(p) + η²/8. Ψ ≥ 0 always.
 
     Accuracy.
-        Floats, whose errors are far below any noise. Weights are public: nothing private depends on how they are rounded.
+        Weights are floats, whose errors are far below any noise. They are public: nothing private depends on their rounding.
 
     >>> p = Weights.uniform(4).update([1, 1, 0, 0], +1, math.log(3))
     >>> p.distribution.round(3).tolist(), most_updates(4, gap=0.1)
@@ -49,23 +48,23 @@ class Weights:
 
     @classmethod
     def uniform(cls, domain: int) -> Weights:
-        """Every value weighs the same."""
+        """The uniform distribution."""
         return cls(np.zeros(exact.whole(domain, "domain")))
 
     @property
     def distribution(self) -> Floats:
-        """The weights, normed to add up to 1."""
+        """The weights, normalised to sum to 1."""
         weights = np.exp(self.logs)
         return np.asarray(weights / weights.sum())
 
     def update(self, values: Any, direction: Literal[1, -1], rate: float) -> Weights:
-        """Move towards the values (+1) or away from them (−1)."""
+        """Update towards the values (+1) or away from them (−1)."""
         if direction not in (1, -1) or not rate >= 0:
-            raise Invalid("direction must be 1 or -1, and rate a number that is not negative")
+            raise Invalid("direction must be 1 or -1, and rate a number of at least 0")
         return Weights(self.logs + direction * rate * np.asarray(values, np.float64))
 
     def mean(self, values: Any) -> float:
-        """The values' average over the distribution."""
+        """The average of the values under the distribution."""
         return float(np.asarray(values, np.float64) @ self.distribution)
 
     def divergence(self, target: Any) -> float:
@@ -77,9 +76,9 @@ class Weights:
 
 
 def most_updates(domain: int, gap: float, rate: float | None = None) -> int:
-    """How many updates with this gap there can be at most; without a rate, for the best one, 4·gap."""
+    """The largest possible number of updates with this gap; the default rate is the best one, 4·gap."""
     step = 4 * gap if rate is None else rate
     drop = step * gap - step**2 / 8
     if not drop > 0:
-        raise Invalid("the rate must lie between 0 and 8 times the gap")
+        raise Invalid("rate must lie strictly between 0 and 8 times the gap; leave it out for the best rate")
     return math.floor(math.log(exact.whole(domain, "domain")) / drop)

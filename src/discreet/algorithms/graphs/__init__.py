@@ -1,1 +1,1 @@
-"""Graphs: edges or nodes are protected, and counts of edges, degrees and triangles are released."""
+"""Graphs: edges or nodes are protected; counts of edges, degrees and triangles are released."""

@@ -1,4 +1,4 @@
-"""How many edges a graph has."""
+"""The number of edges of a graph."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from discreet.noise.bits import Bits
 @final
 @frozen(kw_only=True)
 class EdgeCount(Mechanism[int]):
-    """Count the edges; where nodes are protected, those that are left when no node has more than `most`.
+    """Count the edges; if nodes are protected, after limiting each node to `most` edges.
 
     Theorem (Dwork, McSherry, Nissim & Smith 2006; Day, Li & Lyu 2016).
-        One edge moves the count by 1. One node moves the count after `project` by at most `most`. The rest is `Laplace`.
+        One edge changes the count by 1. One node changes the count after `project` by at most `most`. The rest is `Laplace`.
 
     Accuracy.
-        `error` is the exact quantile of the noise around the number of edges that count. Edges that do not count are a bias downwards,
-        which is not known; without one if no node has more than `most`.
+        `error` is the exact quantile of the noise around the number of edges within the limit. Edges beyond the limit are a downward bias
+        of unknown size; there is none if no node has more than `most` edges.
 
     >>> star = [("hub", i) for i in range(100)]
     >>> abs(EdgeCount(epsilon=20).release(star) - 100) < 3, abs(EdgeCount(epsilon=20, protects="node", most=5).release(star) - 5) < 9
@@ -43,13 +43,13 @@ class EdgeCount(Mechanism[int]):
 
     def __attrs_post_init__(self) -> None:
         if self.protects == "node" and self.most is None:
-            raise Invalid("say how many edges of one node count: most=…, or find it with DegreeBound")
+            raise Invalid("node protection needs a limit on the edges of one node: pass most=10, or choose it privately with DegreeBound")
         if self.protects == "edge" and self.most is not None:
-            raise Invalid("where edges are protected every edge counts: leave most out")
+            raise Invalid("edge protection needs no limit on the edges of one node: leave most out")
 
     @property
     def noise(self) -> Laplace:
-        """What is added to the count."""
+        """The noise added to the count."""
         return Laplace(epsilon=self.epsilon, sensitivity=(self.most or 1) if self.protects == "node" else 1, whole=True)
 
     @property
@@ -66,5 +66,5 @@ class EdgeCount(Mechanism[int]):
         return int(self.noise.sample(self.exact(Graph.of(answer)), bits))
 
     def exact(self, graph: Graph) -> int:
-        """The count without noise, which is private."""
+        """The count without noise; it is private."""
         return (graph if self.most is None else project(graph, self.most)).size

@@ -1,4 +1,4 @@
-"""A graph from pairs: simple, undirected, with its edges in an order that no other edge or node changes."""
+"""A simple undirected graph, built from pairs of names, with its edges in an order that no other edge or node affects."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ from discreet.errors import Invalid
 Integers = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
-_WEDGES = 1 << 22  # pairs of edges looked at in one go
+_WEDGES = 1 << 22  # pairs of edges examined at a time
 _NONE: Integers = np.empty(0, np.int64)
 
 
 @final
 @frozen(eq=False, repr=False)
 class Graph:
-    """Hold the edges of a simple undirected graph: loops are dropped, doubles and directions do not count.
+    """The edges of a simple undirected graph: loops are dropped, duplicates and directions are ignored.
 
-    `ends` has a row of two node numbers for each edge, and the rows are in the *canonical order*: by a hash of the two names, then by the
-    names. Which of two edges comes first depends on these two alone, so it stays the same whatever else is in the graph. Nodes are numbered
-    in the order of their names (whole numbers, then texts). Only nodes with an edge are nodes here: what one node brings goes with it.
+    `ends` has one row of two node numbers per edge, and the rows are in the *canonical order*: by a hash of the two names, then by the
+    names. Which of two edges comes first depends on these two alone, so it is the same whatever else is in the graph. Nodes are numbered in
+    the order of their names (whole numbers, then texts). Only nodes with an edge are nodes here: removing a node removes all that it
+    contributed.
 
-    Pairs are tuples, lists, arrays or sets of two names. Names are read one by one: numbers of any type by their value; texts, bytes, days,
-    moments, UUIDs and tuples of these by what they are. So names are one node if and only if Python holds them equal. A pair is dropped if
-    a name is missing (None, NaN, masked, what does not equal itself) or of any other type, of which equal values cannot be found.
+    Pairs are tuples, lists, arrays or sets of two names. Names are read one by one: numbers of any type by value; texts, bytes, dates,
+    timestamps, UUIDs and tuples of these by type and content. So two names are the same node if and only if Python holds them equal. A pair
+    is dropped if a name is missing (None, NaN, masked, or not equal to itself) or of another type, for which equality cannot be decided.
 
     >>> triangle = Graph.of([("ann", "bob"), ("bob", "ann"), ("bob", "cy"), ("cy", "ann"), ("cy", "cy")])
     >>> triangle.size, triangle.nodes, triangle.degrees.tolist(), triangle.triangles()
@@ -47,21 +48,21 @@ class Graph:
 
     @classmethod
     def of(cls, edges: Any) -> Graph:
-        """Read pairs, an array with two columns, or a graph; what is no pair is dropped."""
+        """Read a list of pairs, an array with two columns, or a graph; entries that are not pairs are dropped."""
         if isinstance(edges, Graph):
             return edges
         check_shape(edges)
         edges = masked_as_none(edges)
         if isinstance(edges, np.ndarray):
             if edges.ndim != 2 or edges.shape[1] != 2:
-                raise Invalid("edges must be pairs: an array of them has two columns")
+                raise Invalid("an array of edges must have two columns, as in numpy.array([(1, 2), (2, 3)])")
             return cls.of_columns(edges[:, 0], edges[:, 1])
         pairs = [tuple(pair) for pair in edges if is_pair(pair)]
         return cls.of_columns(_objects([a for a, _ in pairs]), _objects([b for _, b in pairs]))
 
     @classmethod
     def of_columns(cls, source: NDArray[Any], target: NDArray[Any]) -> Graph:
-        """Read two columns of names of the same length."""
+        """Read two columns of names of equal length."""
         size = len(source)
         codes, hashes = _numbered(np.concatenate([_column(source), _column(target)]) if size else np.empty(0, object))
         a, b = codes[:size], codes[size:]
@@ -74,38 +75,38 @@ class Graph:
 
     @classmethod
     def _compact(cls, ends: Integers) -> Graph:
-        """Number the nodes that have an edge, in the same order as before."""
+        """Number the nodes that have an edge, in their previous order."""
         seen, codes = np.unique(ends, return_inverse=True)
         ours = codes.reshape(-1, 2).astype(np.int64)
         ours.flags.writeable = False
         return cls(ours, len(seen))
 
     def keep(self, chosen: NDArray[np.bool_]) -> Graph:
-        """The graph of some of its edges."""
+        """The subgraph of the chosen edges."""
         return Graph._compact(self.ends[chosen])
 
     # ── exact answers ────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def size(self) -> int:
-        """How many edges there are."""
+        """The number of edges."""
         return len(self.ends)
 
     @property
     def degrees(self) -> Integers:
-        """How many edges each node has."""
+        """The degree of each node."""
         return np.bincount(self.ends.ravel(), minlength=self.nodes).astype(np.int64)
 
     def at_least(self, most: int) -> Integers:
-        """How many nodes have at least 1, 2, …, `most` edges."""
+        """The number of nodes with at least 1, 2, …, `most` edges."""
         by_degree = np.bincount(np.minimum(self.degrees, most), minlength=most + 1)
         return np.cumsum(by_degree[:0:-1])[::-1].astype(np.int64)
 
     def triangles(self) -> int:
-        """How many triples of nodes are joined to each other.
+        """The number of triples of nodes that are all connected to each other.
 
-        Each edge points from the node with fewer edges to the other, so no node has more than √(2m) out of it, and each triangle is seen
-        once, from its lowest corner.
+        Each edge points from the node with fewer edges to the other, so no node has more than √(2m) outgoing edges, and each triangle is
+        found once, from its lowest corner.
         """
         rank = np.empty(self.nodes, np.int64)
         rank[np.argsort(self.degrees, kind="stable")] = np.arange(self.nodes)
@@ -113,7 +114,7 @@ class Graph:
         keys = np.sort(ends[:, 0] * max(self.nodes, 1) + ends[:, 1])
         tails, heads = np.divmod(keys, max(self.nodes, 1))
         first = np.searchsorted(tails, np.arange(self.nodes + 1))
-        fan = first[heads + 1] - first[heads] if self.size else _NONE  # how many edges go on from each edge
+        fan = first[heads + 1] - first[heads] if self.size else _NONE  # outgoing edges at the head of each edge
         found, done, ends = 0, 0, np.cumsum(fan)
         while done < self.size:
             stop = max(done + 1, int(np.searchsorted(ends, (ends[done - 1] if done else 0) + _WEDGES, side="right")))
@@ -125,9 +126,10 @@ class Graph:
         return found
 
     def most_common_neighbours(self) -> int:
-        """The largest number of neighbours that two nodes have in common, be they joined or not.
+        """The largest number of common neighbours of two nodes, connected or not.
 
-        Nodes are taken by falling degree: two nodes have no more in common than either has neighbours, so one can stop early.
+        Nodes are visited by decreasing degree. Two nodes have at most as many common neighbours as either has neighbours, so the search
+        stops early.
         """
         both = np.concatenate([self.ends, self.ends[:, ::-1]])
         both = both[np.argsort(both[:, 0], kind="stable")]
@@ -142,27 +144,27 @@ class Graph:
         return best
 
     def __repr__(self) -> str:
-        return "Graph(…)"  # its size may be private
+        return "Graph(…)"  # the size may be private
 
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def check_shape(edges: Any) -> None:
-    """Refuse what cannot be a list of pairs, by its type and never by what is in it."""
+    """Reject what cannot be a list of pairs, by its type and never by its contents."""
     if isinstance(edges, str | bytes | Mapping) or not isinstance(edges, Iterable):
         raise Invalid("edges must be pairs of names, as in [(1, 2), (2, 3)]")
     if not isinstance(edges, np.ndarray) and any(
         hasattr(edges, name) for name in ("columns", "to_numpy", "__array__", "__arrow_c_stream__")
     ):
         raise Invalid(
-            "a data frame is not a list of pairs: open it with discreet.graph(frame, source=…, target=…), or give its rows as pairs, "
-            "as in list(zip(frame['source'], frame['target']))"
+            "a data frame is not a list of pairs: open it with discreet.graph(frame, source=…, target=…), or pass "
+            "list(zip(frame['source'], frame['target']))"
         )
 
 
 def masked_as_none(values: Any) -> Any:
-    """An array with None where a mask hides something; anything else as it is."""
+    """An array with None in place of masked entries; anything else unchanged."""
     if not np.ma.isMaskedArray(values):
         return values
     shown = np.array(values.data, object)
@@ -171,7 +173,7 @@ def masked_as_none(values: Any) -> Any:
 
 
 def is_pair(pair: Any) -> bool:
-    """Whether something is read as an edge; what is not is dropped."""
+    """Whether an entry is read as an edge; other entries are dropped."""
     if isinstance(pair, np.ndarray):
         return bool(pair.shape == (2,))
     return isinstance(pair, tuple | list | set | frozenset) and len(pair) == 2
@@ -184,20 +186,20 @@ def _objects(values: list[Any]) -> NDArray[Any]:
 
 
 def _column(values: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers stay as they are; everything else is looked at one by one, and what a mask hides is missing."""
+    """An array of whole numbers unchanged; anything else as objects, with None in place of masked entries."""
     values = masked_as_none(values)
     return values if values.dtype.kind == "i" else values.astype(object)
 
 
 def _numbered(values: NDArray[Any]) -> tuple[Integers, Hashes]:
-    """A number for each name, −1 for what is missing, and the hash of each number's name. Numbers grow with names."""
+    """A number for each name (−1 if missing), and the hash of each number's name. Numbers increase with names."""
     if values.dtype.kind == "i":
         wholes, codes = np.unique(values.astype(np.int64), return_inverse=True)
         return codes.astype(np.int64), _mixed(wholes.astype(np.uint64))
     known: dict[tuple[type, Any], int | str | None] = {}
     names: list[int | str | None] = []
     for value in values.tolist():
-        if type(value) is str or type(value) is int:  # of other types equal values may have different texts
+        if type(value) is str or type(value) is int:  # equal values of other types may have different texts
             if (type(value), value) not in known:
                 known[type(value), value] = node_name(value)
             names.append(known[type(value), value])
@@ -214,12 +216,12 @@ def _numbered(values: NDArray[Any]) -> tuple[Integers, Hashes]:
 
 
 def node_name(value: Any) -> int | str | None:
-    """One name, read by itself: a whole number of 64 bits, a text that says what else it is, or None where it is missing."""
+    """One name: a 64-bit whole number, a text that states its type and value, or None if it is missing."""
     if value is None or value is np.ma.masked:
         return None
     try:
         if isinstance(value, str):
-            return f"text {str.__str__(value)}"  # a member of an enumeration equals its value
+            return f"text {str.__str__(value)}"  # an enumeration member equals its value
         if isinstance(value, int | float | Fraction | Decimal | np.integer | np.floating | np.bool_):
             if value != value:
                 return None
@@ -227,13 +229,13 @@ def node_name(value: Any) -> int | str | None:
                 return f"number {float(value)}"
             number = Fraction(*value.as_integer_ratio()) if not isinstance(value, np.integer | np.bool_) else Fraction(int(value))
             return int(number) if number.denominator == 1 and -(2**63) <= number < 2**63 else f"number {number}"
-        return _other_name(value) if value == value else None  # missing values of other libraries equal nothing
-    except Exception:  # a name that cannot be written is no name; which error it was would tell something about it
+        return _other_name(value) if value == value else None  # missing values of other libraries do not equal themselves
+    except Exception:  # an unreadable name is missing; an error would reveal something about it
         return None
 
 
 def _other_name(value: Any) -> str | None:
-    """A name that is neither number nor text: one spelling for all values that are equal, or None where there is none."""
+    """The text of a name that is neither number nor text: one text for all equal values, or None if there is no such text."""
     match value:
         case tuple():
             parts = [node_name(part) for part in value]
@@ -242,17 +244,17 @@ def _other_name(value: Any) -> str | None:
             return f"bytes {bytes(value).hex()}"
         case UUID():
             return f"uuid {value.hex}"
-        case datetime.datetime():  # also of pandas, which has nanoseconds; one with a zone equals those of the same instant
+        case datetime.datetime():  # also pandas timestamps, with nanoseconds; with a time zone, equality is by instant
             zone = "" if value.utcoffset() is None else " in UTC"
-            moment = value.astimezone(datetime.UTC).replace(tzinfo=None) if zone else value
-            return f"moment {moment.isoformat()}{zone}"
+            local = value.astimezone(datetime.UTC).replace(tzinfo=None) if zone else value
+            return f"moment {local.isoformat()}{zone}"
         case datetime.date():
             return f"day {value.isoformat()}"
-    return None  # also a lone moment of numpy, which equals a day and a time that are not equal
+    return None  # including numpy.datetime64, which may equal a date and a timestamp that are not equal to each other
 
 
 def _mixed(words: Hashes) -> Hashes:
-    """Scatter 64-bit words one to one (the finaliser of splitmix64)."""
+    """A bijective hash of 64-bit words (the finaliser of splitmix64)."""
     x = words + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

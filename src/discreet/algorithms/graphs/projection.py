@@ -1,4 +1,4 @@
-"""Bound the degrees of a graph, so that one node changes little; and find a good bound privately."""
+"""Limit the degrees of a graph, so that one node has bounded influence; and choose a good limit privately."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from discreet.noise.bits import Bits
 
 
 def project(graph: Graph, most: int) -> Graph:
-    """Add the edges one by one in the canonical order, each if both its ends have fewer than `most` edges so far.
+    """Add the edges one by one in the canonical order, each only if both ends have fewer than `most` edges at that point.
 
     Theorem (Day, Li & Lyu 2016; the proof is ours).
-        Take away a node v, which had k ≤ most edges in the projection. The degrees of all other nodes in the projection move by at most k
-        in all (ℓ₁), and the number of edges falls by 0, 1, … or k.
+        Remove a node v that had k ≤ most edges in the projection. The degrees of all other nodes in the projection change by at most k in
+        total (ℓ₁), and the number of edges decreases by 0, 1, … or k.
 
     Proof.
-        Project with v and without it, side by side: the order is the same for the edges that both have. Let s(u) be by how much u's degree
-        is larger with v. An edge of v that is added moves one s(u) by 1, and there are k of these. Another edge that both or none add
-        changes no s. If only one of the two adds it, in the other one end is full already: there s points the other way, and comes nearer
-        to 0 by 1, while the other end's s moves by 1. So Σ|s| ≤ k. Twice the difference in edges is k + Σs, which lies in 0 … 2k.
+        Project with v and without it, side by side: the order is the same for the edges that both have. Let s(u) be the degree of u with v
+        minus that without v. An edge of v that is added changes one s(u) by 1, and there are k of these. Another edge that both or neither
+        add changes no s. If only one of the two adds it, then in the other one end is already full: there the sign of s is opposite to the
+        change, so s moves towards 0 by 1, while the other end's s changes by 1. So Σ|s| ≤ k. Twice the difference in edges is k + Σs,
+        which lies in 0 … 2k.
     """
     return graph.keep(kept_by(graph, most)) if (graph.degrees > most).any() else graph
 
@@ -39,7 +40,7 @@ def project(graph: Graph, most: int) -> Graph:
 def kept_by(graph: Graph, most: int) -> NDArray[np.bool_]:
     """Which edges the projection keeps."""
     degrees = graph.degrees
-    full = degrees > most  # only these nodes can ever be full
+    full = degrees > most  # only these nodes can reach the limit
     kept = np.ones(graph.size, np.bool_)
     doubtful = np.flatnonzero(full[graph.ends].any(axis=1))
     room = np.where(full, most, degrees).tolist()
@@ -55,19 +56,19 @@ def kept_by(graph: Graph, most: int) -> NDArray[np.bool_]:
 @final
 @frozen(kw_only=True)
 class DegreeBound(Mechanism[int]):
-    """Find how many edges of one node should count, among 1, 2, 4, … up to the power of two that `largest` reaches.
+    """Choose a degree limit privately, among 1, 2, 4, … up to the largest power of two that is at most `largest`.
 
-    The first bound t is taken whose double would bring fewer than t/count_epsilon + 2t·margin edges more. With count_epsilon = ε of a count to come,
-    t/count_epsilon is what its noise would grow by; the margin, twice the scale of the search's own noise, makes it rare that the search goes on
-    for no reason, which would double the noise again and again.
+    The search takes the first limit t for which 2t would add fewer than t/count_epsilon + 2t·margin edges. With count_epsilon the ε of a
+    later count, t/count_epsilon is the growth of that count's noise. The margin, twice the scale of the search's own noise, makes it rare
+    that the search continues without need, which would double the noise again and again.
 
     Theorem (Dwork & Roth 2014, sec. 3.6, on the theorem of `project`).
-        Let e(t) be the number of edges that are left by the bound t. One node moves e(t) by 0 … t and e(2t) by 0 … 2t, in the same
-        direction, so (e(t) − e(2t))/2t by at most 1. `SparseVector` finds the first of these above −1/(2·count_epsilon) − margin, for ε.
+        Let e(t) be the number of edges left by the limit t. One node changes e(t) by 0 … t and e(2t) by 0 … 2t, in the same direction, so
+        (e(t) − e(2t))/2t by at most 1. `SparseVector` finds the first of these above −1/(2·count_epsilon) − margin, for ε.
 
     Accuracy.
-        With probability `confidence`, for the bound t that is found doubling brings at most t/count_epsilon + 2t·(margin + `error`) edges more, and
-        for every smaller t at least t/count_epsilon + 2t·(margin − `error`); how many bounds are tried is known, so size need not be given.
+        With probability `confidence`, for the chosen limit t doubling adds at most t/count_epsilon + 2t·(margin + `error`) edges, and for
+        every smaller t at least t/count_epsilon + 2t·(margin − `error`). The number of limits tried is known, so `size` is ignored.
 
     >>> star = Graph.of([(0, i) for i in range(1, 60)] + [(100 + i, 101 + i) for i in range(3000)])
     >>> DegreeBound(epsilon=50, count_epsilon="1/10").release(star)
@@ -80,12 +81,12 @@ class DegreeBound(Mechanism[int]):
 
     @property
     def bounds(self) -> tuple[int, ...]:
-        """The bounds among which one is chosen."""
+        """The candidate limits."""
         return tuple(2**i for i in range(self.largest.bit_length()))
 
     @property
     def margin(self) -> Fraction:
-        """How many edges, as a part of 2t, are given up so as not to go on for no reason."""
+        """The edges given up, as a share of 2t, so that the search does not continue without need."""
         return 2 * SparseVector(epsilon=self.epsilon, threshold=0).scales[1]
 
     @property

@@ -1,4 +1,4 @@
-"""How many triangles a graph has."""
+"""The number of triangles of a graph."""
 
 from __future__ import annotations
 
@@ -25,25 +25,27 @@ from discreet.noise.bits import Bits
 @final
 @frozen(kw_only=True)
 class TriangleCount(Mechanism[int]):
-    """Count the triangles, with noise as wide as the graph at hand needs; where nodes are protected, among nodes of at most `most` edges.
+    """Count the triangles, with noise scaled to the graph; if nodes are protected, only triangles among nodes of degree at most `most`.
 
     Theorem (Nissim, Raskhodnikova & Smith 2007; Zhang et al. 2015; for nodes after Kasiviswanathan, Nissim, Raskhodnikova & Smith 2013).
-        Edges: let c be the largest number of common neighbours of two nodes, or `least` = 2/ε if that is more. One edge moves the
-        triangles by at most c, and c by at most 1; so Iₜ = c + t is a `LadderDistribution`, and its rate may be `steepest`.
+        Edges: let c be the largest number of common neighbours of two nodes, or `least` = 2/ε if that is more. One edge changes the number
+        of triangles by at most c, and c by at most 1; so Iₜ = c + t meets the conditions of `LadderDistribution`, and its rate may be
+        `steepest`.
         Nodes: let m be `most`, T = m(m − 1)/2, and n(t) the sum of l(l − 1)/2 over all nodes with m − t … m + t + 1 edges, where l, at most
-        m, is how many neighbours have at most m + t + 1. Iₜ = T + n(t) + t(T + m² − 1) + (m − 1)t(t − 1)/2 is a `LadderDistribution` for the triangles
-        that count.
+        m, is the number of neighbours with at most m + t + 1 edges. Iₜ = T + n(t) + t(T + m² − 1) + (m − 1)t(t − 1)/2 meets them for the
+        triangles that are counted.
 
     Proof for nodes.
-        Let y be the graph x with one node v more, so no degree of x falls and none rises by more than 1. It brings at most T triangles, if
-        it counts; and takes away those of its neighbours that had m edges, which are between neighbours that count: at most n(0) of
-        either graph. n(t) of x is at most n(t + 1) of y, as whoever is looked at still is. n(t) of y is at most n(t + 1) of x and T for v
-        itself and m − 1 for each neighbour that v was counted for; then v has at most m + t + 1 edges: T + (m − 1)(m + t + 1) in all.
+        Let y be the graph x with one additional node v, so no degree of x falls and none rises by more than 1. The node v adds at most T
+        triangles, if it is within the limit; and it removes those of its neighbours that had m edges, which are between neighbours within
+        the limit: at most n(0) of either graph. n(t) of x is at most n(t + 1) of y, because every node that is included still is. n(t) of y
+        is at most n(t + 1) of x plus T for v itself plus m − 1 for each neighbour for which v was counted; then v has at most m + t + 1
+        edges: T + (m − 1)(m + t + 1) in total.
 
     Accuracy.
         Edges: `error(confidence, size=c)` is the exact quantile for a graph where c is `size`; it grows with c (checked, not proven).
-        Nodes: `error(confidence, size=n)` holds for every graph of n nodes, and is far too large if few have about `most` edges.
-        Triangles that do not count are a bias, which is not known.
+        Nodes: `error(confidence, size=n)` holds for every graph of n nodes, and is far too large if few have about `most` edges. Triangles
+        beyond the limit are a bias of unknown size.
 
     >>> friends = [(a, b) for a in range(40) for b in range(a)]                     # all of 40 people: 9880 triangles
     >>> abs(TriangleCount(epsilon=5).release(friends) - 9880) < 400
@@ -58,9 +60,9 @@ class TriangleCount(Mechanism[int]):
 
     def __attrs_post_init__(self) -> None:
         if self.protects == "node" and (self.most is None or self.most < 2):
-            raise Invalid("say how many edges a node may have that counts, at least 2: most=…")
+            raise Invalid("node protection needs a degree limit of at least 2: pass most=10")
         if self.protects == "edge" and self.most is not None:
-            raise Invalid("where edges are protected every triangle counts: leave most out")
+            raise Invalid("edge protection needs no degree limit: leave most out")
 
     @property
     def loss(self) -> Loss:
@@ -68,17 +70,17 @@ class TriangleCount(Mechanism[int]):
 
     @property
     def least(self) -> int:
-        """Where edges are protected, steps are not narrower than this: then they can be taken faster."""
+        """The least step width if edges are protected; wider steps allow a steeper rate."""
         return math.ceil(2 / self.epsilon)
 
     @property
     def rate(self) -> Fraction:
-        """By how much ln of the chances falls from rung to rung."""
+        """The decrease of the log-probability from rung to rung."""
         return steepest(self.epsilon, self.least) if self.protects == "edge" else self.epsilon / 2
 
     @property
     def _each(self) -> int:
-        """The most triangles that a node which counts can be in."""
+        """The largest number of triangles of a node within the limit."""
         most = self.most or 0
         return most * (most - 1) // 2
 
@@ -86,7 +88,7 @@ class TriangleCount(Mechanism[int]):
         level, count = exact.confidence_level(confidence), exact.whole(size, "size", least=0)
         if self.protects == "edge":
             return float(LadderDistribution((Piece(0, max(count, self.least), 1),), self.rate).quantile(level))
-        # all steps between those with nobody and with everybody near `most`: the far ones large and the near ones small is worst
+        # steps lie between those with no node and with all nodes near `most`; the worst case has wide far steps and narrow near ones
         fewest, widest = (LadderDistribution((self._piece(0, near),), self.rate) for near in (0, count * self._each))
         with exact.precision(192):
             k, miss = 1, ball(1 - level)
@@ -106,26 +108,27 @@ class TriangleCount(Mechanism[int]):
         return self.exact(graph) + self.ladder(graph).sample(bits)
 
     def exact(self, graph: Graph) -> int:
-        """The count without noise, which is private."""
+        """The count without noise; it is private."""
         if self.most is None or not graph.size:
             return graph.triangles()
         low = graph.degrees <= self.most
         return graph.keep(low[graph.ends[:, 0]] & low[graph.ends[:, 1]]).triangles()
 
     def ladder(self, graph: Graph) -> LadderDistribution:
-        """The noise that a graph needs, which is private."""
+        """The noise distribution for a graph; it is private."""
         if self.most is None:
             return LadderDistribution((Piece(0, max(graph.most_common_neighbours(), self.least), 1),), self.rate)
         near = dict(zip(*(part.tolist() for part in self._near(graph)), strict=True))
         return LadderDistribution(tuple(self._piece(t, n) for t, n in ({0: 0} | near).items()), self.rate)
 
     def _near(self, graph: Graph) -> tuple[Integers, Integers]:
-        """The t at which n(t) grows, in order, and what it grows to.
+        """The t at which n(t) grows, in increasing order, and n(t) at each.
 
-        The neighbours of a node are ranked by when they are looked at: the j-th adds j − 1 pairs, as soon as the node is looked at too.
+        The neighbours of a node are ranked by the t at which they are included: the j-th adds j − 1 pairs, once the node itself is
+        included.
         """
         most, degrees = self.most or 0, graph.degrees
-        high = np.maximum(degrees - most - 1, 0)  # the t from which on a node is low enough
+        high = np.maximum(degrees - most - 1, 0)  # the least t at which a node's degree is low enough
         node, other = np.concatenate([graph.ends, graph.ends[:, ::-1]]).T
         order = np.lexsort((high[other], node))
         node, since = node[order], high[other][order]
@@ -142,7 +145,7 @@ class TriangleCount(Mechanism[int]):
 
 
 def _share(fewest: LadderDistribution, widest: LadderDistribution, k: int) -> Any:
-    """At most this is the chance of a rung above k, when each step is between those of two ladders."""
+    """An upper bound on the probability of a rung above k, if each step lies between those of the two distributions."""
     whole = 1 + 2 * widest.weights()[0]
     above = widest.beyond(k) * whole
     below = 2 * fewest.weights()[0] - fewest.beyond(k) * (1 + 2 * fewest.weights()[0])

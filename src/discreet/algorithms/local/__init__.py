@@ -1,1 +1,1 @@
-"""The local model: each person randomises before anything is collected."""
+"""The local model: each person randomises their own value before it is collected."""

@@ -1,4 +1,4 @@
-"""Ways to randomise a choice: each report names some choices, the true one more often than any other."""
+"""Local randomizers: each report names a set of choices, the true one more often than any other."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from discreet.noise.refine import Integers
 from discreet.noise.uniform import uniforms
 
 Name = Literal["randomized response", "subset", "unary"]
-Reports = NDArray[np.bool_]  # a row for each person: which choices the report names
+Reports = NDArray[np.bool_]  # one row per person: which choices the report names
 
-_CELLS = 1 << 20  # of a table of coins at a time
+_CELLS = 1 << 20  # coins drawn at a time
 
 
 class LocalRandomizer(ABC):
-    """A law of reports for each of k choices; reports are sets of choices."""
+    """A distribution of reports for each of k choices; a report is a set of choices."""
 
     epsilon: Fraction
     k: int
@@ -36,41 +36,41 @@ class LocalRandomizer(ABC):
     @property
     @abstractmethod
     def name(self) -> Name:
-        """What it is called."""
+        """The method's name."""
 
     @property
     @abstractmethod
     def loss(self) -> Loss:
-        """What a report costs whoever sends it; neighbours are any two choices."""
+        """The loss of one report for its sender; any two choices are neighbours."""
 
     @abstractmethod
     def probabilities(self) -> tuple[Ball, Ball]:
-        """The probability that a report names the true choice, and that it names a given other one."""
+        """The probabilities that a report names the true choice, and that it names a given other choice."""
 
     @abstractmethod
     def mass(self, true: int, report: Collection[int]) -> Ball:
-        """The probability of a report, as a set of choices."""
+        """The probability of a report, given as a set of choices."""
 
     @abstractmethod
     def draw(self, true: Integers, bits: Bits) -> Reports:
-        """Randomise everybody's choice."""
+        """Randomise each person's choice."""
 
     @property
     @abstractmethod
     def named(self) -> int | None:
-        """How many choices each report names, where that is always the same."""
+        """The number of choices each report names, if it is fixed."""
 
 
 @final
 @frozen
 class SubsetSelection(LocalRandomizer):
-    """Name d choices: the true one and d − 1 others with probability d·e^ε/(d·e^ε + k − d), otherwise d others, all at random.
+    """Name d choices: the true one and d − 1 others with probability d·e^ε/(d·e^ε + k − d), otherwise d others, all uniformly.
 
     Theorem (Wang, Huang, Wang, Nie, Xiao, Yang, Li & Qiao 2016; Ye & Barg 2018).
-        Every report that names the true choice has the same probability, e^ε times that of every other: it is ε-DP. With d near
-        k/(e^ε + 1) no other randomizer has a smaller error, up to lower order. With d = 1 it is randomised response. The loss between two choices
-        is ε where the report names the first alone, −ε where it names the second alone, else 0. The first has probability
-        p·(k − d)/(k − 1) = e^ε/w for p as above and w = (k − 1)·(e^ε/(k − d) + 1/d), and the second e^(−ε) times that: `Response`.
+        Every report that names the true choice has the same probability, e^ε times that of every other report: it is ε-DP. With d near
+        k/(e^ε + 1) no other randomizer has a smaller error, up to lower order. With d = 1 it is randomised response. The loss between two
+        choices is ε where the report names only the first, −ε where it names only the second, else 0. The first has probability p·(k −
+        d)/(k − 1) = e^ε/w for p as above and w = (k − 1)·(e^ε/(k − d) + 1/d), and the second e^(−ε) times that: `Response`.
     """
 
     epsilon: Fraction = field(repr=str)
@@ -113,25 +113,25 @@ class SubsetSelection(LocalRandomizer):
 
     def _fill(self, true: Integers, reports: Reports, bits: Bits) -> None:
         everyone = np.arange(len(true))
-        tell = below(bits.words(len(true)), np.full(len(true), threshold(self._truth), np.uint64), lambda _: self._truth(), bits)
+        is_true = below(bits.words(len(true)), np.full(len(true), threshold(self._truth), np.uint64), lambda _: self._truth(), bits)
         others = (true[:, None] + np.arange(1, self.k)) % self.k
-        for place in range(self.d):  # the first d of a shuffle
+        for place in range(self.d):  # the first d steps of a Fisher–Yates shuffle
             swap = place + uniforms(self.k - 1 - place, len(true), bits)
             others[everyone, place], others[everyone, swap] = others[everyone, swap], others[everyone, place]
             reports[everyone, others[:, place]] = True
-        reports[everyone[tell], others[tell, self.d - 1]] = False  # the truth takes the place of the last
-        reports[everyone[tell], true[tell]] = True
+        reports[everyone[is_true], others[is_true, self.d - 1]] = False  # the true choice replaces the last one
+        reports[everyone[is_true], true[is_true]] = True
 
 
 @final
 @frozen
 class UnaryEncoding(LocalRandomizer):
-    """Name the true choice with probability 1/2, and each other one with probability 1/(e^ε + 1), independently.
+    """Name the true choice with probability 1/2, and each other choice with probability 1/(e^ε + 1), independently.
 
     Theorem (Wang, Blocki, Li & Jha 2017, optimised unary encoding).
         Two choices differ in two of the k coins. Their ratios are at most (1/2)/(1/(e^ε + 1)) and (1 − 1/(e^ε + 1))/(1/2), with the product
-        e^ε: it is ε-DP. Of all such coins these have the least variance for rare choices, 4e^ε/(n(e^ε − 1)²). The loss between two
-        choices is ±ε where the report names one of the two alone, with probabilities e^ε/w and 1/w for w = 2(e^ε + 1), else 0: `Response`.
+        e^ε: it is ε-DP. Of all such coins these have the least variance for rare choices, 4e^ε/(n(e^ε − 1)²). The loss between two choices
+        is ±ε where the report names exactly one of the two, with probabilities e^ε/w and 1/w for w = 2(e^ε + 1), else 0: `Response`.
     """
 
     epsilon: Fraction = field(repr=str)
@@ -173,21 +173,21 @@ class UnaryEncoding(LocalRandomizer):
 
 
 def worst_variance(randomizer: LocalRandomizer) -> float:
-    """The largest variance that one person's report may bring to an estimated share; public, so floats will do."""
+    """The largest contribution of one report to the variance of an estimated share; it is public, so floats suffice."""
     with exact.precision(128):
         p, q = randomizer.probabilities()
         return max(float(exact.upper(x * (1 - x) / (p - q) ** 2)) for x in (p, q))
 
 
 def total_variance(randomizer: LocalRandomizer) -> float:
-    """What one person's report brings to the variances of all k shares together: the same whatever the true shares are."""
+    """The contribution of one report to the summed variances of all k shares; it does not depend on the true shares."""
     with exact.precision(128):
         p, q = randomizer.probabilities()
         return float(exact.upper((p * (1 - p) + (randomizer.k - 1) * q * (1 - q)) / (p - q) ** 2))
 
 
 def best_randomizer(epsilon: Fraction, k: int, method: str) -> LocalRandomizer:
-    """The randomizer of this name; of subsets the best size, and of all randomizers, for "auto", the least variance of all shares together."""
+    """The randomizer of this name, with the best subset size; for "auto", the one with the least total variance."""
     middle = exact.bounds(lambda: k / (1 + ball(epsilon).exp()))[0]
     sizes = sorted({min(max(int(middle) + more, 1), k - 1) for more in (0, 1)})
     subset = min((SubsetSelection(epsilon, k, d) for d in sizes), key=total_variance)

@@ -1,1 +1,1 @@
-"""Synthetic tables: marginals are measured with exact noise, a model is fitted to them, and rows are made of the model."""
+"""Synthetic tables: measure marginals with exact noise, fit a model to them, and generate rows from the model."""

@@ -1,4 +1,4 @@
-"""AIM: choose the marginal that the model gets most wrong, measure it, fit again, until the budget is spent."""
+"""AIM: select the marginal that the model fits worst, measure it, fit again, until the budget is spent."""
 
 from __future__ import annotations
 
@@ -23,35 +23,37 @@ from discreet.algorithms.marginals.workload import Workload
 
 Floats = NDArray[np.float64]
 _HALF_NORMAL = sqrt(2 / pi)  # E|Z|
-_POOR, _AGAIN = 0.15, Fraction(1, 4)  # columns that are off by a larger share of all records are measured again, for so much of the budget
-_MOST = 10**6  # numbers in a model; more would take long
+_POOR, _AGAIN = 0.15, Fraction(1, 4)  # if columns have a larger relative error, they are measured again for this share of the budget
+_MOST = 10**6  # numbers in a model; more would be slow
 
 
 @final
 @frozen(kw_only=True)
 class AIM:
-    """Measure adaptively (McKenna, Mullins, Sheldon & Miklau 2022).
+    """Measure marginals adaptively (McKenna, Mullins, Sheldon & Miklau 2022).
 
-    First every column by itself, and once more if that was mostly noise. Then each round chooses one marginal of the workload's closure by
-    the exponential mechanism, score weight·(‖counts − model‖₁ − √(2/π)·σ·cells), measures it with Gaussian noise, and fits the model again.
-    When a measurement changed the model by no more than its noise, the next rounds pay four times as much.
+    First measure every single column, and once more if the result was mostly noise. Then each round selects one marginal of the workload's
+    closure by the exponential mechanism, with score weight·(‖counts − model‖₁ − √(2/π)·σ·cells), measures it with Gaussian noise, and fits
+    the model again. When a measurement changed the model by no more than its noise, later rounds spend four times as much.
 
     Theorem (adaptive composition in ρ or μ²).
-        Whatever is chosen, all steps together cost no more than the budget: each is priced before it is used, the last takes what is left.
+        Whatever is selected, all steps together cost no more than the budget: each is priced before it is used, and the last takes what is
+        left.
 
     Proof.
-        Scores are whole numbers: the model's counts are to_counts before they meet the data's. One unit moves a marginal by at most Δ in ℓ₁,
-        so it moves each score by weight·Δ at most, some up and some down: the exponential mechanism pays for 2·max weight·Δ (not half of
-        it: the scores are not monotone), ε²/8 in ρ. A marginal moves by the stated ℓ₂ length, which prices Gaussian noise.
+        Scores are whole numbers: the model's counts are rounded before they are compared with the data's. One unit changes a marginal by at
+        most Δ in ℓ₁, so it changes each score by at most weight·Δ, some up and some down: the exponential mechanism is charged for 2·max
+        weight·Δ (not half of it: the scores are not monotone), ε²/8 in ρ. A marginal changes by at most the stated ℓ₂ sensitivity, which
+        prices Gaussian noise.
 
     Accuracy.
-        No bound is known before the run; benchmarks/synthetic.py measures it on public tables.
+        No bound is known before the run; benchmarks/synthetic.py measures the error on public tables.
     """
 
     budget: MeasurementBudget
     workload: Workload
-    rounds: int | None = None  # as many are planned for; None for 16 for each column
-    selection: Fraction = Fraction(1, 10)  # share of a round's price that its choice costs
+    rounds: int | None = None  # planned number of rounds; None for 16 per column
+    selection: Fraction = Fraction(1, 10)  # share of a round's price spent on the selection
     most_cells: int = field(default=_MOST)
 
     def run(self, counts: Counts, progress: Progress = quiet) -> Result:
@@ -87,22 +89,22 @@ class AIM:
         return Result("aim", model, tuple(measured), tuple(spending.losses), self.budget.loss)
 
     def _candidates(self, closure: Mapping[Clique, int], cliques: Sequence[Clique], used: float) -> list[Clique]:
-        """Marginals whose model is not too large for how much is spent; those that are measured already always fit."""
+        """Marginals whose model is not too large for the share of the budget that is spent; measured ones always qualify."""
         domain, known = self.workload.domain, set(cliques)
         return [clique for clique in closure if clique in known or tree_cells(domain, [*cliques, clique]) <= self.most_cells * used]
 
 
 def _column_error(measured: Sequence[NoisyMeasurement]) -> float:
-    """By which share of all records columns by themselves are off, on average, by what was released of them."""
+    """The average error of the single columns, as a share of all records, computed from released numbers."""
     total = total_of(measured)
     return sum(_HALF_NORMAL * one.deviation * one.values.size for one in measured) / len(measured) / total
 
 
 def _scores(held: Marginals, estimates: Mapping[Clique, Integers], weights: Mapping[Clique, int], noise: float) -> Integers:
-    """How wrong the model is about each candidate beyond what noise alone would be, weighted; whole numbers."""
+    """The weighted error of the model on each candidate in excess of the noise's expected error; whole numbers."""
     found = []
     for clique, estimate in estimates.items():
         expected = round(_HALF_NORMAL * noise * estimate.size)
         score = weights[clique] * (distance(held[clique], estimate) - expected)
-        found.append(min(max(score, -(2**62)), 2**62))  # which moves no two scores further apart
+        found.append(min(max(score, -(2**62)), 2**62))  # clamping is 1-Lipschitz
     return np.array(found, np.int64)

@@ -1,8 +1,8 @@
 """Belief propagation: the marginals of a log-linear model over a junction tree, computed exactly.
 
-Every clique's columns ascend, so that a smaller clique's array fits a larger one's by inserting axes of length 1. Upward each clique is
-exponentiated once, less its largest entries; downward beliefs are corrected by the quotient of the separators' marginals (Lauritzen &
-Spiegelhalter 1988, Jensen et al. 1990), without another exponential.
+The columns of every clique are in ascending order, so a smaller clique's array broadcasts to a larger one's by inserting axes of length 1.
+In the upward pass each clique is exponentiated once, after subtracting its largest entries. In the downward pass beliefs are corrected by
+the quotient of the separators' marginals (Lauritzen & Spiegelhalter 1988, Jensen et al. 1990), without another exponential.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ Floats = NDArray[np.float64]
 
 
 def fitting(domain: Domain, part: Clique, whole: Clique) -> tuple[int, ...]:
-    """The shape with which a part's array fits the whole's."""
+    """The shape with which the part's array broadcasts to the whole's."""
     return tuple(domain.sizes[i] if i in part else 1 for i in whole)
 
 
 def axes_without(part: Clique, whole: Clique) -> tuple[int, ...]:
-    """The axes of the whole that are summed over for the part."""
+    """The axes of the whole that are summed out for the part."""
     return tuple(axis for axis, i in enumerate(whole) if i not in part)
 
 
 @final
 class Beliefs:
-    """The marginals of all maximal cliques for given potentials; the calculation's shape is worked out once."""
+    """The marginals of all maximal cliques for given potentials; the shapes are computed once."""
 
     def __init__(self, tree: JunctionTree, cliques: Sequence[Clique]) -> None:
         domain = tree.domain
@@ -51,22 +51,22 @@ class Beliefs:
 
     @property
     def size(self) -> int:
-        """How many potentials there are."""
+        """The number of potentials."""
         return int(self._ends[-1])
 
     def split(self, flat: Floats) -> list[Floats]:
-        """One array for each clique from all potentials in a row."""
+        """Split all potentials, as one vector, into one array per clique."""
         return [flat[a:b].reshape(shape) for a, b, shape in zip(self._ends, self._ends[1:], self._shapes, strict=False)]
 
     def of(self, potentials: Floats) -> tuple[float, list[Floats]]:
-        """The logarithm of the sum of all weights, and the marginal of each maximal clique."""
+        """The log of the total weight, and the marginal of each maximal clique."""
         logs = [np.zeros(shape) for shape in self._whole]
         for theta, home, fit in zip(self.split(potentials), self.homes, self._fits, strict=True):
             logs[home] += theta.reshape(fit)
         up: dict[int, Floats] = {}
         weights: list[Floats] = [np.empty(0)] * len(logs)
         for parent, child, out, _, _, fit in reversed(self._steps):
-            top = logs[child].max(axis=out, keepdims=True)  # for each value of the separator by itself, so that none underflows
+            top = logs[child].max(axis=out, keepdims=True)  # separately for each value of the separator, so that none underflows
             weights[child] = np.exp(logs[child] - top)
             up[child] = weights[child].sum(axis=out)
             logs[parent] += np.log(up[child]).reshape(fit) + top.reshape(fit)
@@ -76,10 +76,10 @@ class Beliefs:
         weights[0] /= total
         for parent, child, _, fit, out, _ in self._steps:
             above = weights[parent].sum(axis=out)
-            weights[child] *= (above / up[child]).reshape(fit)  # at least 1 is below
+            weights[child] *= (above / up[child]).reshape(fit)  # the denominator is at least 1
         return highest + float(np.log(total)), weights
 
     def evaluate(self, potentials: Floats) -> tuple[float, Floats]:
-        """The logarithm of the sum of all weights, and the marginals of the cliques, all in a row."""
+        """The log of the total weight, and the marginals of the cliques as one vector."""
         log_total, beliefs = self.of(potentials)
         return log_total, np.concatenate([beliefs[home].sum(axis=out).ravel() for home, out in zip(self.homes, self._sums, strict=True)])

@@ -1,4 +1,4 @@
-"""Any marginal of a calibrated junction tree, also of columns that no clique holds together."""
+"""Any marginal of a calibrated junction tree, including columns that no clique holds together."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.junction_tree import JunctionTree
 
 Floats = NDArray[np.float64]
-_TINY = 1e-290  # probabilities below this are nothing
+_TINY = 1e-290  # smaller probabilities are treated as 0
 
 
 @final
 class Calibrated:
-    """The cliques' marginals, and a memory of what was asked on the way.
+    """The cliques' marginals, and a cache of conditional distributions.
 
-    A marginal is gathered at the clique nearest to its columns: each column that is not there lies beyond one edge, and what is needed of
-    it is its distribution given the edge's separator, which is computed once and kept.
+    A marginal is gathered at the clique nearest to its columns. Each missing column lies beyond one edge, and its distribution given the
+    edge's separator is computed once and cached.
     """
 
     def __init__(self, tree: JunctionTree, beliefs: Sequence[Floats]) -> None:
@@ -43,7 +43,7 @@ class Calibrated:
         return np.asarray(found.transpose([order.index(i) for i in clique]), order="C")
 
     def _distances(self, column: int) -> list[int]:
-        """How many edges each clique is away from one that holds a column."""
+        """The distance of each clique, in edges, from the nearest clique that holds a column."""
         far = [0 if column in clique else -1 for clique in self.tree.cliques]
         ring = [i for i, d in enumerate(far) if d == 0]
         while ring:
@@ -69,7 +69,7 @@ class Calibrated:
         return self._parts[home, part]
 
     def _gathered(self, home: int, wanted: Clique, behind: int | None, given: Clique) -> tuple[Floats, Clique]:
-        """The distribution of `given` and what is wanted of this part of the tree, and the order of its axes."""
+        """The joint distribution of `given` and the wanted columns of this part of the tree, and the order of its axes."""
         clique = self.tree.cliques[home]
         missing = [i for i in wanted if i not in clique]
         branches = []
@@ -90,7 +90,7 @@ class Calibrated:
         return found, order
 
     def _message(self, here: int, there: int, separator: Clique, wanted: Clique) -> tuple[Floats, Clique]:
-        """The distribution of wanted columns beyond a edge, given its separator."""
+        """The distribution of the wanted columns beyond an edge, given its separator."""
         key = (here, there, wanted)
         if key not in self._given:
             joint, order = self._gathered(there, wanted, here, separator)

@@ -1,4 +1,4 @@
-"""How sure an answer is: the variance that Gaussian measurements leave to a weighted sum of cells."""
+"""Standard errors: the variance that Gaussian measurements leave in a weighted sum of cells."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.residual import BITS, contrasts
 
 Floats = NDArray[np.float64]
-# How large residuals are on public tables, as a share of n², by how many columns they have: so far off is what was not measured.
+# Typical squared size of residuals on public tables, as a share of n², by their number of columns; the error if they are not measured.
 GUESSED = (0.0, 0.3, 0.08, 0.02)
 
 
 class Certainty(NamedTuple):
-    """A standard error in records, and whether everything that the answer is made of was measured."""
+    """A standard error in records, and whether every component of the answer was measured."""
 
     error: float
     measured: bool
@@ -31,9 +31,9 @@ def certainty(
 ) -> Certainty:
     """The standard error of Σ weights × cells of a clique.
 
-    The sum splits into the clique's residuals. One that was measured, alone or inside a marginal, has the variance of the noise on it: of a
-    marginal's noise s² in each cell, s²·∏ nⱼ over the columns that are summed out. One that was not has the variance that is guessed for
-    it, as if it were 0 (see GUESSED): then the answer rests on the model, and says so.
+    The sum splits into the clique's residuals. A measured residual, alone or inside a marginal, has the variance of its noise: for a
+    marginal with noise s² in each cell, s²·∏ nⱼ over the columns that are summed out. A residual that was not measured is estimated as 0
+    and has an assumed variance (GUESSED): then the answer depends on the model, and `measured` is False.
     """
     variance, known = 0.0, True
     for k in range(len(clique) + 1):

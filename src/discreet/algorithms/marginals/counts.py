@@ -1,4 +1,4 @@
-"""Where counts come from: exact whole numbers for each cell of a marginal, private until a mechanism releases them."""
+"""Sources of counts: exact whole numbers for each cell of a marginal, private until a mechanism releases them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Marginals = Mapping[Clique, Integers]  # row-major, in units of 1/one
 
 
 def distance(counts: Integers, estimate: Integers) -> int:
-    """Σ |counts − estimate|, exactly, whatever their size; moved to 2⁶² if it lies beyond, which moves nothing further apart."""
+    """Σ |counts − estimate|, exactly for any size; clamped to 2⁶², and clamping is 1-Lipschitz."""
     apart = np.abs(counts - estimate).astype(np.uint64)
     low = np.uint64(2**32 - 1)
     return min((int((apart >> np.uint64(32)).sum()) << 32) + int((apart & low).sum()), 2**62)
@@ -30,7 +30,7 @@ def to_counts(records: NDArray[np.float64], one: int) -> Integers:
 
 
 class Counts(Protocol):
-    """A private table as its marginals."""
+    """A private table, seen through its marginals."""
 
     @property
     def domain(self) -> Domain:
@@ -38,19 +38,19 @@ class Counts(Protocol):
 
     @property
     def one(self) -> int:
-        """What a whole record counts."""
+        """The weight of one record: counts are fixed-point numbers with this denominator."""
 
     @property
     def l1_sensitivity(self) -> int:
-        """How far any marginal moves between neighbours, in ℓ₁."""
+        """The ℓ₁ sensitivity of any marginal."""
 
     @property
     def l2_sensitivity(self) -> Fraction:
-        """The same in ℓ₂."""
+        """The ℓ₂ sensitivity of any marginal."""
 
     @property
     def one_sided_sensitivity(self) -> int:
-        """The most that all cells of a marginal gain together, or that they lose: replacing a unit takes one away and adds another."""
+        """The largest total increase of a marginal's cells, or decrease: replacing a unit removes one and adds another."""
 
     def marginals(self, cliques: Sequence[Clique]) -> Private[Marginals]:
         """Count the cells of each clique."""
@@ -58,9 +58,9 @@ class Counts(Protocol):
 
 @final
 class CodedTable:
-    """A table of codes in memory, one row for each protected unit.
+    """A table of codes in memory, one row per protected unit.
 
-    One more or less moves each marginal by 1; a replaced one by 2 in ℓ₁ and √2 in ℓ₂.
+    Adding or removing a unit changes each marginal by 1; replacing one by 2 in ℓ₁ and √2 in ℓ₂.
     """
 
     def __init__(self, domain: Domain, columns: Mapping[str, Any], replace_one: bool = False) -> None:
@@ -68,10 +68,10 @@ class CodedTable:
         self.l1_sensitivity, self.one_sided_sensitivity = 2 if replace_one else 1, 1
         self.l2_sensitivity = Fraction(14143, 10000) if replace_one else Fraction(1)
         if missing := [name for name in domain.names if name not in columns]:
-            raise Invalid(f"these columns are missing: {', '.join(missing)}")
+            raise Invalid(f"columns are missing: add {', '.join(missing)}, or leave them out of the domain")
         codes = [np.asarray(columns[name]) for name in domain.names]
         if any(column.ndim != 1 or column.dtype.kind not in "iu" or len(column) != len(codes[0]) for column in codes):
-            raise Invalid("a coded table has columns of whole numbers, all of the same length")
+            raise Invalid("a coded table needs columns of whole numbers, all of the same length")
         clipped = [np.clip(column, 0, size - 1) for column, size in zip(codes, domain.sizes, strict=True)]
         self._codes: Private[list[Integers]] = Private([column.astype(np.int64) for column in clipped])
 

@@ -1,4 +1,4 @@
-"""The whole domain as one array: residuals of all cliques at once, by one matrix for each column."""
+"""The whole domain as one array: the residuals of all cliques at once, by one matrix per column."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from discreet.algorithms.marginals.residual import contrasts
 from discreet.algorithms.marginals.workload import Workload
 
 Floats = NDArray[np.float64]
-MOST_CELLS = 2**22  # so large a domain is held as one array
+MOST_CELLS = 2**22  # the largest domain that is held as one array
 
 
 @final
 class Transform:
-    """Each axis of an array over the whole domain times a matrix: sums and contrasts of its codes.
+    """Multiply each axis of an array over the whole domain by a matrix of sums and contrasts of its codes.
 
-    Transforming costs (number of cells) × (sum of the columns' sizes), however many cliques are looked at.
+    The cost is (number of cells) × (sum of the columns' sizes), for any number of cliques.
     """
 
     def __init__(self, domain: Domain, bits: int) -> None:
@@ -29,9 +29,9 @@ class Transform:
         self._matrices = [np.vstack([np.ones(size), contrasts(size, bits) / 2**bits]) for size in domain.sizes]
 
     def forward(self, array: Floats) -> Floats:
-        """Residuals of all cliques from the cells, in a row."""
+        """The residuals of all cliques from the cells, as one vector."""
         for size, matrix in zip(self.domain.sizes, self._matrices, strict=True):
-            array = np.ascontiguousarray(array.reshape(size, -1).T @ matrix.T)  # the axes go round once
+            array = np.ascontiguousarray(array.reshape(size, -1).T @ matrix.T)  # the axes rotate through once
         return array.reshape(-1)
 
     def backward(self, array: Floats) -> Floats:
@@ -41,12 +41,12 @@ class Transform:
         return array.reshape(-1)
 
     def block(self, clique: Clique) -> NDArray[np.int64]:
-        """Where a clique's residual is."""
+        """The indices of a clique's residual."""
         places = np.arange(self.domain.size).reshape(self.domain.sizes)
         return places[tuple(slice(1, None) if i in clique else 0 for i in self.domain.columns)].ravel()
 
     def weights(self, workload: Workload) -> Floats:
-        """What the squares of residuals count in the sum of all squared errors of a workload's marginals."""
+        """The weight of each squared residual in the total squared error of a workload's marginals."""
         found = np.zeros(self.domain.size)
         for clique in workload.cliques:
             for k in range(len(clique) + 1):
@@ -58,7 +58,7 @@ class Transform:
 
 @final
 class DenseResiduals:
-    """Features of a log-linear model over the whole domain: the residuals of some cliques, each a block of one transformed array."""
+    """Features of a log-linear model over the whole domain: the residuals of some cliques, as blocks of one transformed array."""
 
     def __init__(self, domain: Domain, cliques: Sequence[Clique], bits: int, base: Floats) -> None:
         self._base, self._transform = base, Transform(domain, bits)
@@ -67,16 +67,16 @@ class DenseResiduals:
 
     @property
     def size(self) -> int:
-        """How many features there are."""
+        """The number of features."""
         return len(self._index)
 
     def evaluate(self, potentials: Floats) -> tuple[float, Floats]:
-        """The logarithm of the sum of all weights, and each residual's average."""
+        """The log of the total weight, and the mean of each residual."""
         log_total, distribution = self.of(potentials)
         return log_total, self._transform.forward(distribution)[self._index]
 
     def of(self, potentials: Floats) -> tuple[float, Floats]:
-        """The logarithm of the sum of all weights, and the distribution as one array."""
+        """The log of the total weight, and the distribution as one array."""
         spread = np.zeros(self._base.size)
         spread[self._index] = potentials
         logs = self._base + self._transform.backward(spread).reshape(self._base.shape)

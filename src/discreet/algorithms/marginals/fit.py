@@ -1,4 +1,4 @@
-"""Fit a log-linear model to noisy measurements: the most plausible distribution near a first guess."""
+"""Fit a log-linear model to noisy measurements: the maximum a posteriori distribution around a prior."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-_MEMORY = 12  # pairs that L-BFGS remembers
+_MEMORY = 12  # pairs kept by L-BFGS
 _DECREASE = 1e-4
 
 
 class Features(Protocol):
-    """Numbers whose averages over a distribution are measured; the model's weights are exp(Σ potential × feature)."""
+    """Functions of a row whose means are measured; the model's weights are exp(Σ potential × feature)."""
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """The number of features."""
 
     def evaluate(self, potentials: Floats) -> tuple[float, Floats]:
-        """The logarithm of the sum of all weights, and each feature's average."""
+        """The log of the total weight, and the mean of each feature."""
 
 
 def fit(
@@ -36,12 +36,12 @@ def fit(
     steps: int,
     close: float,
 ) -> Floats:
-    """The potentials beyond `base` of the p with the least  Σ ((total·p(f) − measured)/deviation)²/2 + prior·total·KL(p ‖ base).
+    """The potentials beyond `base` of the p that minimises  Σ ((total·p(f) − measured)/deviation)²/2 + prior·total·KL(p ‖ base).
 
-    The second term is that of a guess which weighs as much as `prior`·total records. It is solved in its dual: with potential
-    −u/(prior·deviation) for each feature, minimise  prior·total·ln Σ weights + |u|²/2 + u·measured/deviation,  whose gradient is
-    u − (total·p(f) − measured)/deviation. L-BFGS stops when the gradient's root mean square is below `close`, in units of the noise, or
-    after so many steps.
+    The second term is a prior with the weight of `prior`·total records. The dual problem is solved: with potential −u/(prior·deviation) for
+    each feature, minimise  prior·total·ln Σ weights + |u|²/2 + u·measured/deviation,  whose gradient is u − (total·p(f) −
+    measured)/deviation. L-BFGS stops when the root mean square of the gradient is below `close`, in units of the noise, or after `steps`
+    steps.
     """
 
     def dual(u: Floats) -> tuple[float, Floats]:
@@ -55,7 +55,7 @@ def fit(
 
 
 def _minimise(function: Callable[[Floats], tuple[float, Floats]], at: Floats, steps: int, close: float) -> Floats:
-    """L-BFGS with halving (Nocedal 1980)."""
+    """L-BFGS with backtracking by halving (Nocedal 1980)."""
     value, slope = function(at)
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
     for _ in range(steps):

@@ -1,4 +1,4 @@
-"""The hypothesis: one model of the whole table, fitted to all that is known, from which every estimate is made."""
+"""The hypothesis: one model of the whole table, fitted to everything released, from which every estimate is computed."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import DENSE_GUESS, POWER, DenseModel, Model, TreeModel, fit_tree
 
 Floats = NDArray[np.float64]
-_DENSE = 2**17  # so large a domain is held as one array
-_TREE, _TRIED = 2**17, 32  # numbers of a junction tree, and how many marginals may fail to fit before no more are tried
+_DENSE = 2**17  # the largest domain that is held as one array
+_TREE, _TRIED = 2**17, 32  # the largest junction tree, and how many marginals may exceed it before the search stops
 _STEPS, _CLOSE = 60, 0.05
-_GROWN = 2  # the model is fitted again when this many times as much was learnt
+_GROWN = 2  # refit when the number of purchases has grown by this factor
 
 
 @final
 class Hypothesis:
-    """A model of the table, fitted again whenever much was learnt; only what was released enters it, so that it costs nothing."""
+    """A model of the table, refitted as knowledge grows. It uses released numbers only, so it costs nothing."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
@@ -36,7 +36,7 @@ class Hypothesis:
         self._marginal = lru_cache(8192)(self._summed)
 
     def is_trained(self, clique: Clique) -> bool:
-        """Whether every column has been measured at least by itself; elsewhere the model is only a guess."""
+        """Whether every column has been measured at least alone; otherwise the model is only a prior."""
         return () in self._knowledge.known and all((i,) in self._knowledge.known for i in clique)
 
     def estimate(self, query: LinearQuery) -> float:
@@ -47,7 +47,7 @@ class Hypothesis:
 
     @property
     def model(self) -> Model:
-        """The model, fitted to all that is known."""
+        """The model, fitted to everything known."""
         if self._model is None or self._knowledge.purchases > self._fitted:
             self._refit()
         assert self._model is not None
@@ -64,7 +64,7 @@ class Hypothesis:
         self._marginal.cache_clear()
 
     def _dense(self) -> DenseModel:
-        """Begun where the last fit ended."""
+        """A model over the whole domain, started from the previous fit."""
         knowledge = self._knowledge
         domain, total = knowledge.domain, knowledge.total
         known = {clique: one for clique, one in knowledge.known.items() if clique}
@@ -86,7 +86,7 @@ class Hypothesis:
         return DenseModel(domain, total, features.of(potentials)[1])
 
     def _alone(self, column: int) -> Floats:
-        """A column's distribution by itself; nothing is impossible."""
+        """A column's own distribution; every code keeps a positive probability."""
         found = self._knowledge.marginal((column,))
         if found is None:
             return np.full(self._knowledge.domain.sizes[column], 1 / self._knowledge.domain.sizes[column])
@@ -94,7 +94,7 @@ class Hypothesis:
         return np.asarray(values / values.sum())
 
     def _tree(self) -> TreeModel:
-        """Of the marginals that are known, as many as a junction tree can hold: columns first, then the surest."""
+        """A model of as many known marginals as a junction tree can hold: single columns first, then the most precise."""
         domain, found, refused = self._knowledge.domain, list[NoisyMeasurement](), 0
         for clique in sorted(self._knowledge.known, key=lambda one: (len(one) > 1, -self._knowledge.known[one].precision, one)):
             marginal = self._knowledge.marginal(clique) if clique else None

@@ -1,4 +1,4 @@
-"""Answer counts and averages as they come, consistently, and pay only for what is not known yet."""
+"""Answer counts and averages interactively and consistently, and pay only for what is not known yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet import exact
 from discreet.algorithms.marginals.counts import Counts, Marginals
 from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.hypothesis import Hypothesis
-from discreet.algorithms.marginals.knowledge import BITS, Knowledge, Purchase
+from discreet.algorithms.marginals.knowledge import BITS, Knowledge, ResidualPurchase
 from discreet.algorithms.marginals.linear_query import LinearQuery
 from discreet.algorithms.marginals.residual import Residual
 from discreet.errors import BudgetExceeded, Invalid
@@ -27,13 +27,13 @@ from discreet.private import Private
 
 Source = Literal["cached", "posterior", "hypothesis", "paid"]
 Guarding = Literal["auto", "always", "never"]
-Pay = Callable[[str, Loss], None]  # called before data is touched; it may raise BudgetExceeded
+Pay = Callable[[str, Loss], None]  # called before data is read; it may raise BudgetExceeded
 
 _GRAIN = 16  # threshold tests are made in sixteenths of a count
-_SHARED, _WIDEST = 3, 8  # residuals may cost so many times what one number costs: if the questions to come share them, and if not
-_ROOM = 0.05  # with less of the accuracy left the model is not asked
+_SHARED, _WIDEST = 3, 8  # residuals may cost this many times one number: with their cost shared by later questions, and without
+_ROOM = 0.05  # the model is not used if less than this share of the accuracy is left
 _MARGINALS = 64  # kept in memory
-_SPENT = "the account admits no more: this is the model's estimate, without a test against the data"
+_SPENT = "the budget does not admit a measurement: this is the model's estimate, not tested against the data"
 
 
 def _accuracy(value: Number | None) -> Fraction | None:
@@ -54,17 +54,18 @@ def _questions(value: int) -> int:
 
 def _guarding(value: Guarding) -> Guarding:
     if value not in ("auto", "always", "never"):
-        raise Invalid("guarding must be auto, always or never")
+        raise Invalid('guarding must be "auto", "always" or "never"')
     return value
 
 
 @final
 @frozen
 class InteractiveAnswer:
-    """An answer in records and as a share of all of them, where it comes from, how far off it may be, and what it cost.
+    """An answer in records and as a share of all records, with its source, error bound and cost.
 
-    cached: the same question was answered before. posterior: what was released earlier is sure enough. hypothesis: the model's
-    estimate, near the data by a threshold test; or, with a note, without one, if the account refused. paid: measured for this question.
+    cached: the same question was answered before. posterior: earlier releases determine it precisely enough. hypothesis: the model's
+    estimate, confirmed by a threshold test; or, with a note, unconfirmed, if the budget admits no measurement. paid: measured
+    for this question.
     """
 
     value: float
@@ -80,28 +81,29 @@ class InteractiveAnswer:
 class Interactive:
     """Answer linear queries, each within `accuracy` records, or within `share` of all records.
 
-    Each question goes to the first that can answer it: (1) what was answered before; (2) what is known: residuals with their exact
-    variances, and the model fitted to them; (3) the model's estimate, if a threshold test is open and finds it near the data; (4) a
-    measurement: of the residuals of the question's columns, as exactly as this question needs and shared by the questions to come, or of
-    the one number asked for, if that is cheaper. A round of threshold tests costs as much as hundreds of marginals, so one is opened
-    when twice as much was spent on measurements since the last; and four times as much is asked for after each that was not worth its
-    price. With `guarding="always"` a round is opened wherever every column was measured by itself, with "never" none.
+    Each question is answered by the first source that can: (1) earlier answers; (2) what is known: residuals with their exact variances,
+    and the model fitted to them; (3) the model's estimate, if a threshold test is open and confirms it; (4) a measurement: of the residuals
+    of the question's columns, as precisely as this question needs and shared by later questions, or of the one number asked for, if that is
+    cheaper. A round of threshold tests costs as much as hundreds of marginals, so one is opened only when twice its price was spent on
+    measurements since the last; after each round that was not worth its price, four times as much is required. With `guarding="always"` a
+    round is opened as soon as every column was measured alone, with "never" none is.
 
     Theorem (adaptive composition; Dwork et al. 2009; Hardt & Rothblum 2010; Rogers et al. 2016).
-        All answers together cost the sum of the losses that were paid, by any rule that admits losses chosen one after the other
-        (filter.py): every touch of the data is a mechanism that was paid for, and its parameters are made of what was released before.
+        All answers together cost the sum of the losses that were paid, by any rule that admits adaptively chosen losses (filter.py): every
+        access to the data is a mechanism that was paid for, and its parameters depend on earlier releases only.
 
     Proof.
         A round is one sparse vector with one hit. Its scores are ±(⌊16·Σ weight·count/top⌋ − e), where e is the estimate, public and
-        rounded before. One unit moves Σ weight·count/top by at most Δ, what the marginal's cells gain or lose, because weights are at most
-        top; so it moves the score, a whole number, by at most 16Δ, for every query. Misses are free, a hit ends the round. A residual moves
-        by its stated length (`Knowledge`), one number by `LinearQuery.sensitivity`; Gaussian noise prices both. The rest is
-        post-processing.
+        rounded before. One unit changes Σ weight·count/top by at most Δ, the one-sided sensitivity of the marginal, because weights are at
+        most top; so it changes the score, a whole number, by at most 16Δ, for every query. Misses are free, a hit ends the round. A
+        residual changes by at most its stated sensitivity (`Knowledge`), one number by `LinearQuery.sensitivity`; Gaussian noise prices
+        both. The rest is post-processing.
 
     Accuracy.
         With probability 1 − β the first `questions` answers are all within their stated errors, which are at most the accuracy unless the
-        account refused. Half of β goes to estimates: a Gaussian's tail at β/(2·questions) each. The other half to threshold tests:
-        round r has β/(2r(r + 1)) for 2·questions tests. A share is of the number of records, by its lower confidence bound.
+        budget admits no measurement. Half of β goes to estimates: a Gaussian's tail at β/(2·questions) each. The other half goes to
+        threshold tests: round r has β/(2r(r + 1)) for 2·questions tests. A share is of the number of records, by its lower confidence
+        bound.
 
     >>> from discreet.algorithms.marginals.counts import CodedTable
     >>> from discreet.algorithms.marginals.domain import Domain
@@ -122,11 +124,11 @@ class Interactive:
 
     def __attrs_post_init__(self) -> None:
         if (self.accuracy is None) == (self.share is None) or (self.share is not None and self.share >= 1):
-            raise Invalid("give the accuracy in records, or share, a number between 0 and 1: one of the two")
+            raise Invalid("give either accuracy=, in records, or share=, between 0 and 1")
 
     @property
     def z(self) -> float:
-        """How many standard deviations an estimate may be off."""
+        """The half-width of an estimate, in standard deviations."""
         return NormalDist().inv_cdf(1 - float(self.beta) / (4 * self.questions))
 
     def guard(self, accuracy: Fraction, counts: Counts, round_number: int) -> SparseVector | None:
@@ -137,11 +139,11 @@ class Interactive:
             return None
         sensitivity = _GRAIN * counts.one_sided_sensitivity
         once = SparseVector(epsilon=1, threshold=threshold, sensitivity=sensitivity).error(confidence, 2 * self.questions)
-        epsilon = Fraction(ceil(once / slack * 10**6), 10**6)  # the error is that of ε = 1 divided by ε
+        epsilon = Fraction(ceil(once / slack * 10**6), 10**6)  # the error is inversely proportional to ε
         return SparseVector(epsilon=epsilon, threshold=threshold, sensitivity=sensitivity)
 
     def open(self, counts: Counts, pay: Pay) -> InteractiveRun:
-        """Begin; a share needs the number of records, which is measured now."""
+        """Start a run; if a share was given, the number of records is measured now."""
         return InteractiveRun(self, counts, pay)
 
 
@@ -155,39 +157,39 @@ class InteractiveRun:
         self.knowledge = Knowledge(counts, rules.questions)
         self.hypothesis = Hypothesis(self.knowledge)
         self._counts, self._account = counts, pay
-        self._told: dict[LinearQuery, InteractiveAnswer] = {}
+        self._answers: dict[LinearQuery, InteractiveAnswer] = {}
         self._held: dict[Clique, Private[Marginals]] = {}
         self._stream: SparseVectorRun | None = None
         self._measured = Fraction(0)  # ρ spent on measurements since the last round
-        self._saved = Fraction(0)  # ρ that the round's answers would have cost
-        self._patience = 2  # rounds are opened when so many times their price was spent on measurements
+        self._saved = Fraction(0)  # ρ that the round's answers would have cost as measurements
+        self._patience = 2  # a round is opened when this many times its price was spent on measurements
         self._wanted = rules.accuracy if rules.accuracy is not None else self._share()
 
     @property
     def accuracy(self) -> float:
-        """How far off an answer may be, in records."""
+        """The largest error of an answer, in records."""
         return float(self._wanted)
 
     def ask(self, query: LinearQuery) -> InteractiveAnswer:
         """Answer a question."""
         query.check(self._counts.domain)
-        if (told := self._told.get(query)) is not None:
-            return InteractiveAnswer(told.value, told.share, "cached", told.error)
-        if (told := self._posterior(query, "posterior")) is None:
+        if (answer := self._answers.get(query)) is not None:
+            return InteractiveAnswer(answer.value, answer.share, "cached", answer.error)
+        if (answer := self._posterior(query, "posterior")) is None:
             before = len(self.losses)
             try:
-                told = self._guarded(query) or self._paid(query)
+                answer = self._guarded(query) or self._paid(query)
             except BudgetExceeded:
-                told = self._refused(query)
-            told = evolve(told, cost=compose(loss for _, loss in self.losses[before:]))
-        if not told.note:  # else the account may admit more later
-            self._told[query] = told
-        return told
+                answer = self._refused(query)
+            answer = evolve(answer, cost=compose(loss for _, loss in self.losses[before:]))
+        if not answer.note:  # otherwise the budget may admit it later
+            self._answers[query] = answer
+        return answer
 
-    # ── the four sources ─────────────────────────────────────────────────────────────────────────────────────────────
+    # ── the sources of answers ───────────────────────────────────────────────────────────────────────────────────────
 
     def _posterior(self, query: LinearQuery, source: Source) -> InteractiveAnswer | None:
-        """The model's estimate, moved as near to the direct one as it takes to be within the accuracy; None if that is not sure enough."""
+        """The model's estimate, clamped to within the accuracy of the direct estimate; None if that is not precise enough."""
         direct = self.knowledge.direct(query)
         width = direct.half_width(self.rules.z)
         if (room := self.accuracy - width) < 0:
@@ -198,7 +200,7 @@ class InteractiveRun:
         return self._tell(value, source, abs(value - direct.value) + width)
 
     def _guarded(self, query: LinearQuery) -> InteractiveAnswer | None:
-        """The model's estimate if an open threshold test finds nothing against it."""
+        """The model's estimate, if an open threshold test confirms it."""
         if not self.hypothesis.is_trained(query.clique):
             return None
         if self._stream is None:
@@ -228,7 +230,7 @@ class InteractiveRun:
         return self.rules.guarding == "always" or (self.rules.guarding == "auto" and enough)
 
     def _paid(self, query: LinearQuery) -> InteractiveAnswer:
-        """Measure what it takes."""
+        """Measure what the question needs."""
         alone = self._alone(query)
         plan = self._plan(query, alone)
         if plan is None:
@@ -243,7 +245,7 @@ class InteractiveRun:
         return self._posterior(query, "paid") or self._tell(direct.value, "paid", direct.half_width(self.rules.z))
 
     def _refused(self, query: LinearQuery) -> InteractiveAnswer:
-        """The model's estimate, and how far off it is if that is known at all."""
+        """The model's estimate, with an error bound if one is known."""
         direct = self.knowledge.direct(query)
         value, error = self.hypothesis.estimate(query), inf
         if (width := direct.half_width(self.rules.z)) < inf:
@@ -254,14 +256,14 @@ class InteractiveRun:
     # ── measuring ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _alone(self, query: LinearQuery) -> Gaussian:
-        """Gaussian noise on the one number that is asked for, half a unit of rounding less than the accuracy."""
+        """Gaussian noise for the one number asked for; half a unit of the accuracy is reserved for rounding."""
         width = self._wanted * query.top * self._counts.one
         scale = max(width - Fraction(1, 2), width / 2) / Fraction(ceil(self.rules.z * 2**20), 2**20)
         short = Fraction(max(1, int(scale * 2**10)), 2**10)
         return Gaussian(scale=short, sensitivity=query.sensitivity(self._counts), whole=True)
 
-    def _plan(self, query: LinearQuery, alone: Gaussian) -> Purchase | None:
-        """The residuals to buy; None if the one number is much cheaper, even when the questions to come share the residuals."""
+    def _plan(self, query: LinearQuery, alone: Gaussian) -> ResidualPurchase | None:
+        """The residuals to buy; None if the one number is much cheaper, even with the residuals' cost shared by later questions."""
         if not self.knowledge.fits(query.clique):
             return None
         plan = self.knowledge.plan(query, self.accuracy, self.rules.z)
@@ -270,7 +272,7 @@ class InteractiveRun:
         assert single is not None
         return plan if plan.shared <= _SHARED * single and price <= _WIDEST * single else None
 
-    def _buy(self, plan: Purchase) -> None:
+    def _buy(self, plan: ResidualPurchase) -> None:
         """Pay for residuals, then measure them."""
         domain = self._counts.domain
         self._pay(f"marginal of {domain.shown(plan.clique)}", plan.loss)
@@ -286,7 +288,7 @@ class InteractiveRun:
             self.knowledge.learn(part, np.asarray(mechanism.release(held.map(answer)), np.float64), mechanism)
 
     def _share(self) -> Fraction:
-        """Measure the number of records, ever surer, until it is known within an eighth; the accuracy is a share of its lower bound."""
+        """Measure the number of records with increasing precision, until within an eighth; accuracy is a share of its lower bound."""
         deviation = Fraction(4**10)
         while True:
             mechanism = self.knowledge.total_mechanism(deviation)
@@ -312,5 +314,5 @@ class InteractiveRun:
         self.losses.append((what, loss))
 
     def _tell(self, value: float, source: Source, error: float, note: str = "") -> InteractiveAnswer:
-        share = value / self.knowledge.total if () in self.knowledge.known else nan  # not known before the number of records is
+        share = value / self.knowledge.total if () in self.knowledge.known else nan  # unknown until the number of records is measured
         return InteractiveAnswer(value, share, source, error, NOTHING, note)

@@ -1,4 +1,4 @@
-"""Junction trees: cliques of columns joined so that a model over them can be computed with exactly."""
+"""Junction trees: cliques of columns joined so that inference over them is exact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.algorithms.marginals.domain import Clique, Domain
 
 
 class TreeEdge(NamedTuple):
-    """A clique below another in the tree, and the columns that they share."""
+    """A parent clique, a child clique, and the columns they share."""
 
     parent: int
     child: int
@@ -22,10 +22,10 @@ class TreeEdge(NamedTuple):
 @final
 @frozen
 class JunctionTree:
-    """Maximal cliques, and edges from the first downwards, parents before children.
+    """Maximal cliques, and edges from the first clique downwards, parents before children.
 
-    The columns that two cliques share are in every clique between them (running intersection). Cliques without a common column are linked
-    by an empty separator, so that there is always one tree.
+    The columns that two cliques share are in every clique between them (running intersection). Cliques without a common column are joined
+    by an empty separator, so there is always one tree.
     """
 
     domain: Domain
@@ -34,28 +34,28 @@ class JunctionTree:
 
     @property
     def cells(self) -> int:
-        """How many numbers a model over this tree holds."""
+        """The number of cells of a model over this tree."""
         return sum(map(self.domain.cells, self.cliques))
 
     def home(self, clique: Clique) -> int:
-        """The smallest maximal clique that holds a clique."""
+        """The smallest maximal clique that contains a clique."""
         homes = [i for i, one in enumerate(self.cliques) if set(clique) <= set(one)]
         return min(homes, key=lambda i: self.domain.cells(self.cliques[i]))
 
 
 def tree_cells(domain: Domain, cliques: Iterable[Clique]) -> int:
-    """How many numbers the junction tree of these cliques would hold."""
+    """The number of cells of the junction tree of these cliques."""
     return sum(domain.cells(clique) for clique in _maximal(domain, cliques))
 
 
 def junction_tree(domain: Domain, cliques: Iterable[Clique]) -> JunctionTree:
-    """The junction tree of cliques; columns in none of them are cliques of their own."""
+    """The junction tree of cliques; a column in none of them is a clique of its own."""
     maximal = sorted(_maximal(domain, cliques), key=lambda clique: (-domain.cells(clique), clique))
     return JunctionTree(domain, tuple(maximal), tuple(_edges(domain, maximal)))
 
 
 def _maximal(domain: Domain, cliques: Iterable[Clique]) -> list[Clique]:
-    """Eliminate columns one by one, the one with the smallest clique first; keep the cliques that are in no other."""
+    """Eliminate columns one by one, the one with the smallest clique first; keep the cliques that no other contains."""
     near = [1 << i for i in domain.columns]
     for clique in cliques:
         mask = sum(1 << i for i in clique)
@@ -83,7 +83,7 @@ def _places(mask: int) -> Clique:
 
 
 def _edges(domain: Domain, cliques: Sequence[Clique]) -> list[TreeEdge]:
-    """A spanning tree with the largest separators (Prim), begun at the first clique."""
+    """A spanning tree with the largest separators (Prim), started at the first clique."""
     shared = {(a, b): tuple(sorted(set(cliques[a]) & set(cliques[b]))) for a, b in combinations(range(len(cliques)), 2)}
     inside, edges = [0], []
     outside = set(range(1, len(cliques)))

@@ -1,7 +1,7 @@
-"""What is known of a table: noisy residuals, how sure each is, and what it takes to be surer of an answer.
+"""What is known of a table: noisy residuals, their precisions, and the purchase that makes an answer precise enough.
 
-Every linear query is a sum over the residuals of its clique's subsets (see residual.py), and a residual serves every query that holds its
-columns. So precision is bought for residuals: it adds up over purchases, nothing that was bought is lost, and all answers agree.
+Every linear query is a sum over the residuals of its clique's subsets (see residual.py), and a residual serves every query that uses its
+columns. So precision is bought for residuals: it adds up over purchases, no purchase is wasted, and all answers are consistent.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from discreet.loss.loss import Loss, compose
 from discreet.mechanisms.gaussian import Gaussian
 
 Floats = NDArray[np.float64]
-BITS = 6  # how fine contrasts are
+BITS = 6  # fractional bits of the contrasts
 MOST_COLUMNS, MOST_CODES, MOST_CELLS = 5, 2**9, 2**14  # of a clique whose residuals are measured
 _FINE = 2**10
-_UNEVEN = 0.04  # rounded contrasts make some cells surer than others: what is bought for one should do for all
+_UNEVEN = 0.04  # rounded contrasts make some cells more precise than others: a purchase for one should suffice for all
 _LEVELS = 100
 
 
@@ -40,21 +40,21 @@ class Known(NamedTuple):
 
 
 class Direct(NamedTuple):
-    """An unbiased estimate in records, its variance, and how far rounding to whole numbers may move it besides."""
+    """An unbiased estimate in records, its variance, and the largest additional error from rounding to whole numbers."""
 
     value: float
     variance: float
     rounding: float
 
     def half_width(self, z: float) -> float:
-        """How far off it may be, z standard deviations on either side."""
+        """The half-width of the interval of z standard deviations."""
         return z * sqrt(self.variance) + self.rounding
 
 
 @final
 @frozen
-class Purchase:
-    """Residuals to measure, with the noise of each, and what they cost if each is shared by the questions it will serve."""
+class ResidualPurchase:
+    """Residuals to measure, with the noise of each, and their cost if each is shared by the questions it will serve."""
 
     clique: Clique
     steps: tuple[tuple[Clique, Gaussian], ...]
@@ -62,15 +62,15 @@ class Purchase:
 
     @property
     def loss(self) -> Loss:
-        """What all of it costs."""
+        """The loss of the whole purchase."""
         return compose(mechanism.loss for _, mechanism in self.steps)
 
 
 @final
 class Knowledge:
-    """Residuals as far as they are known.
+    """The residuals known so far.
 
-    Each was measured with Gaussian noise for how far one unit moves it (`Residual.sensitivity_squared`).
+    Each was measured with Gaussian noise for its sensitivity (`Residual.sensitivity_squared`).
     """
 
     def __init__(self, counts: Counts, expected: int) -> None:
@@ -78,12 +78,12 @@ class Knowledge:
         self.purchases = 0
         self._counts, self._expected = counts, expected
         self._sensitivities: dict[Clique, Fraction] = {}
-        self.direct = lru_cache(4096)(self._direct)  # emptied when something is learnt
+        self.direct = lru_cache(4096)(self._direct)  # cleared when something is learnt
         self._parts: Callable[[LinearQuery], Mapping[Clique, Floats]] = lru_cache(1024)(self._split)
 
     @property
     def total(self) -> float:
-        """How many records there are, at least 1."""
+        """The number of records, at least 1."""
         return max(1.0, float(self.known[()].values[0])) if () in self.known else 1.0
 
     def fits(self, clique: Clique) -> bool:
@@ -91,11 +91,11 @@ class Knowledge:
         is_narrow = len(clique) <= MOST_COLUMNS and max(self.domain.shape(clique), default=1) <= MOST_CODES
         return is_narrow and self.domain.cells(clique) <= MOST_CELLS
 
-    def plan(self, query: LinearQuery, width: float, z: float) -> Purchase:
+    def plan(self, query: LinearQuery, width: float, z: float) -> ResidualPurchase:
         """The purchase after which a query's estimate has this half-width.
 
-        Let v be a residual's share in the query's variance, p its price for one unit of precision, and g how many cliques of as many
-        columns will share it. Σ p·τ/g is least for τ ∝ √(v·g/p), where τ is at least what is known already.
+        Let v be a residual's share in the query's variance, p its price for one unit of precision, and g the number of cliques of the same
+        size that will share it. Σ p·τ/g is least for τ ∝ √(v·g/p), where τ is at least the precision already known.
         """
         parts, columns = self._parts(query), len(self.domain.names)
         size = len(query.clique)
@@ -126,10 +126,10 @@ class Knowledge:
         steps = tuple(
             (part, self._mechanism(part, float(extra))) for part, extra, is_bought in zip(parts, more, bought, strict=True) if is_bought
         )
-        return Purchase(query.clique, steps, float((price * more / share)[bought].sum()) / 2)
+        return ResidualPurchase(query.clique, steps, float((price * more / share)[bought].sum()) / 2)
 
     def learn(self, clique: Clique, values: Floats, mechanism: Gaussian) -> None:
-        """Add what a mechanism told of a residual, in whole numbers."""
+        """Add a mechanism's release of a residual, in whole numbers."""
         unit = Residual(self.domain, clique, BITS).unit * self._counts.one
         fresh, precision = np.asarray(values, np.float64).ravel() / unit, (unit / float(mechanism.scale)) ** 2
         if (old := self.known.get(clique)) is not None:
@@ -140,11 +140,11 @@ class Knowledge:
         self.direct.cache_clear()
 
     def total_mechanism(self, deviation: Fraction) -> Gaussian:
-        """How the number of records is measured with this standard deviation, in records."""
+        """The mechanism for the number of records with this standard deviation, in records."""
         return Gaussian(scale=deviation * self._counts.one, sensitivity=self._sensitivity(()), whole=True)
 
     def marginal(self, clique: Clique) -> tuple[Floats, float] | None:
-        """The estimate of a whole marginal and the root of its cells' mean variance; None if a part is not known."""
+        """The estimate of a whole marginal and the root mean variance of its cells; None if a part is unknown."""
         parts = [part for k in range(len(clique) + 1) for part in combinations(clique, k) if self._size(part)]
         if any(part not in self.known for part in parts):
             return None
@@ -159,7 +159,7 @@ class Knowledge:
         return array.ravel(), sqrt(float(spread.mean()))
 
     def _direct(self, query: LinearQuery) -> Direct:
-        """A query's estimate from residuals alone, without bias; its variance is infinite if one of them is not known."""
+        """A query's unbiased estimate from residuals alone; its variance is infinite if one of them is unknown."""
         value = variance = rounding = 0.0
         for part, coefficients in self._parts(query).items():
             need = float((coefficients**2).sum())
@@ -174,7 +174,7 @@ class Knowledge:
         return Direct(value, variance, rounding)
 
     def _split(self, query: LinearQuery) -> dict[Clique, Floats]:
-        """What a query multiplies each residual with."""
+        """The coefficients of a query on each residual."""
         array = query.array / query.top
         for axis, i in enumerate(query.clique):
             array = np.moveaxis(np.tensordot(array, _backward(self.domain.sizes[i]), (axis, 0)), -1, axis)
@@ -191,18 +191,16 @@ class Knowledge:
         return prod(size - 1 for size in self.domain.shape(clique))
 
     def _mechanism(self, clique: Clique, precision: float) -> Gaussian:
-        """Gaussian noise of this precision, in records, or a little less noise, with short numbers."""
+        """Gaussian noise of this precision, in records, or slightly less noise, with a short scale."""
         unit = Residual(self.domain, clique, BITS).unit * self._counts.one
         scale = max(1, int(unit / sqrt(precision) * _FINE * (1 - 1e-9)))
         return Gaussian(scale=Fraction(scale, _FINE), sensitivity=self._sensitivity(clique), whole=True)
 
     def _sensitivity(self, clique: Clique) -> Fraction:
-        """How far one unit moves a residual in ℓ₂, in whole numbers, rounded up."""
+        """The ℓ₂ sensitivity of a residual, in whole numbers, rounded up."""
         if clique not in self._sensitivities:
             square = Residual(self.domain, clique, BITS).sensitivity_squared(self._counts.l1_sensitivity, self._counts.l2_sensitivity)
-            self._sensitivities[clique] = (
-                _root_up(square) if clique else Fraction(self._counts.one_sided_sensitivity)
-            )  # a total, which gains or loses
+            self._sensitivities[clique] = _root_up(square) if clique else Fraction(self._counts.one_sided_sensitivity)  # a total
         return self._sensitivities[clique]
 
 

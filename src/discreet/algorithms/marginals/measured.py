@@ -1,4 +1,4 @@
-"""Noisy marginals, and the first guess they give of each column by itself."""
+"""Noisy measurements, and the independent columns they imply."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 @final
 @frozen(eq=False)
 class NoisyMeasurement:
-    """A marginal as it was released, in records, and the noise's standard deviation in each cell."""
+    """A released marginal or residual, in records, and the standard deviation of the noise in each cell."""
 
     clique: Clique
     values: Floats
@@ -29,14 +29,14 @@ class NoisyMeasurement:
 
 
 def total_of(measured: Iterable[NoisyMeasurement]) -> float:
-    """How many records there are: each marginal's sum, weighted by how sure it is; at least 1."""
+    """The number of records: the precision-weighted mean of all marginals' sums; at least 1."""
     sums = [(float(one.values.sum()), one.values.size * one.deviation**2) for one in measured]
     weight = sum(1 / variance for _, variance in sums)
     return max(1.0, sum(value / variance for value, variance in sums) / weight)
 
 
 def merge_measurements(measured: Sequence[NoisyMeasurement]) -> list[NoisyMeasurement]:
-    """One for each clique: those of the same are averaged, the surer ones count more."""
+    """One measurement per clique: repeated ones are averaged, weighted by precision."""
     found: dict[Clique, NoisyMeasurement] = {}
     for one in measured:
         if (other := found.get(one.clique)) is not None:
@@ -47,7 +47,7 @@ def merge_measurements(measured: Sequence[NoisyMeasurement]) -> list[NoisyMeasur
 
 
 def independent(domain: Domain, measured: Sequence[NoisyMeasurement], total: float) -> list[Floats]:
-    """Each column's distribution by what was measured of it alone; what is below the noise is shared evenly, and nothing is impossible."""
+    """Each column's distribution from its own measurements; counts are at least a quarter of the noise, so no code is impossible."""
     found = [np.full(size, 1 / size) for size in domain.sizes]
     for one in merge_measurements([one for one in measured if len(one.clique) == 1]):
         values = np.maximum(one.values, one.deviation / 4)

@@ -1,4 +1,4 @@
-"""The ways to synthesise, by name; which one fits a domain; and a model from what was measured, always the same."""
+"""The synthesis methods by name, the choice among them, and the model that follows from the measurements."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from discreet.errors import Invalid
 Name: TypeAlias = Literal["residuals", "aim", "mst"]
 Method: TypeAlias = Residuals | AIM | MST
 NAMES: tuple[Name, ...] = ("residuals", "aim", "mst")
-MOST_COLUMNS = 3  # of a marginal whose residuals are measured
+MOST_COLUMNS = 3  # the largest marginal whose residuals are measured
 PAIRS = 10**8
-INDEPENDENT = 0.35  # the share of records by which independent columns usually miss marginals of three columns (0.35–0.5 on public tables)
+INDEPENDENT = 0.35  # typical ℓ₁ error of independent columns on 3-way marginals, as a share of records (0.35–0.5 on public tables)
 
 
 def choose(workload: Workload, asked: str = "auto") -> Name:
-    """The method that is asked for, if it fits; "auto": residuals where the whole domain fits one array, else AIM.
+    """The method that was requested, if it suits the workload; "auto": residuals if the whole domain fits one array, otherwise AIM.
 
-    The rule looks at nothing private, and was checked on public tables: residuals win wherever they fit (benchmarks/synthetic.py).
+    The rule uses nothing private. It was checked on public tables: residuals win wherever they fit (benchmarks/synthetic.py).
     """
     domain, order = workload.domain, max(map(len, workload.cliques))
     if asked == "auto":
         return "residuals" if domain.size <= MOST_CELLS and order <= MOST_COLUMNS else "aim"
     if asked not in NAMES:
-        raise Invalid(f"method must be auto, {', '.join(NAMES)}")
+        raise Invalid(f"method must be one of auto, {', '.join(NAMES)}")
     if asked == "residuals" and order > MOST_COLUMNS:
-        raise Invalid(f"residuals are measured of marginals of up to {MOST_COLUMNS} columns: use method='aim' for larger ones")
+        raise Invalid(f"method='residuals' measures marginals of up to {MOST_COLUMNS} columns: use method='aim' for larger ones")
     pairs = (sum(domain.sizes) ** 2 - sum(size**2 for size in domain.sizes)) // 2
     if asked == "mst" and pairs > PAIRS:
         raise Invalid(
-            f"all pairs of these columns have {pairs:,} cells, and mst looks at them all, up to {PAIRS:,}: use fewer bins or columns"
+            f"method='mst' counts all pairs of columns, up to {PAIRS:,} cells, and these have {pairs:,}: use fewer bins or columns"
         )
     if asked == "residuals" and domain.size > MOST_CELLS:
         raise Invalid(
-            f"these columns have {domain.size:.2g} combinations, and residuals hold them all, up to {MOST_CELLS:,}: "
+            f"method='residuals' holds all combinations of codes, up to {MOST_CELLS:,}, and these columns have {domain.size:.2g}: "
             "use method='aim' or 'mst', or fewer columns or bins"
         )
     return asked
@@ -63,15 +63,15 @@ def method_of(name: Name, budget: MeasurementBudget, workload: Workload) -> Meth
 
 
 def model_of(name: Name, domain: Domain, measured: Sequence[NoisyMeasurement]) -> Model:
-    """The model of a method from all that it measured: a function of it and nothing else."""
+    """The model of a method, as a function of its measurements only."""
     return fit_residuals(domain, measured) if name == "residuals" else fit_tree(domain, measured, steps=FINAL_STEPS)
 
 
 def records_needed(name: Name, budget: MeasurementBudget, workload: Workload, counted: float) -> float:
-    """About how many records there must be for this to beat independent columns, where a unit counts so many records.
+    """The approximate number of records from which this beats independent columns, if a unit has the weight of `counted` records.
 
-    Residuals: where the expected error is as large as that of independent columns. Others: where the noise of a workload's pair is, if
-    each column's tree pair got an equal part.
+    Residuals: where the expected error equals that of independent columns. Other methods: where the noise of a typical pair of columns
+    does, if the pairs of a tree share the budget equally.
     """
     if name == "residuals":
         errors = Residuals(budget=budget, workload=workload).expected_errors(counted)

@@ -1,4 +1,4 @@
-"""Models of a table: a distribution over rows whose marginals are known, and how many records there are."""
+"""Models of a table: a distribution over rows with known marginals, and the number of records."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from discreet.algorithms.marginals.measured import NoisyMeasurement, independent
 
 Floats = NDArray[np.float64]
 _CLOSE = 0.02  # the fit stops at this share of the noise
-# The first guess weighs as this share of all records, times ρ^POWER, where ρ is what was spent on what was measured. Found by trying on
-# public tables (benchmarks/synthetic.py); it decides about accuracy only.
+# The prior has the weight of this share of all records, times ρ^POWER, where ρ is the cost of the measurements. Tuned on public tables
+# (benchmarks/synthetic.py); it affects accuracy only.
 GUESS, DENSE_GUESS, POWER = 0.06, 0.11, 0.4
 
 
 class Model(Protocol):
-    """What rows and answers are made from."""
+    """The model from which rows and answers are computed."""
 
     @property
     def domain(self) -> Domain:
@@ -33,10 +33,10 @@ class Model(Protocol):
 
     @property
     def total(self) -> float:
-        """How many records there are."""
+        """The number of records."""
 
     def marginal(self, clique: Clique) -> Floats:
-        """How many records each cell has, as an array with one axis for each column."""
+        """The number of records in each cell, as an array with one axis per column."""
 
 
 @final
@@ -70,7 +70,7 @@ class DenseModel:
 
 
 def fit_tree(domain: Domain, measured: Sequence[NoisyMeasurement], warm: TreeModel | None = None, steps: int = 60) -> TreeModel:
-    """The model nearest to what was measured, begun where an earlier one ended."""
+    """The model that fits the measurements best; `warm` is an earlier model to start from."""
     once = merge_measurements(measured)
     total, cliques = total_of(once), [one.clique for one in once]
     beliefs = Beliefs(junction_tree(domain, cliques), cliques)
@@ -81,29 +81,21 @@ def fit_tree(domain: Domain, measured: Sequence[NoisyMeasurement], warm: TreeMod
     known = {} if warm is None else warm.potentials
     start = np.concatenate([known[clique].ravel() if clique in known else np.zeros(domain.cells(clique)) for clique in cliques])
     rho = sum(0.5 / one.deviation**2 for one in once)
-    potentials = fit(
-        beliefs,
-        base,
-        *_in_a_row(once),
-        total,
-        GUESS * min(rho, 10.0) ** POWER,
-        start,
-        steps,
-        _CLOSE,
-    )
+    prior = GUESS * min(rho, 10.0) ** POWER
+    potentials = fit(beliefs, base, *_in_a_row(once), total, prior, start, steps, _CLOSE)
     _, found = beliefs.of(base + potentials)
     return TreeModel(total, Calibrated(beliefs.tree, found), dict(zip(cliques, beliefs.split(potentials), strict=True)))
 
 
 def _in_a_row(measured: Sequence[NoisyMeasurement]) -> tuple[Floats, Floats]:
-    """All measured numbers, and the standard deviation of each."""
+    """All measured numbers as one vector, and the standard deviation of each."""
     return np.concatenate([one.values for one in measured]), np.concatenate([np.full(one.values.size, one.deviation) for one in measured])
 
 
 def fit_dense(
     domain: Domain, measured: Sequence[NoisyMeasurement], bits: int, alone: Sequence[Floats], total: float, rho: float
 ) -> DenseModel:
-    """The model nearest to measured residuals, over the whole domain; ρ is what they cost."""
+    """The model over the whole domain that fits measured residuals best; ρ is their cost."""
     base = np.zeros(domain.sizes)
     for i, column in enumerate(alone):
         base += np.log(column).reshape([-1 if i == j else 1 for j in domain.columns])
@@ -111,14 +103,6 @@ def fit_dense(
     if not measured:
         return DenseModel(domain, total, features.of(np.zeros(0))[1])
     zeros = np.zeros(features.size)
-    potentials = fit(
-        features,
-        zeros,
-        *_in_a_row(measured),
-        total,
-        DENSE_GUESS * min(rho, 10.0) ** POWER,
-        zeros,
-        400,
-        _CLOSE / 2,
-    )
+    prior = DENSE_GUESS * min(rho, 10.0) ** POWER
+    potentials = fit(features, zeros, *_in_a_row(measured), total, prior, zeros, 400, _CLOSE / 2)
     return DenseModel(domain, total, features.of(potentials)[1])

@@ -1,4 +1,4 @@
-"""MST: each column by itself, and the pairs of a tree that says the most."""
+"""MST: every single column, and the pairs of a maximum spanning tree."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _THIRD = Fraction(1, 3)
 @final
 @frozen(kw_only=True)
 class MST:
-    """Measure all columns, choose a spanning tree of pairs, measure these (McKenna, Miklau & Sheldon 2021).
+    """Measure all columns, select a spanning tree of pairs, measure these (McKenna, Miklau & Sheldon 2021).
 
     Theorem (adaptive composition in ρ or μ²).
-        A third of the budget goes to each of: the columns, the choice of d − 1 pairs one after the other by the exponential mechanism, and
-        the pairs. Scores ‖counts − independent model‖₁ are whole numbers and move by at most Δ, some up and some down.
+        A third of the budget goes to each of: the columns, the selection of d − 1 pairs one after the other by the exponential mechanism,
+        and the pairs. Scores ‖counts − independent model‖₁ are whole numbers and change by at most Δ, some up and some down.
 
     Accuracy.
         No bound is known before the run.
@@ -52,7 +52,7 @@ class MST:
         estimates = {pair: to_counts(model.marginal(pair), counts.one) for pair in pairs}
         scores = exact.map(lambda held: {pair: distance(held[pair], estimates[pair]) for pair in pairs})
         tree: list[Clique] = []
-        group = list(domain.columns)  # columns that are joined have the same number
+        group = list(domain.columns)  # connected columns have the same number
         for _ in range(len(columns) - 1):
             open_pairs = [pair for pair in pairs if group[pair[0]] != group[pair[1]]]
             chooser = spending.selection(self.budget.amount * _THIRD / (len(columns) - 1), counts.l1_sensitivity)

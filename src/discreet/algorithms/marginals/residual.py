@@ -1,7 +1,8 @@
-"""Residuals: what a marginal says beyond its smaller marginals, in whole numbers.
+"""Residuals: what a marginal adds to its smaller marginals, in whole numbers.
 
 A column with n codes has n − 1 contrasts (Helmert's, orthonormal, rounded to whole multiples of 2^−bits). The residual of a clique is its
-marginal with each axis replaced by contrasts; a marginal is the sum of the residuals of all its subsets, and these overlap in nothing.
+marginal with each axis replaced by contrasts; a marginal is the sum of the residuals of all its subsets, which are orthogonal up to
+rounding.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from numpy.typing import NDArray
 from discreet.algorithms.marginals.domain import Clique, Domain
 
 Floats = NDArray[np.float64]
-BITS = 10  # how fine contrasts are: rounding makes them about a thousandth longer
+BITS = 10  # fractional bits of the contrasts: rounding makes them about a thousandth longer
 
 
 @cache
 def contrasts(size: int, bits: int) -> NDArray[np.int64]:
-    """Contrast j compares the first j codes with the next one."""
+    """The contrasts of a column: contrast j compares the first j codes with the next one."""
     rows = np.zeros((size - 1, size))
     for j in range(1, size):
         rows[j - 1, :j] = 1
@@ -48,8 +49,8 @@ def _stretch(size: int, bits: int) -> int:
 class Residual:
     """The residual of one clique.
 
-    Lemma. A record with codes v adds ⊗ᵢ bᵢ(vᵢ) to it, where bᵢ(v) is a column of the contrasts, so that one record moves it by at most
-    ∏ᵢ maxᵥ |bᵢ(v)| in ℓ₂, which is 2^(bits·k)·∏ √(1 − 1/nᵢ) up to rounding.
+    Lemma. A record with codes v adds ⊗ᵢ bᵢ(vᵢ) to it, where bᵢ(v) is a column of the contrasts, so one record changes it by at most ∏ᵢ maxᵥ
+    |bᵢ(v)| in ℓ₂, which is 2^(bits·k)·∏ √(1 − 1/nᵢ) up to rounding.
     """
 
     domain: Domain
@@ -58,41 +59,41 @@ class Residual:
 
     @property
     def unit(self) -> int:
-        """What 1 is in whole numbers."""
+        """The whole number that represents 1."""
         return int(2 ** (self.bits * len(self.clique)))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many contrasts each column has."""
+        """The number of contrasts of each column."""
         return tuple(size - 1 for size in self.domain.shape(self.clique))
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """The number of entries."""
         return prod(self.shape)
 
     @property
     def length_squared(self) -> int:
-        """The square of how far one record moves it in ℓ₂, in whole numbers."""
+        """The squared ℓ₂ contribution of one record, at most, in whole numbers."""
         return prod(int((contrasts(size, self.bits) ** 2).sum(axis=0).max()) if size > 1 else 0 for size in self.domain.shape(self.clique))
 
     def sensitivity_squared(self, l1: int, l2: Fraction) -> Fraction:
-        """The square of how far one unit moves it in ℓ₂, if it moves the marginal by `l1` in ℓ₁ and by `l2` in ℓ₂.
+        """The squared ℓ₂ sensitivity, if one unit changes the marginal by at most `l1` in ℓ₁ and `l2` in ℓ₂.
 
-        Lemma. It is at most min(c²·l1², s²·l2²), where c is the largest length of a column of the contrasts R, and s bounds their
-        largest singular value: ‖RΔ‖₂ ≤ Σᵥ |Δᵥ|·‖R eᵥ‖₂, and ‖RΔ‖₂ ≤ s·‖Δ‖₂. Both norms of a tensor product are products, and s² is at most
-        the largest sum of absolute entries in a row of RRᵀ (Gershgorin).
+        Lemma. It is at most min(c²·l1², s²·l2²), where c is the largest length of a column of the contrasts R, and s bounds their largest
+        singular value: ‖RΔ‖₂ ≤ Σᵥ |Δᵥ|·‖R eᵥ‖₂, and ‖RΔ‖₂ ≤ s·‖Δ‖₂. Both norms of a tensor product are products, and s² is at most the
+        largest sum of absolute entries in a row of RRᵀ (Gershgorin).
         """
         stretch = prod(_stretch(size, self.bits) for size in self.domain.shape(self.clique))
         return min(Fraction(self.length_squared * l1**2), stretch * Fraction(l2) ** 2)
 
     @property
     def share(self) -> float:
-        """The same, where a record moves the whole marginal by 1."""
+        """The squared ℓ₂ contribution of one record, if it changes the whole marginal by 1."""
         return self.length_squared / self.unit**2
 
     def of(self, counts: NDArray[np.int64]) -> NDArray[Any]:
-        """The residual of a marginal's counts, exactly; in a row."""
+        """The residual of a marginal's counts, exactly, as one vector."""
         array = counts.reshape(self.domain.shape(self.clique))
         if int(np.abs(array).sum()) >= 2 ** (62 - self.bits * len(self.clique)):
             array = array.astype(object)  # the same numbers, slower
@@ -102,7 +103,7 @@ class Residual:
 
 
 def marginal_from(domain: Domain, clique: Clique, residuals: Mapping[Clique, Floats]) -> Floats:
-    """A marginal from its residuals: the sum of each spread evenly over the columns that it says nothing of; what is not there counts 0."""
+    """A marginal from its residuals: each is spread evenly over its absent columns, and missing residuals are 0."""
     found = np.zeros(domain.shape(clique))
     for k in range(len(clique) + 1):
         for part in combinations(clique, k):

@@ -1,4 +1,4 @@
-"""ResidualPlanner: how exactly to measure each residual so that a workload's marginals are as accurate as a budget allows."""
+"""ResidualPlanner: the noise for each residual that makes a workload's marginals as accurate as a budget allows."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from discreet.algorithms.marginals.workload import Workload
 
 Floats = NDArray[np.float64]
 _ROUNDS = 30
-# How large residuals are guessed to be beyond what smaller ones explain, as a share of n², by how many columns they have.
+# Prior squared size of residuals beyond what smaller ones explain, as a share of n², by their number of columns.
 ENERGY = (1.0, 0.2, 0.01, 0.0002)
 
 
 @final
 @frozen(eq=False)
 class ResidualPlan:
-    """The variance with which each residual is measured, in records², for one unit of Σ share/variance.
+    """The variance of each residual's noise, in records², for Σ share/variance = 1.
 
     Theorem (Xiao, He, Zhang & Kifer 2023).
-        Gaussian noise of variance sₐ on every residual A costs Σ pₐ/sₐ in μ² (half of it in ρ), pₐ = ∏ᵢ (1 − 1/nᵢ), for residuals are
-        orthogonal: a record's own marginal splits into them. A cell of the marginal S, made of its residuals, has variance
-        Σ_{A ⊆ S} sₐ·∏_{i∈A} (1 − 1/nᵢ)·∏_{j∈S∖A} nⱼ⁻². The sum of variances Σₐ vₐ·sₐ is least for sₐ ∝ √(pₐ/vₐ).
+        Gaussian noise of variance sₐ on every residual A costs Σ pₐ/sₐ in μ² (half of it in ρ), pₐ = ∏ᵢ (1 − 1/nᵢ), because residuals are
+        orthogonal: a record's own marginal splits into them. A cell of the marginal S, computed from its residuals, has variance Σ_{A ⊆ S}
+        sₐ·∏_{i∈A} (1 − 1/nᵢ)·∏_{j∈S∖A} nⱼ⁻². The sum of variances Σₐ vₐ·sₐ is least for sₐ ∝ √(pₐ/vₐ).
 
     Accuracy.
         The expected ℓ₁ error of S is √(2/π)·(cells of S)·√(variance of a cell); it is known before anything is measured.
@@ -46,11 +46,11 @@ class ResidualPlan:
         return Residual(self.domain, clique, self.bits)
 
     def scaled(self, amount: float) -> Floats:
-        """The variances if Σ share/variance may be so much."""
+        """The variances for Σ share/variance = amount."""
         return self.variances / amount
 
     def expected_errors(self, amount: float) -> dict[Clique, float]:
-        """The expected ℓ₁ error of each marginal of the workload, in records, if Σ share/variance may be so much."""
+        """The expected ℓ₁ error of each marginal of the workload, in records, for Σ share/variance = amount."""
         place = {clique: i for i, clique in enumerate(self.cliques)}
         scaled = self.scaled(amount)
         found = {}
@@ -68,9 +68,9 @@ def subsets(clique: Clique) -> list[Clique]:
 def plan_residuals(domain: Domain, workload: Workload, guess: Mapping[int, float] | None = None) -> ResidualPlan:
     """The plan with the least expected ℓ₁ error.
 
-    Weights of marginals are adjusted until the sum of variances is the sum of errors (each variance divided by its root). With a guess of
-    each order's variance per number, as a multiple of 1/amount, what is below the noise is measured less or not at all: with s′ = 1/(1/s +
-    1/guess) the variance that is left once both are known, Σ v·s′ is least for s′ ∝ √(p/v), but no larger than the guess.
+    The weights of marginals are adjusted until the sum of variances is the sum of errors (each variance divided by its root). With a prior
+    variance per number for each order, as a multiple of 1/amount, residuals below the noise are measured less or not at all: with s′ =
+    1/(1/s + 1/guess) the posterior variance, Σ v·s′ is least for s′ ∝ √(p/v), but no larger than the prior.
     """
     cliques = tuple(sorted({part for clique in workload.cliques for part in subsets(clique)}, key=lambda c: (len(c), c)))
     place = {clique: i for i, clique in enumerate(cliques)}
@@ -94,7 +94,7 @@ def plan_residuals(domain: Domain, workload: Workload, guess: Mapping[int, float
 
 
 def _filled(share: Floats, value: Floats, held: Floats) -> tuple[Floats, Floats]:
-    """Variances with Σ share/variance = 1 (∞: not measured), and what is left of each once the guess is known too."""
+    """Variances with Σ share/variance = 1 (∞: not measured), and the posterior variance of each, given the prior."""
     shape = np.sqrt(share / value)
 
     def cost(level: float) -> float:
@@ -110,5 +110,5 @@ def _filled(share: Floats, value: Floats, held: Floats) -> tuple[Floats, Floats]
 
 
 def _spread(domain: Domain, part: Clique, clique: Clique) -> float:
-    """How much of a residual's variance each cell of a marginal has."""
+    """The share of a residual's variance in each cell of a marginal."""
     return prod((1 - 1 / domain.sizes[i]) if i in part else domain.sizes[i] ** -2.0 for i in clique)

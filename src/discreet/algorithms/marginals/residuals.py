@@ -24,37 +24,38 @@ from discreet.algorithms.marginals.workload import Workload
 from discreet.private import Private
 
 Floats = NDArray[np.float64]
-_LEAST, _MOST = Fraction(1, 50), Fraction(1, 3)  # share of the budget that the number of records costs
+_LEAST, _MOST = Fraction(1, 50), Fraction(1, 3)  # share of the budget for the number of records
 _DIGITS = 10**9
 
 
 @final
 @frozen(kw_only=True)
 class Residuals:
-    """Measure residuals with planned noise (ResidualPlanner), then find the distribution that fits them best.
+    """Measure residuals with planned noise (ResidualPlanner), then fit the distribution to them.
 
-    First the number of records, for its planned part of the budget; by it, what is surely below the noise is left out.
+    The number of records is measured first, for its planned share of the budget; it determines which residuals are certainly below the
+    noise and are left out.
 
     Theorem (Gaussian composition).
-        The residuals of one clique, as whole numbers, move by at most `Residual.sensitivity_squared` for one unit; Gaussian noise on all of them
-        costs what is claimed, in ρ and in μ². Fitting is post-processing.
+        The residuals of one clique, as whole numbers, change by at most the root of `Residual.sensitivity_squared` for one unit; Gaussian
+        noise on all of them costs what is claimed, in ρ and in μ². Fitting is post-processing.
 
     Accuracy.
-        `expected_errors` gives the expected ℓ₁ error of each marginal before the fit, in records; distributions are not negative, so the
-        fit comes nearer.
+        `expected_errors` gives the expected ℓ₁ error of each marginal before the fit, in records; distributions are non-negative, so the
+        fit reduces it.
     """
 
     budget: MeasurementBudget
     workload: Workload
 
     def expected_errors(self, one: float = 1.0) -> dict[Clique, float]:
-        """The expected ℓ₁ error of each marginal without fitting, in records, where one unit counts `one` record; known before spending."""
+        """The expected ℓ₁ error of each marginal before the fit, in records, if a unit has the weight of `one` record; no data is read."""
         plan = plan_residuals(self.workload.domain, self.workload)
         return plan.expected_errors(_amount(self.budget, Fraction(1)) / one**2)
 
     @property
     def _first(self) -> Fraction:
-        """The part of the budget that the number of records costs."""
+        """The share of the budget for the number of records."""
         plan = plan_residuals(self.workload.domain, self.workload)
         return min(max(Fraction(1 / float(plan.variances[0])).limit_denominator(10**6), _LEAST), _MOST)
 
@@ -68,7 +69,7 @@ class Residuals:
         raw = float(np.asarray(count)[0]) / counts.one
         total = max(1.0, raw)
         amount = _amount(self.budget, 1 - part) * (counts.one / counts.l1_sensitivity) ** 2
-        squared = max(total, float(mechanism.scale) / counts.one) ** 2 * amount  # as many as noise may hide are never surely not there
+        squared = max(total, float(mechanism.scale) / counts.one) ** 2 * amount  # noise may hide this many records
         guess = {order: energy * squared for order, energy in enumerate(ENERGY)}
         guess.update(dict.fromkeys(range(len(ENERGY), len(domain.names) + 1), ENERGY[-1] * squared / 10))
         plan = plan_residuals(domain, self.workload, guess)
@@ -79,22 +80,22 @@ class Residuals:
 
 
 def fit_residuals(domain: Domain, measured: Sequence[NoisyMeasurement]) -> DenseModel:
-    """The model over the whole domain that fits measured residuals best; the first is the number of records."""
+    """The model over the whole domain that fits measured residuals best; the first measurement is the number of records."""
     total, residuals = max(1.0, float(measured[0].values[0])), measured[1:]
-    # ρ is what a record's own share of each residual costs at this noise
+    # ρ is the cost of a record's contribution to each residual at this noise
     rho = sum(Residual(domain, one.clique, BITS).share / one.deviation**2 for one in residuals) / 2
     return fit_dense(domain, residuals, BITS, _alone(domain, residuals, total), total, rho)
 
 
 def _amount(budget: MeasurementBudget, share: Fraction) -> float:
-    """What Σ share/variance may be: μ², or 2ρ."""
+    """The value of Σ share/variance: μ², or 2ρ."""
     return float(budget.amount * share) * (2 if budget.notion == "zcdp" else 1)
 
 
 def _measured(
     plan: ResidualPlan, spending: Spending, held: Private[Marginals], counts: Counts, progress: Progress
 ) -> list[NoisyMeasurement]:
-    """Residuals with the same noise and length are released together, as one vector."""
+    """Release residuals of equal noise and sensitivity together, as one vector."""
     budget = spending.left
     shares = {
         clique: plan.residual(clique).share / variance for clique, variance in zip(plan.cliques, plan.variances, strict=True) if clique
@@ -136,7 +137,7 @@ def _released(
 
 
 def _alone(domain: Domain, measured: Sequence[NoisyMeasurement], total: float) -> list[Floats]:
-    """Each column's distribution by itself, from its own residual; nothing is impossible."""
+    """Each column's own distribution, from its own residual; every code has positive probability."""
     found = []
     known = {one.clique: one for one in measured}
     for i, size in enumerate(domain.sizes):

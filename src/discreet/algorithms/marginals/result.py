@@ -1,4 +1,4 @@
-"""What a synthesis run gives: a model, what was measured, and what each step cost."""
+"""The result of a synthesis run: a model, the measurements, and the loss of each step."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import Model
 from discreet.loss.loss import Loss
 
-FINAL_STEPS = 1500  # of the last fit, which begins anew, so that the model follows from what was measured alone
-Progress = Callable[[str, float], None]  # what was done, and the share of the work that is done
+FINAL_STEPS = 1500  # of the final fit, which starts afresh, so that the model depends on the measurements only
+Progress = Callable[[str, float], None]  # the last step, and the share of the work that is done
 
 
 def quiet(what: str, share: float) -> None:
-    """Say nothing."""
+    """Report nothing."""
 
 
 @final
 @frozen(eq=False)
 class Result:
-    """A fitted model with its history."""
+    """A fitted model with its measurements and losses."""
 
     method: str
     model: Model

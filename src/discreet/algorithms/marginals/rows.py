@@ -1,7 +1,7 @@
-"""Rows from a model: counts are rounded, not drawn, so that rows say what the model says.
+"""Rows from a model: counts are rounded, not sampled, so that rows agree with the model.
 
-Everything here is a function of the model alone: the same model gives the same rows. Where rows of one group must be put in an order that
-says nothing, they are sorted by a fixed scrambling of their numbers.
+Everything here is a deterministic function of the model. Where rows of one group need an uninformative order, they are sorted by a fixed
+hash of their numbers.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from discreet.algorithms.marginals.workload import Workload
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-_GOLDEN = 0.6180339887498949  # its multiples modulo 1 are spread most evenly
-_WORK = 2.5e7  # cells that are looked at to bring rows nearer
+_GOLDEN = 0.6180339887498949  # its multiples modulo 1 have low discrepancy
+_WORK = 2.5e7  # cells examined to improve the rows
 
 
 def make_rows(model: Model, count: int, workload: Workload) -> list[Integers]:
-    """So many rows, as one array of codes for each column."""
+    """Generate `count` rows, as one array of codes per column."""
     if isinstance(model, DenseModel):
         return _dense_rows(model, count, workload)
     assert isinstance(model, TreeModel)
@@ -36,7 +36,7 @@ def make_rows(model: Model, count: int, workload: Workload) -> list[Integers]:
 
 
 def _tree_rows(model: TreeModel, count: int) -> list[Integers]:
-    """The first clique's columns together, then each further clique's new columns, given the columns that it shares."""
+    """The first clique's columns together, then each further clique's new columns, given the columns it shares."""
     domain, tree = model.domain, model.calibrated.tree
     columns: list[Integers] = [np.zeros(count, np.int64) for _ in domain.columns]
     known: list[int] = []
@@ -47,9 +47,9 @@ def _tree_rows(model: TreeModel, count: int) -> list[Integers]:
         belief = model.calibrated.beliefs[home]
         joint = belief.sum(axis=axes_without(tuple(sorted((*given, *new))), clique))
         order = [sorted((*given, *new)).index(i) for i in (*given, *new)]
-        chances = joint.transpose(order).reshape(domain.cells(given), domain.cells(new))
+        probabilities = joint.transpose(order).reshape(domain.cells(given), domain.cells(new))
         others = [columns[i] for i in known if i not in given]
-        codes = _filled(_coded(domain, columns, given, count), chances, others, place)
+        codes = _filled(_coded(domain, columns, given, count), probabilities, others, place)
         for i, code in zip(new, np.unravel_index(codes, domain.shape(new)), strict=True):
             columns[i] = code.astype(np.int64)
         known += new
@@ -63,24 +63,26 @@ def _coded(domain: Domain, columns: Sequence[Integers], clique: Clique, count: i
     return code
 
 
-def _filled(groups: Integers, chances: Floats, others: Sequence[Integers], salt: int) -> Integers:
-    """A cell for each row, so that each group's cells have its chances, rounded.
+def _filled(groups: Integers, probabilities: Floats, others: Sequence[Integers], salt: int) -> Integers:
+    """A cell for each row, so that each group's cells follow its probabilities, rounded.
 
-    Counts are differences of rounded cumulative sums, so each is within one of what is expected and they add up; each group begins at
-    another place between two whole numbers, so that roundings of many small groups cancel. Within a group rows are sorted by their other
-    columns, the latest first, and cells are dealt out evenly along that order, so that rows that are alike get all of them.
+    Counts are differences of rounded cumulative sums, so each is within one of its expectation and they add up; each group starts at a
+    different fractional offset, so that the roundings of many small groups cancel. Within a group rows are sorted by their other columns,
+    the latest first, and cells are assigned evenly along that order, so that similar rows receive all of them.
     """
     present, sizes = np.unique(groups, return_counts=True)
-    weights = chances[present]
+    weights = probabilities[present]
     sums = weights.sum(axis=1, keepdims=True)
-    weights = np.where(sums > 0, weights, 1.0)  # a group that the model does not know: anything
+    weights = np.where(sums > 0, weights, 1.0)  # a group of probability 0: any cell will do
     shares = weights / weights.sum(axis=1, keepdims=True)
     begin = (np.arange(len(present)) * _GOLDEN + salt * _GOLDEN**2) % 1
-    cumulative = (part := np.cumsum(shares, axis=1)) / part[:, -1:] * sizes[:, None]  # exactly all of it before cells without chance
+    cumulative = (
+        (part := np.cumsum(shares, axis=1)) / part[:, -1:] * sizes[:, None]
+    )  # reaches `sizes` exactly before cells of probability 0
     cumulative[:, -1] = sizes
     ends = np.floor(cumulative + begin[:, None]).astype(np.int64)
     counts = np.diff(ends, axis=1, prepend=0)
-    cells = np.repeat(np.tile(np.arange(chances.shape[1]), len(present)), counts.ravel())
+    cells = np.repeat(np.tile(np.arange(probabilities.shape[1]), len(present)), counts.ravel())
     order = np.lexsort((_dealt(groups, others, salt), groups))
     out = np.empty(len(groups), np.int64)
     out[order] = cells
@@ -88,7 +90,7 @@ def _filled(groups: Integers, chances: Floats, others: Sequence[Integers], salt:
 
 
 def _dealt(groups: Integers, others: Sequence[Integers], salt: int) -> Floats:
-    """For each row a number between 0 and 1; along the other columns' order, within each group, they are spread most evenly."""
+    """For each row a number between 0 and 1; within each group, along the other columns' order, they have low discrepancy."""
     order = np.lexsort((_scrambled(len(groups), salt), *others, groups))
     ordered = groups[order]
     turn = np.arange(len(groups)) - np.searchsorted(ordered, ordered)
@@ -98,7 +100,7 @@ def _dealt(groups: Integers, others: Sequence[Integers], salt: int) -> Floats:
 
 
 def _scrambled(count: int, salt: int) -> NDArray[np.uint64]:
-    """Numbers without a pattern, always the same (splitmix64; Steele, Lea & Flood 2014)."""
+    """Fixed pseudorandom numbers (splitmix64; Steele, Lea & Flood 2014)."""
     with np.errstate(over="ignore"):
         z = (np.arange(1, count + 1, dtype=np.uint64) + np.uint64(salt << 40)) * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -122,7 +124,7 @@ def _dense_rows(model: DenseModel, count: int, workload: Workload) -> list[Integ
 
 
 def _nearer(domain: Domain, counts: Floats, expected: Floats, workload: Workload) -> Floats:
-    """Move rows from the cells that are most in excess, by all marginals together, to those that lack most; fewer at a time in the end."""
+    """Move rows from the cells most in excess, over all marginals, to those most lacking; fewer at a time towards the end."""
     transform = Transform(domain, BITS)
     weight = transform.weights(workload)
 

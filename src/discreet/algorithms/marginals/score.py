@@ -1,4 +1,4 @@
-"""How near synthetic rows are to real ones. It reads real rows: for the owner's eyes only, never part of a release."""
+"""The distance of synthetic rows from real ones. It reads real rows: for the data owner only, never part of a release."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from discreet.exact import whole
 
 
 def marginal_error(domain: Domain, real: Mapping[str, Any], made: Mapping[str, Any], k: int) -> float:
-    """The mean ℓ₁ distance of all marginals of k columns, as distributions (0 to 2), of codes. The result is as private as the rows."""
+    """The mean ℓ₁ distance of all k-way marginals, as distributions (0 to 2), of coded tables. The result is as private as the rows."""
     tables = [[np.asarray(table[name], np.int64) for name in domain.names] for table in (real, made)]
     if not all(len(table[0]) for table in tables):
-        raise Invalid("both tables need rows")
+        raise Invalid("a table is empty: give at least one real and one synthetic row")
     found = []
     for clique in combinations(domain.columns, min(whole(k, "k"), len(domain.names))):
         shares = []

@@ -1,1 +1,1 @@
-"""Mechanisms whose noise follows the data, and estimates of any function."""
+"""Mechanisms whose noise depends on the local sensitivity of the data, and private estimates of any function."""

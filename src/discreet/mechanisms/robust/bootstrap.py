@@ -1,4 +1,4 @@
-"""How sure a private estimate is: the parametric bootstrap, which is free, and the bag of little bootstraps, which is paid for."""
+"""Standard errors of private estimates: the parametric bootstrap, which costs no privacy, and the bag of little bootstraps, which does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHARE = Fraction(1, 4)  # of ε, for the standard error
 
 
 class BootstrapInterval(NamedTuple):
-    """Ends between which what is estimated lies, with the stated confidence as far as the model is right."""
+    """A confidence interval of the estimated parameter, valid as far as the model is, and the standard error."""
 
     low: float
     high: float
@@ -35,17 +35,17 @@ class BootstrapInterval(NamedTuple):
 def parametric_bootstrap(
     released: float, simulate: Callable[[], Any], release: Callable[[Any], Any], *, rounds: int = 400, confidence: Number = 0.95
 ) -> BootstrapInterval:
-    """Simulate data from what was released, release each again, and see how far off it falls: sampling and noise together.
+    """Simulate data from released parameters, repeat the release on each, and measure its spread: sampling and noise together.
 
-    `simulate()` makes one data set from the released parameters, `release` does to it what was done to the real one (a mechanism's own
-    `release`). Rounds that give no answer are left out.
+    `simulate()` creates one data set from the released parameters; `release` repeats what was done to the real one (a mechanism's
+    `release`). Rounds that return None are left out.
 
     Theorem (post-processing).
-        Only what was released is used, never the data: nothing is spent.
+        Only released values are used, never the data: no budget is spent.
 
     Accuracy.
-        The interval is the basic bootstrap's, [2θ − q(1 − β/2), 2θ − q(β/2)]: right as far as the simulated data are like the real ones.
-        Resampling the *real* records instead is not free, and not worth one release each: a record may occur in a resample many times.
+        The interval is that of the basic bootstrap, [2θ − q(1 − β/2), 2θ − q(β/2)]: valid as far as the simulated data resemble the real
+        ones. Resampling the *real* records instead costs more than one release for each: a record may occur many times in a resample.
 
     >>> from discreet.mechanisms.laplace import Laplace
     >>> noise = Laplace(epsilon=1)
@@ -54,16 +54,16 @@ def parametric_bootstrap(
     True
     """
     level, count = exact.confidence_level(confidence), exact.whole(rounds, "rounds", least=20)
-    told = [release(simulate()) for _ in range(count)]
-    known = np.array([float(one) for one in told if one is not None])
+    released_again = [release(simulate()) for _ in range(count)]
+    known = np.array([float(one) for one in released_again if one is not None])
     if len(known) < 20:
-        raise Invalid("fewer than 20 rounds gave an answer: release with more ε, or simulate more records")
+        raise Invalid("fewer than 20 rounds returned an answer: release with a larger epsilon, or simulate more records")
     low, high = np.quantile(known, [float(1 - level) / 2, float(1 + level) / 2])
     return BootstrapInterval(float(2 * released - high), float(2 * released - low), float(known.std(ddof=1)))
 
 
 class BootstrapEstimate(NamedTuple):
-    """An estimate, and how far it would vary from sample to sample."""
+    """An estimate and its standard error from sample to sample."""
 
     value: float
     standard_error: float
@@ -72,18 +72,18 @@ class BootstrapEstimate(NamedTuple):
 @final
 @frozen(kw_only=True, init=False)
 class LittleBootstraps(Mechanism[BootstrapEstimate]):
-    """Estimate by sample and aggregate, and tell how far the estimate would vary from one sample of people to the next.
+    """Estimate by sample and aggregate, and release the standard error of the estimate from one sample of people to the next.
 
-    In each block the estimator is run on the block's records, and again on `rounds` resamples of them; the blocks' estimates and their
-    standard errors (over √blocks, for a block has a share 1/blocks of the people) are aggregated by private medians.
+    In each block the estimator runs on the block's records, and again on `rounds` resamples of them. The blocks' estimates and their
+    standard errors (divided by √blocks, for a block has a fraction 1/blocks of the people) are aggregated by private medians.
 
     Theorem (Kleiner, Talwalkar, Sarkar & Jordan 2014, with sample and aggregate).
-        All resampling happens within a block, so a record still touches one block alone, however often it is drawn there: the two medians
-        cost their two losses, ¾ and ¼ of ε. (A bootstrap over all records would put a record into most resamples, often twice or more.)
+        All resampling happens within a block, so a record still affects one block only, however often it is drawn there: the two medians
+        have their two losses, ¾ and ¼ of ε. (A bootstrap over all records would put a record into most resamples, often twice or more.)
 
     Accuracy.
         `error` is that of the estimate, in blocks. The standard error is that of the estimator on all records where its error falls with
-        the root of their number, relatively within about 1/√(2·rounds) by resampling; it does not hold the noise of the medians.
+        the root of their number, relatively within about 1/√(2·rounds) by resampling; it excludes the noise of the medians.
 
     >>> people = np.arange(4000) % 100
     >>> found = LittleBootstraps(epsilon=16, estimator=np.mean, blocks=60, lower=0, upper=100).release(people)
@@ -120,16 +120,16 @@ class LittleBootstraps(Mechanism[BootstrapEstimate]):
             rounds=exact.whole(rounds, "rounds", least=2),
             blocks_per_unit=exact.whole(blocks_per_unit, "blocks_per_unit"),
         )
-        self.value.error()  # or its parameters are refused here
+        self.value.error()  # raises Invalid here if a parameter is out of range
 
     @property
     def value(self) -> SampleAndAggregate:
-        """What aggregates the estimates."""
+        """The aggregator of the estimates."""
         return self._median(self.epsilon * (1 - _SHARE), self.estimator, self.lower, self.upper)
 
     @property
     def spread(self) -> SampleAndAggregate:
-        """What aggregates the standard errors of whole blocks, up to the largest there can be."""
+        """The aggregator of the blocks' standard errors, with the largest possible one as its upper bound."""
         return self._median(self.epsilon * _SHARE, _no_estimate, Fraction(0), (self.upper - self.lower) * largest_deviation(self.rounds))
 
     def _median(self, epsilon: Fraction, estimator: Callable[[Any], Any], lower: Fraction, upper: Fraction) -> SampleAndAggregate:
@@ -149,18 +149,18 @@ class LittleBootstraps(Mechanism[BootstrapEstimate]):
 
     def sample(self, answer: Any, bits: Bits) -> BootstrapEstimate:
         parts = into_blocks(answer, self.blocks, bits)
-        told = self.value.combine([self.value.estimate(part) for part in parts], bits)
+        value = self.value.combine([self.value.estimate(part) for part in parts], bits)
         spread = self.spread.combine([self._resampled(part, bits) for part in parts], bits)
-        return BootstrapEstimate(told, spread / math.sqrt(self.blocks))
+        return BootstrapEstimate(value, spread / math.sqrt(self.blocks))
 
     def _resampled(self, part: Any, bits: Bits) -> float:
-        """The standard deviation of the estimates of resamples; estimates are clamped, and failures count as the lower end."""
+        """The standard deviation of the estimates on resamples; estimates are clamped, and a failure is the lower bound."""
         size = len(part)
         if not size:
             return 0.0
         low, high = float(self.lower), float(self.upper)
         drawn = [self.value.estimate(_taken(part, uniforms(size, size, bits))) for _ in range(self.rounds)]
-        shares = [_within(one, low, high) / 2 - low / 2 for one in drawn]  # halves, and then parts of the range, cannot overflow
+        shares = [_within(one, low, high) / 2 - low / 2 for one in drawn]  # halves, then fractions of the range: no overflow
         return float(np.std([share / (high / 2 - low / 2) for share in shares], ddof=1)) * (high - low)
 
 
@@ -174,7 +174,7 @@ def largest_deviation(n: int) -> Fraction:
     (0.707, 0.505)
     """
     square = Fraction((n // 2) * ((n + 1) // 2), n * (n - 1))
-    return exact.rational_up(lambda: exact.ball(square).sqrt(), 40)  # coarser than a float: what floats round up stays within
+    return exact.rational_up(lambda: exact.ball(square).sqrt(), 40)  # coarser than a float, so that a float rounded up stays below
 
 
 def _no_estimate(_: Any) -> None:
@@ -188,7 +188,7 @@ def _taken(part: Any, which: Any) -> Any:
 
 
 def _within(estimate: Any, low: float, high: float) -> float:
-    found = answers.exactly(as_number(estimate))  # what is no number counts as the lower end, whatever it is
+    found = answers.exactly(as_number(estimate))  # a value that is not a number becomes the lower bound
     if found is None:
         return low
     value = float(min(max(found, Fraction(low)), Fraction(high)))

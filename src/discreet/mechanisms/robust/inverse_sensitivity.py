@@ -1,4 +1,4 @@
-"""The inverse-sensitivity mechanism: a value is the likelier, the fewer records must change to make it the answer."""
+"""The inverse sensitivity mechanism: the fewer records must change to make a value the answer, the likelier it is."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from discreet.noise.refine import Integers
 from discreet.noise.uniform import uniform
 
 _MOST_CHANGES = 2**22
-_NEVER = 45  # e^(−45) is what all values together have that are as far as can be told
+_NEVER = 45  # all values beyond `changes` together have probability at most e^(−45)
 
 
 @final
 @frozen(kw_only=True)
 class InverseSensitivity(Mechanism[float]):
-    """Choose a value with probability falling by e^(−ε/2) for each record that must change to bring the statistic there.
+    """Choose a value with a probability that falls by e^(−ε/2) for each record that must change to make it the statistic.
 
     Theorem (Asi & Duchi 2020).
-        len(z) = the least k for which z is within the reach of k changes moves by at most 1 between neighbours, and so does its minimum
-        with a constant. The exponential mechanism with the score −len is ε-DP, with log-ratios of range ε at most. It is
-        optimal for each single data set, up to constants, in the sense of that paper. `Quantile` is its relative that scores by ranks.
+        len(z) = the least k such that k changes can bring the statistic to z changes by at most 1 between neighbours, and so does its
+        minimum with a constant. The exponential mechanism with the score −len is ε-DP, with log-ratios of range at most ε. It is
+        instance-optimal, up to constants, in the sense of that paper. `Quantile` is the related mechanism that scores by ranks.
 
     Accuracy.
-        `error` is in records: with this confidence the answer is within the reach of so many changes; for the median, it is the exact
-        answer of data in which at most so many records were changed.
+        `error` is in records: with this confidence that many changes can bring the statistic to the answer; for the median, the answer is
+        exact for data in which at most that many records were changed.
 
     >>> middle = InverseSensitivity(epsilon=1, statistic=Robust.trimmed_mean(0.1, lower=0, upper=1000))
     >>> 495 < middle.release(list(range(1001)) * 5) < 505
@@ -52,9 +52,9 @@ class InverseSensitivity(Mechanism[float]):
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.statistic, Robust):
-            raise Invalid("statistic must be one of Robust.median(...), Robust.trimmed_mean(...) and so on")
+            raise Invalid("statistic must be a Robust, such as Robust.median(lower=0, upper=100)")
         if self.changes > _MOST_CHANGES:
-            raise Invalid("epsilon is too small here: give more")
+            raise Invalid("epsilon is too small for this statistic: give a larger one")
 
     @property
     def loss(self) -> Loss:
@@ -66,7 +66,7 @@ class InverseSensitivity(Mechanism[float]):
 
     @property
     def changes(self) -> int:
-        """Beyond so many changes values are not told apart."""
+        """Values that need more than this many changes have equal scores."""
         return math.ceil(2 * (math.log(self._candidates) + _NEVER) / float(self.epsilon))
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
@@ -76,10 +76,10 @@ class InverseSensitivity(Mechanism[float]):
         self.statistic.check(answer)
 
     def shells(self, answer: Any) -> tuple[Integers, Integers, Integers]:
-        """All values in pieces of the same score: the scores, where each piece begins, and how many values it has."""
+        """All values in pieces of equal score: the scores, the start of each piece, and its number of values."""
         found = self.statistic.local(answer, self.changes)
         low, high = found.low[: self.changes], found.high[: self.changes]
-        # the value itself; then below it and above it what one more change reaches, at last what none of these reach
+        # the value itself; then the values below and above it that one more change adds; last the values beyond all changes
         ends = np.append(low[1:], self.statistic.least), np.append(high[1:], self.statistic.most)
         changed = np.arange(1, self.changes + 1)
         scores = -np.concatenate([[0], changed, changed])

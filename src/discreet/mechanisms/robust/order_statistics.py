@@ -1,8 +1,8 @@
-"""Robust statistics, and how far each may be brought by changing so many records.
+"""Robust statistics and their local sensitivity.
 
-A statistic here is a weighted sum of order statistics: the median, the interquartile range, the trimmed mean. Such a statistic moves
-little when few records change, unless the data lie badly; propose–test–release, smooth sensitivity and inverse sensitivity are three ways
-to use that. All three ask one thing of the data: `reach`, the interval within which k changed records can bring the statistic.
+A statistic here is a weighted sum of order statistics: the median, the interquartile range, the trimmed mean. For most data it changes
+little when few records change; propose–test–release, smooth sensitivity and inverse sensitivity are three ways to use that. All three need
+one thing from the data: the interval to which k changed records can bring the statistic.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ _MOST = answers.LIMIT // _FINEST // 2  # records: ranks of more would not fit 64
 
 
 class LocalSensitivity(NamedTuple):
-    """What a data-dependent mechanism needs of the data, in whole units: the statistic, where k changes can bring it, how far it jumps.
+    """The statistic, the interval to which k changes can bring it, and its local sensitivity at distance k, in integer units.
 
-    `jumps[k]` is at least the local sensitivity of every data set k changes away. It does not fall with k, and between neighbours
-    `jumps[k]` of the one is at most `jumps[k + 1]` of the other; the same holds for how far `low` and `high` reach.
+    `at_distance[k]` is at least the local sensitivity of every data set k changes away. It does not fall with k, and between neighbours
+    `at_distance[k]` of the one is at most `at_distance[k + 1]` of the other; likewise the interval from `low[k]` to `high[k]` of the one
+    lies within that of the other at k + 1.
     """
 
     value: int
@@ -43,18 +44,18 @@ class LocalSensitivity(NamedTuple):
 @final
 @frozen(kw_only=True)
 class Robust:
-    """A weighted sum of quantiles of records that are clamped to a grid; the unit of all whole numbers is `unit`.
+    """A weighted sum of quantiles of records that are clamped to a grid; all integers are in units of `unit`.
 
     The q-quantile of n records is the ⌈qn⌉-th smallest, the lower end of the grid if there is none.
 
-    Theorem (reach).
-        k records more or less bring the ⌈qn⌉-th smallest of n at most to the ⌈qn + k·max(q, 1 − q)⌉-th, and at least to the
-        ⌈qn − k·max(q, 1 − q)⌉-th, ranks below 1 and beyond n standing for the ends of the grid; k replaced records to the (⌈qn⌉ ± k)-th,
-        and no further if some were added or removed instead (as where a replaced unit has no value, or is filtered out).
-        Between neighbours ranks move by one, so what k changes reach here, k + 1 reach there. The local sensitivity of whatever is k
-        changes away is at most what k + 1 reach; for the median under add/remove it is just that.
+    Theorem (interval of k changes).
+        Adding or removing k records brings the ⌈qn⌉-th smallest of n at most to the ⌈qn + k·max(q, 1 − q)⌉-th, and at least to the
+        ⌈qn − k·max(q, 1 − q)⌉-th, where ranks below 1 and beyond n stand for the ends of the grid; replacing k records brings it to the
+        (⌈qn⌉ ± k)-th, and no further if some were added or removed instead (as where a replaced unit has no value, or is filtered out).
+        Between neighbours ranks change by one, so the interval of k changes here lies within that of k + 1 there. The local sensitivity of
+        any data k changes away is at most the length of the interval of k + 1; for the median under add/remove it equals it.
 
-    Proof. Adding at the top moves the rank up by q, removing at the bottom by 1 − q, and ⌈·⌉ of the sum is the rank. x(i) ≤ x′(i + 1) and
+    Proof. Adding at the top raises the rank by q, removing at the bottom by 1 − q, and ⌈·⌉ of the sum is the rank. x(i) ≤ x′(i + 1) and
         x(i) ≤ x′(i) for x′ with one record more or less: q + max(q, 1 − q) ≥ 1, and max(q, 1 − q) ≥ q.
 
     >>> typical = Robust.median(lower=0, upper=8, step=1)
@@ -65,22 +66,22 @@ class Robust:
 
     grid: ValueGrid
     levels: tuple[tuple[Fraction, int], ...] = field(repr=False)  # which quantile, and its weight
-    parts: int  # so many units are one step of the grid
+    parts: int  # units in one step of the grid
     least: int = field(repr=False)
     most: int = field(repr=False)
     name: str
     adjacency: Adjacency
 
-    # ── ready-made ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── statistics ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     @classmethod
     def quantile(
         cls, q: Number, *, lower: Number, upper: Number, step: Number | None = None, adjacency: Adjacency = "add/remove"
     ) -> Robust:
-        """The value below which a share q lies."""
+        """The value below which a fraction q of the records lies."""
         share = exact.confidence_level(q, "q")
         if share.denominator > _FINEST:
-            raise Invalid("q must have at most six decimals")
+            raise Invalid("q must have at most six decimals: round it")
         return cls._of(f"{float(share):.4g}-quantile", [(share, 1)], 1, lower, upper, step, adjacency)
 
     @classmethod
@@ -92,7 +93,7 @@ class Robust:
     def interquartile_range(
         cls, *, lower: Number, upper: Number, step: Number | None = None, adjacency: Adjacency = "add/remove"
     ) -> Robust:
-        """How far the middle half of the records is spread."""
+        """The width of the middle half of the records."""
         return cls._of("interquartile range", [(Fraction(1, 4), -1), (Fraction(3, 4), 1)], 1, lower, upper, step, adjacency)
 
     @classmethod
@@ -105,7 +106,7 @@ class Robust:
         step: Number | None = None,
         adjacency: Adjacency = "add/remove",
     ) -> Robust:
-        """The mean without a share `trim` at each end, as the mean of 64 quantiles evenly spaced between."""
+        """The mean without a fraction `trim` at each end, as the mean of 64 evenly spaced quantiles."""
         share = exact.rational(trim, "trim")
         if not 0 < share < Fraction(1, 2) or share.denominator > 1000:
             raise Invalid("trim must lie between 0 and 1/2, with at most three decimals, for example 0.1")
@@ -125,22 +126,22 @@ class Robust:
 
     @property
     def unit(self) -> Fraction:
-        """What 1 stands for."""
+        """The value of one unit."""
         return self.grid.step / self.parts
 
     @property
     def origin(self) -> Fraction:
-        """What 0 stands for: the lower end of the grid, or nothing where weights cancel."""
+        """The value of 0 units: the lower end of the grid, or 0 where the weights cancel."""
         return self.grid.lower * Fraction(sum(weight for _, weight in self.levels), self.parts)
 
     def to_value(self, units: int) -> float:
-        """A number of units as people read it, kept within what is possible."""
+        """A number of units as a value, clamped to the possible range."""
         return float(self.origin + self.unit * min(max(units, self.least), self.most))
 
-    # ── looking at records ───────────────────────────────────────────────────────────────────────────────────────────
+    # ── records ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def local(self, records: Any, changes: int) -> LocalSensitivity:
-        """The statistic of records (or of `Places`), and its reach by up to so many changes and one more."""
+        """The statistic of records (or of `Places`), and its interval for up to this many changes and one more."""
         placed = self.grid.tidy(records) if isinstance(records, Places) else self.grid.place(records)
         ordered = _Ordered(placed.points, np.clip(np.cumsum(placed.counts), 0, _MOST), self.grid.points - 1)
         steps = np.arange(changes + 2)
@@ -163,7 +164,7 @@ class Robust:
     def _at_distance(self, ordered: _Ordered, low: Integers, high: Integers) -> Integers:
         if len(self.levels) > 1 or not is_replacement(self.adjacency):
             return high[1:] - low[1:]
-        # one quantile of replaced records: the widest gap over k + 2 neighbouring ranks around the middle (Nissim et al. 2007)
+        # one quantile of replaced records: the largest gap over k + 2 neighbouring ranks around the middle (Nissim et al. 2007)
         q = self.levels[0][0]
         middle, most = -(-q.numerator * ordered.size // q.denominator), len(low) - 1
         around = ordered.at(np.arange(middle - most, middle + most + 1))
@@ -171,7 +172,7 @@ class Robust:
         return np.array(gaps, np.int64)
 
     def check(self, records: Any) -> None:
-        """Report a slip in plain records."""
+        """Raise Invalid for plain records that are not valid."""
         if not isinstance(records, Places):
             answers.check_records(records)
 
@@ -179,10 +180,10 @@ class Robust:
 @final
 @frozen(eq=False)
 class _Ordered:
-    """Records in order, by rank from 1; ranks beyond the ends stand for the ends of the grid."""
+    """Records by rank from 1; ranks beyond the ends stand for the ends of the grid."""
 
     points: Integers
-    upto: Integers  # how many records lie at each point or before
+    upto: Integers  # the number of records at each point or before
     last: int
 
     @property

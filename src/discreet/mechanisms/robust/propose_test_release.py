@@ -27,14 +27,14 @@ from discreet.noise.bits import Bits
 @final
 @frozen(kw_only=True)
 class StabilityTest(Mechanism[bool]):
-    """Say whether data are far from a bad data set: yes with the largest probability that the distance allows.
+    """Test whether data are far from a bad data set; pass with the largest probability that the distance allows.
 
-    The answer is a distance in records: a whole number that moves by at most 1 between neighbours and is 0 for bad data.
+    The answer is a distance in records: an integer that changes by at most 1 between neighbours and is 0 for bad data.
 
     Theorem (Desfontaines, Voss, Gipson & Mandayam 2022).
-        Passing at distance d with the probability πd at which `PartitionSelection` shows a group of d is (ε, δ)-DP; π₀ = 0, so bad data
+        Passing at distance d with the probability πd at which `PartitionSelection` releases a group of d is (ε, δ)-DP; π₀ = 0, so bad data
         never pass, and π₁ = δ. No (ε, δ)-DP test with π₀ = 0 passes any data with larger probability. (Comparing the distance plus
-        Laplace noise with ln(1/δ)/ε, as textbooks do, passes less from d = 2 on while ε ≤ 1. It lets bad data pass now and then.)
+        Laplace noise with ln(1/δ)/ε, as textbooks do, passes less often from d = 2 on if ε ≤ 1, and bad data sometimes pass.)
 
     Accuracy.
         `chance(d)` is πd, and `error(confidence)` the distance from which on data pass with at least this confidence.
@@ -71,7 +71,7 @@ class StabilityTest(Mechanism[bool]):
         answers.check_whole(answer, "the distance")
 
     def sample(self, answer: Any, bits: Bits) -> bool:
-        found = answers.exactly(answer)  # what is no number counts as no distance
+        found = answers.exactly(answer)  # a value that is not a number is distance 0
         distance = 0 if found is None else min(max(math.floor(found), 0), answers.LIMIT)
         return bool(self._curve.decide(np.array([distance], np.int64), bits)[0])
 
@@ -79,25 +79,26 @@ class StabilityTest(Mechanism[bool]):
 @final
 @frozen(kw_only=True)
 class ProposeTestRelease(Mechanism[float | None]):
-    """Release with noise for a proposed bound on the local sensitivity, if the data pass the test that they are far from exceeding it.
+    """Release with noise for a proposed bound on the local sensitivity, if the data pass a test that they are far from exceeding it.
 
-    With a `statistic` it takes records; without one a pair (value, distance), the distance being how many records must change until the
-    local sensitivity exceeds the bound: whole, moving by at most 1 between neighbours, 0 where it is exceeded. None stands for no answer.
+    With a `statistic` the input is records; without one it is a pair (value, distance): the number of records that must change until the
+    local sensitivity exceeds the bound, an integer that changes by at most 1 between neighbours and is 0 where it is exceeded. The release
+    is None if the test does not pass.
 
     Theorem (Dwork & Lei 2009; with the optimal test of `StabilityTest`).
-        The test costs (ε₁, δ) and the noise Laplace(bound/ε₂): together (ε₁ + ε₂, δ)-DP.
+        The test is (ε₁, δ)-DP and the noise is Laplace(bound/ε₂): together (ε₁ + ε₂, δ)-DP.
 
     Proof. If the local sensitivity of both neighbours is within the bound, this is the composition of the test and of Laplace noise. Else
         one of them has distance 0 and never passes, and the other has distance 1 at most and passes with probability π₁ = δ at most: their
         laws are within δ of each other.
 
     Accuracy.
-        `error` is that of the noise, given that there is an answer; `chance(distance)` is how likely there is one.
+        `error` is that of the noise, given that the test passes; `chance(distance)` is the probability that it does.
 
     >>> middle = ProposeTestRelease(epsilon=1, delta=1e-6, bound=0.1, statistic=Robust.median(lower=0, upper=1000))
     >>> 299 < middle.release([300 + x / 1000 for x in range(10_000)]) < 311
     True
-    >>> middle.release([0] * 50 + [1000] * 50) is None    # one record moves this median by 1000
+    >>> middle.release([0] * 50 + [1000] * 50) is None    # one record changes this median by 1000
     True
     """
 
@@ -119,11 +120,11 @@ class ProposeTestRelease(Mechanism[float | None]):
 
     @property
     def loss(self) -> Loss:
-        # one promise for the whole: for a group the two parts may not be counted one by one, as its members may lie beyond the bound
+        # one guarantee for the whole: for a group the two parts do not compose, as the local sensitivity may exceed the bound
         return leaves.Approx(self.epsilon, self.delta)
 
     def chance(self, distance: int) -> float:
-        """The probability that there is an answer."""
+        """The probability that the test passes at this distance."""
         return self.test.chance(distance)
 
     def error(self, confidence: Number = 0.95, size: int = 1) -> float:
@@ -161,17 +162,17 @@ def _pair(answer: Any) -> tuple[Any, Any]:
 @final
 @frozen(kw_only=True)
 class StableMode(Mechanism[Any]):
-    """Tell the most frequent label exactly, if it is frequent enough that no few records could change it; else None.
+    """Release the most frequent label exactly, if many records would have to change to make another one the most frequent; else None.
 
-    Takes groups and their sizes, as `PartitionSelection` does; a unit is in one group. No list of possible labels is needed.
+    The input is groups and their sizes, as for `PartitionSelection`; a unit is in one group. No list of possible labels is needed.
 
     Theorem (Thakurta & Smith 2013, with the optimal test).
-        Let g be how far the largest group is ahead of the second, and let g (or ⌈g/2⌉, if records are replaced) be the distance that is
-        tested. Where two neighbours have different winners it is 1 at most in both: either is told with probability δ at most, so the laws
-        are within δ. Everywhere else they agree on what is told, and whether it is told costs (ε, δ).
+        Let g be the lead of the largest group over the second, and let g (or ⌈g/2⌉, if records are replaced) be the distance that is
+        tested. Where two neighbours have different winners it is at most 1 in both: either is released with probability at most δ, so the
+        laws are within δ. Everywhere else they agree on the winner, and whether it is released is (ε, δ)-DP.
 
     Accuracy.
-        `error(confidence)` is the lead from which on the winner is told with at least this confidence.
+        `error(confidence)` is the lead from which on the winner is released with at least this confidence.
 
     >>> winner = StableMode(epsilon=1, delta=1e-6)
     >>> winner.release({"flu": 900, "asthma": 250}), winner.release({"flu": 251, "asthma": 250}), winner.error()

@@ -1,4 +1,4 @@
-"""Sample and aggregate: run any estimator on disjoint blocks of people, and release what the blocks agree on."""
+"""Sample and aggregate: run any estimator on disjoint blocks of people, and release an aggregate of the blocks' results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MOST_BLOCKS = 10**6
 
 
 def block_count(blocks: int) -> int:
-    """At least two, and not more than anybody could fill."""
+    """Read the number of blocks, from 2 to a million."""
     if exact.whole(blocks, "blocks", least=2) > _MOST_BLOCKS:
         raise Invalid(f"there may be at most {_MOST_BLOCKS:,} blocks: give a larger epsilon, or fewer blocks")
     return blocks
@@ -44,13 +44,13 @@ def block_count(blocks: int) -> int:
 @final
 @frozen(eq=False)
 class Blocks:
-    """Records that are in blocks already, as an engine gives them: each unit is in one of them, by its own name or by chance."""
+    """Records that an engine has already divided into blocks: each unit is in one of them, by its identifier or at random."""
 
     parts: tuple[Any, ...]
 
 
 def into_blocks(records: Any, blocks: int, bits: Bits) -> list[Any]:
-    """Throw records into blocks, each by coins of its own."""
+    """Assign each record to a block, independently and uniformly at random."""
     if isinstance(records, Blocks):
         return [*records.parts, *[[]] * blocks][:blocks]
     rows = records if isinstance(records, np.ndarray) and records.ndim else _listed(records)
@@ -61,25 +61,24 @@ def into_blocks(records: Any, blocks: int, bits: Bits) -> list[Any]:
 @final
 @frozen(kw_only=True, init=False)
 class SampleAndAggregate(Mechanism[Any]):
-    """Throw each record into one of `blocks` blocks, run the estimator on each, and release the blocks' private median or mean, or mode.
+    """Assign each record to one of `blocks` blocks, run the estimator on each, and release a private median, mean or mode of the results.
 
-    The estimator is a black box: a function of a list of records (an array, if they come as one) to a number, or for "stable" to anything
-    that a dict takes as a key. It is called once for each block, also for empty ones; where it fails, or gives no number, the block's
-    answer counts as `lower` (as none, for "stable"). What it prints, logs or
-    warns of is dropped; what else it does with what it sees (write a file, keep it) is its author's own affair.
+    The estimator is a black box: a function from a list of records (or an array, if the input is one) to a number, or for "stable" to any
+    dict key. It is called once for each block, also for empty ones. If it fails or returns no number, the block's result is `lower` (none,
+    for "stable"). What it prints, logs or warns is dropped; other side effects, such as writing a file, are not prevented.
 
-    Assumes. The estimator's answer for a block is a function of that block's records (and of fresh coins) alone: it keeps nothing from one
-    block to the next. Coins of the whole process that somebody has seeded are kept from one block to the next: seed none, or within it.
+    Assumes. The estimator's result for a block is a function of that block's records (and of fresh randomness) alone: it keeps no state
+    between blocks. A seeded generator of the whole process is such a state: seed none, or seed it inside the estimator.
 
     Theorem (Nissim, Raskhodnikova & Smith 2007).
-        One record more, less or changed changes the answer of one block, whatever the estimator does: the blocks' answers are a data set of
-        public size of which one record is replaced. Each aggregate is private for such neighbours: the median by the exponential mechanism,
-        the mean of clamped answers by Laplace noise for (upper − lower)/blocks, "stable" by telling the answer of most blocks if it leads
-        by enough. (`moved` blocks, where a unit may change more than one, cost as much as so many records.)
+        Adding, removing or changing one record changes the result of one block, whatever the estimator does: the blocks' results are a data
+        set of public size in which one record is replaced. Each aggregate is private for such neighbours: the median by the exponential
+        mechanism, the mean of clamped results by Laplace noise for (upper − lower)/blocks, "stable" by releasing the most frequent result
+        if its lead is large enough. (If a unit may change `blocks_per_unit` blocks, group privacy for that many records applies.)
 
     Accuracy.
-        For "median" `error` is in blocks, as that of `Quantile` is in ranks; for "mean" in the answer's own units; for "stable" the lead
-        that is needed. How far blocks are from the whole is the estimator's own affair: each sees a share 1/blocks of the records.
+        For "median" `error` is in blocks, as that of `Quantile` is in ranks; for "mean" in the units of the result; for "stable" it is the
+        lead that is needed. The difference between blocks and the whole is not included: each block has a fraction 1/blocks of the records.
 
     >>> fit = lambda rows: np.polyfit(rows[:, 0], rows[:, 1], 1)[0]
     >>> slope = SampleAndAggregate(epsilon=4, estimator=fit, blocks=60, lower=-10, upper=10)
@@ -114,9 +113,9 @@ class SampleAndAggregate(Mechanism[Any]):
         if aggregate not in ("median", "mean", "stable"):
             raise Invalid("aggregate must be median, mean or stable")
         if (aggregate == "stable") != (lower is None and upper is None) or (lower is None) != (upper is None):
-            raise Invalid("say between which lower and upper the estimates lie; for stable there are none")
+            raise Invalid("median and mean need lower and upper bounds of the estimates, and stable has none: set both, or neither")
         if (aggregate == "stable") != bool(mass := parameter.any_delta(delta)):
-            raise Invalid("stable needs a delta, median and mean have none")
+            raise Invalid("stable needs a delta, and median and mean have none: set delta for stable only")
         ends = interval(lower, upper) if lower is not None and upper is not None else (None, None)
         self.__attrs_init__(
             epsilon=parameter.some_epsilon(epsilon),
@@ -128,11 +127,11 @@ class SampleAndAggregate(Mechanism[Any]):
             upper=ends[1],
             blocks_per_unit=exact.whole(blocks_per_unit, "blocks_per_unit"),
         )
-        self.aggregator.error(Fraction(1, 2))  # or its parameters are refused here
+        self.aggregator.error(Fraction(1, 2))  # raises Invalid here if a parameter is out of range
 
     @property
     def aggregator(self) -> Mechanism[Any]:
-        """The mechanism that the blocks' answers go through, of which one is replaced."""
+        """The mechanism that aggregates the blocks' results, of which one is replaced."""
         each = self.epsilon / self.blocks_per_unit
         match self.aggregate:
             case "median":
@@ -162,7 +161,7 @@ class SampleAndAggregate(Mechanism[Any]):
     def check(self, answer: Any) -> None:
         if isinstance(answer, Blocks):
             if len(answer.parts) != self.blocks:
-                raise Invalid("give as many blocks as were promised")
+                raise Invalid(f"give {self.blocks} blocks, as the mechanism was created with")
         elif (
             not isinstance(answer, Sequence | np.ndarray)
             or isinstance(answer, str | bytes)
@@ -174,17 +173,17 @@ class SampleAndAggregate(Mechanism[Any]):
         return self.combine([self.estimate(part) for part in into_blocks(answer, self.blocks, bits)], bits)
 
     def estimate(self, records: Any) -> Any:
-        """One block's answer; None where the estimator fails."""
+        """The result of one block; None if the estimator fails."""
         try:
-            with _silence():  # a warning or a printed line would tell what is in the block
-                return self.estimator(copy.copy(records))  # its own, to sort or change as it likes
+            with _silence():  # a warning or a printed line would reveal what is in the block
+                return self.estimator(copy.copy(records))  # a copy, which it may sort or change
         except KeyboardInterrupt:
-            raise  # a person wants to stop
-        except BaseException:  # any other end, an exit or a panic too, would tell as well
+            raise  # the user interrupts
+        except BaseException:  # any other exception, also SystemExit, would reveal something about the block
             return None
 
     def combine(self, estimates: Sequence[Any], bits: Bits) -> Any:
-        """Aggregate the answers of all blocks; for mechanisms to build on, not to release."""
+        """Aggregate the results of all blocks; only mechanisms may use it, with private results."""
         if self.aggregate == "stable":
             return self.aggregator.sample(_votes(estimates), bits)
         low, high = self._ends
@@ -209,7 +208,7 @@ def _silence() -> Iterator[None]:
 
 
 def _part(delta: Fraction, epsilon: Fraction, blocks_per_unit: int) -> Fraction:
-    """The δ of one block of which a unit changes `moved`: group privacy backwards, δ/(1 + e^ε + … + e^((moved − 1)ε)), rounded down."""
+    """The δ of one block if a unit changes k of them: group privacy inverted, δ/(1 + e^ε + … + e^((k − 1)ε)), rounded down."""
     if blocks_per_unit == 1:
         return delta
     return exact.rational_down(
@@ -228,13 +227,13 @@ def _part_of(records: Any, chosen: Any) -> Any:
 
 
 def as_number(estimate: Any) -> Any:
-    """A number, also one in an array of its own."""
+    """A number; an array of one number is that number."""
     if isinstance(estimate, np.ndarray) and estimate.size == 1:
         return estimate.reshape(-1)[0].item() if estimate.dtype.kind in "biuf" else None
     return None if isinstance(estimate, float) and math.isnan(estimate) else estimate
 
 
 def _votes(estimates: Sequence[Any]) -> tuple[list[Any], list[int]]:
-    """Each answer with its one vote; what cannot be spelled as a key is left out when votes are added up."""
+    """Each result with one vote; results that are not plain values are dropped when votes are added up."""
     cast = [one.item() if isinstance(one, np.generic) else one for one in estimates if one is not None]
     return cast, [1] * len(cast)

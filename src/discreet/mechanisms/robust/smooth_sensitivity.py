@@ -1,4 +1,4 @@
-"""Smooth sensitivity: noise as wide as the data at hand need, where that width itself tells little."""
+"""Smooth sensitivity: noise scaled to a smooth upper bound on the local sensitivity of the data."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ from discreet.noise.laplace import RoundedLaplace
 from discreet.noise.refine import Integers
 
 _MOST_RUNGS = 2**20
-_EDGE = 2**200  # values further out count as this
-_LOCAL = "give the answer as a Local: its value, its reach and its jumps, in whole units"
+_EDGE = 2**200  # values are clamped to ± this
+_LOCAL = "give the answer as a LocalSensitivity: the value, its interval and the local sensitivity at each distance, in whole units"
 
 
 @final
 @frozen(eq=False)
 class WidthLadder:
-    """The widths that noise may have: rungs[0] = `one`, each at most 1 + 1/smoothness times the one before, up to `most` units.
+    """The possible widths of the noise: rungs[0] = `one`, each at most 1 + 1/smoothness times the one before, up to `most` units.
 
     Theorem (ladder).
-        Let rung(D) be the largest over k of (the first rung that reaches jumps[k]) − k, at least 0. If jumps[k] of a data set is at most
-        jumps[k + 1] of its neighbour, rung moves by at most 1 between neighbours, so the width by at most the factor 1 + 1/smoothness; and
-        the width is at least the local sensitivity of both. All of it is whole numbers.
+        Let A[k] bound the local sensitivity at distance k, and let rung(D) be the largest over k of (the first rung ≥ A[k]) − k, but at
+        least 0. If A[k] of a data set is at most A[k + 1] of its neighbour, rung changes by at most 1 between neighbours, so the width by
+        at most the factor 1 + 1/smoothness; and the width is at least the local sensitivity of both. All of it is integers.
     """
 
-    one: int  # so many parts are one unit
+    one: int  # rungs are fixed-point numbers with this denominator
     rungs: Integers
 
     def rung(self, at_distance: Integers) -> int:
-        """Which width the data need; `jumps` in units, those beyond the end counting as the last rung."""
+        """The rung for a local sensitivity at each distance, in units; distances beyond its end are taken as the last rung."""
         length = min(len(at_distance), len(self.rungs))
         units = np.minimum(at_distance[:length], int(self.rungs[-1]) // self.one)
         first = np.searchsorted(self.rungs, units * self.one)
         return int(max(0, (first - np.arange(length)).max(initial=0), len(self.rungs) - 1 - len(at_distance)))
 
     def width(self, rung: int) -> Fraction:
-        """A rung in units."""
+        """The width at a rung, in units."""
         return Fraction(int(self.rungs[rung]), self.one)
 
 
@@ -58,39 +58,39 @@ class WidthLadder:
 def _ladder(smoothness: int, most: int) -> WidthLadder:
     one = 1 << (max(0, 61 - most.bit_length()) & ~1)  # as fine as 62 bits allow
     if one <= smoothness:
-        raise Invalid("epsilon is too small for a grid as fine as this: give more, or a coarser step")
+        raise Invalid("epsilon is too small for a grid as fine as this: give a larger epsilon, or a coarser step")
     rungs = [one]
     while rungs[-1] < most * one:
         rungs.append(rungs[-1] + rungs[-1] // smoothness)
         if len(rungs) > _MOST_RUNGS:
-            raise Invalid("epsilon is too small for a grid as fine as this: give more, or a coarser step")
+            raise Invalid("epsilon is too small for a grid as fine as this: give a larger epsilon, or a coarser step")
     return WidthLadder(one, np.array(rungs, np.int64))
 
 
 @final
 @frozen(kw_only=True, init=False)
 class SmoothSensitivity(Mechanism[float]):
-    """Add noise whose width follows the local sensitivity of the data, smoothed so that neighbours have nearly the same width.
+    """Add noise scaled to the smooth sensitivity of the data, which is nearly the same for neighbours.
 
-    With a `statistic` it takes records; without one a `Local`, whose jumps are in units of `unit` and at most `most`. Without δ the noise
-    is Cauchy and the release is ε-DP; with δ it is Laplace, wider for most data but far lighter in the tail. The release is a whole number
-    of units: a grid that does not depend on the data.
+    With a `statistic` the input is records; without one it is a `LocalSensitivity`, in units of `unit` and at most `most`. Without δ the
+    noise is Cauchy and the release is ε-DP; with δ it is Laplace, wider for most data but with a far lighter tail. The release is a
+    multiple of `unit`: a grid that does not depend on the data.
 
     Theorem (after Nissim, Raskhodnikova & Smith 2007; the constants by the proofs below).
-        Let S be at least the local sensitivity of the data and of its neighbours, and move by at most the factor r = 1 + 1/m between
+        Let S be at least the local sensitivity of the data and of its neighbours, and change by at most the factor r = 1 + 1/m between
         neighbours (m is `smoothness`). f + (S/a)·Cauchy is ε-DP if and only if a² ≤ 2c and a² ≤ 2rc − (r − 1)², where c = cosh ε − 1.
         f + (S/a)·Laplace is (ε, δ)-DP if a ≤ ε, a ≤ r(ε − ln r) and e^(−m(ε + ln r))·cosh(ma)/(m + 1) ≤ δ.
 
-    Proof. Neighbours have widths 1 and s, 1 ≤ s ≤ r, in units of the narrower one, and places at most a apart.
+    Proof. Neighbours have widths 1 and s, 1 ≤ s ≤ r, in units of the narrower one, and centres at most a apart.
         Cauchy: up to a constant the reciprocal of the density is q(t) = ((t − x)² + w²)/w, a quadratic form of (t, 1)
         with determinant 1. So the extreme ratios of two of them are eigenvalues λ and 1/λ, and 2·cosh(ln λ) = λ + 1/λ is a trace:
         2 + (a² + (s − 1)²)/s. This is at most 2·cosh ε where a² ≤ 2sc − (s − 1)², concave in s: its ends decide.
-        Laplace: ln(narrow/wide) is largest at the narrower one's place, ln s + a/s ≤ ε, for s(ε − ln s) is concave in s. The wider law
+        Laplace: ln(narrow/wide) is largest at the narrower one's centre, ln s + a/s ≤ ε, for s(ε − ln s) is concave in s. The wider law
         exceeds e^ε times the narrower in two tails, by (1 − 1/s)/2·e^(−(ε + ln s ∓ a)/(s − 1)) each. Both rise with s: the
         derivative of the logarithm is (ε + ln s ∓ a)/(s − 1)². At s = r they sum to the δ above, and that rises with a.
 
     Accuracy.
-        `error(confidence, sensitivity=S)` is the quantile of |error| where the smooth sensitivity is S; without it, at its largest.
+        `error(confidence, sensitivity=S)` is the quantile of |error| where the smooth sensitivity is S; by default at its largest.
 
     >>> wages = Robust.median(lower=0, upper=1000)
     >>> private = SmoothSensitivity(epsilon=1, delta=1e-6, statistic=wages)
@@ -111,12 +111,12 @@ class SmoothSensitivity(Mechanism[float]):
         self, *, epsilon: Number, delta: Number = 0, statistic: Robust | None = None, most: int | None = None, unit: Number = 1
     ) -> None:
         if (statistic is None) == (most is None):
-            raise Invalid("give a statistic, or most: the largest local sensitivity there is, in units")
+            raise Invalid("set statistic, or most, the largest possible local sensitivity in units")
         if statistic is not None and not isinstance(statistic, Robust):
-            raise Invalid("statistic must be one of Robust.median(...), Robust.trimmed_mean(...) and so on")
+            raise Invalid("statistic must be a Robust, such as Robust.median(lower=0, upper=100)")
         largest = statistic.most - statistic.least if statistic is not None else exact.whole(most or 0, "most")
         if largest > 2**56:
-            raise Invalid("there are more than 2^56 units: choose a larger one")
+            raise Invalid("there are more than 2^56 units: choose a larger unit or step")
         self.__attrs_init__(
             epsilon=parameter.some_epsilon(epsilon),
             delta=parameter.any_delta(delta),
@@ -124,7 +124,7 @@ class SmoothSensitivity(Mechanism[float]):
             most=largest,
             unit=statistic.unit if statistic is not None else parameter.step(unit),
         )
-        _ladder(self.smoothness, self.most)  # or it is refused, before there are records
+        _ladder(self.smoothness, self.most)  # raises Invalid here, before records are read
 
     @property
     def smoothness(self) -> int:
@@ -133,12 +133,12 @@ class SmoothSensitivity(Mechanism[float]):
 
     @property
     def changes(self) -> int:
-        """How many changes are looked at; more would find no wider noise."""
+        """The largest distance that is examined; larger ones would not widen the noise."""
         return len(_ladder(self.smoothness, self.most).rungs)
 
     @property
     def rate(self) -> Fraction:
-        """The theorem's a: noise has the width S/rate."""
+        """The theorem's a: the noise has the width S/rate."""
         return _laplace_rate(self.epsilon, self.delta, self.smoothness) if self.delta else _cauchy_rate(self.epsilon, self.smoothness)
 
     @property
@@ -164,11 +164,11 @@ class SmoothSensitivity(Mechanism[float]):
         value, at_distance = self._read(answer)
         ladder = _ladder(self.smoothness, self.most)
         law = self._law(ladder.width(ladder.rung(at_distance)) / self.rate)
-        told = value + (law.draw(bits) if isinstance(law, RoundedCauchy) else law.draw(0.0, Fraction, bits))
-        return self.statistic.to_value(told) if self.statistic is not None else float(self.unit * min(max(told, -_EDGE), _EDGE))
+        noisy = value + (law.draw(bits) if isinstance(law, RoundedCauchy) else law.draw(0.0, Fraction, bits))
+        return self.statistic.to_value(noisy) if self.statistic is not None else float(self.unit * min(max(noisy, -_EDGE), _EDGE))
 
     def _read(self, answer: Any) -> tuple[int, Integers]:
-        """The value and its jumps in whole units; what is no number counts as 0, and as the largest jump."""
+        """The value and its local sensitivity at each distance, in integer units; if not a number, 0 and the largest sensitivity."""
         if self.statistic is not None:
             found = self.statistic.local(answer, self.changes)
             return found.value, found.at_distance
@@ -196,12 +196,12 @@ def _smoothness(epsilon: Fraction, delta: Fraction) -> int:
     return exact.least_whole(enough, above=0)
 
 
-_LARGEST = Fraction(64)  # a larger ε would make no noise narrower that anybody could tell from this
+_LARGEST = Fraction(64)  # at this ε the noise is already negligible, so a larger one is treated as this
 
 
 @lru_cache(maxsize=256)
 def _cauchy_rate(epsilon: Fraction, m: int) -> Fraction:
-    """The largest a of the theorem, rounded down: 2·sinh(ε/2) where the width may move freely, else what it leaves."""
+    """The largest a of the theorem, rounded down: the lesser of 2·sinh(ε/2) and the bound at width ratio 1 + 1/m."""
     e, step = min(epsilon, _LARGEST), Fraction(1, m)
 
     def free() -> Ball:

@@ -1,1 +1,1 @@
-"""Mechanisms that answer again and again: sparse vector, running totals."""
+"""Interactive mechanisms: the sparse vector technique and continual release of running totals."""

@@ -1,4 +1,4 @@
-"""What mechanisms for continual release share: a run that is fed step by step, windows over its running totals, how far normals reach."""
+"""Shared code of continual release: a run that takes one step at a time, windows over its running totals, bounds for normal errors."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from discreet.private import Private, reveal
 
 Totals: TypeAlias = "list[int] | list[float]"
 LONGEST = 2**40  # steps
-_CUT = "this run was interrupted within a step, which may have been noised and cannot be taken back: open a new one, at its own price"
+_CUT = "this run was interrupted within a step, which may already have been released: open a new run, with its own privacy loss"
 
 
 class StreamRun(StatefulRun, ABC):
-    """A stream that is under way: give it each step's number, get the running total with noise.
+    """A stateful run of a stream: it takes the number of each step and returns the noisy running total.
 
-    All of its loss is spent when it is opened. Only steps that were given are ever noised, each once; after the horizon it halts. In a
-    private list the numbers are private and its length is not. What interrupts a step (Ctrl-C, say) ends the run: its numbers may be in the
-    sums already, and given again they would count twice.
+    All of its loss is spent when it is opened. Only steps that were added get noise, each once; after the horizon it halts. In a private
+    list the numbers are private and its length is not. An interruption within a step (Ctrl-C, for example) ends the run: its numbers may
+    already be in the sums, and would count twice if added again.
     """
 
     def __init__(self, horizon: int, windows: Iterable[int], bits: Bits) -> None:
@@ -39,7 +39,7 @@ class StreamRun(StatefulRun, ABC):
         self.steps = 0
         self.measured: list[int] = []
         self._bits = bits
-        self._cut = False  # while a step is taken, and for ever if it was not taken to its end
+        self._cut = False  # True during a step, and from then on if the step was not completed
         self._recent: deque[Any] = deque([0], maxlen=max(self.windows, default=0) + 1)
 
     @property
@@ -49,33 +49,33 @@ class StreamRun(StatefulRun, ABC):
 
     @final
     def add(self, value: Private[Any] | Any) -> Any:
-        """Take in one step's number and give the running total so far."""
+        """Add the number of one step and return the running total."""
         opened = reveal(value)
         if not isinstance(value, Private):
             answers.check_whole(value)
         if not answers.is_single(opened):
-            raise Invalid("add takes one step's number; add_many takes several")
+            raise Invalid("add takes the number of one step: use add_many for several")
         read = answers.exactly(opened.item() if isinstance(opened, np.ndarray) else opened)
         return self._all([0 if read is None else min(max(math.floor(read), -LIMIT), LIMIT)], None)[0]
 
     @final
     def add_many(self, values: Private[Sequence[Any]] | Sequence[Any]) -> Totals:
-        """Take in several steps' numbers and give the running total after each: the same law, faster."""
+        """Add the numbers of several steps and return the running total after each: the same law, faster."""
         return self._all(read_steps(values), None)
 
     @final
     def window(self, steps: int) -> Any:
-        """The noisy sum of the last so many steps (fewer at the beginning): the difference of two running totals, for nothing.
+        """The noisy sum of the last `steps` steps (fewer at the beginning): the difference of two running totals, at no privacy cost.
 
-        Windows are said when the run is opened. It then keeps as many running totals, which are public, as the longest has steps.
+        Windows are declared when the run is opened. It keeps as many running totals, which are public, as the longest window has steps.
         """
         if steps not in self.windows:
-            raise Invalid(f"this run keeps no window of that length: open it with windows=({steps},)")
+            raise Invalid(f"this run has no window of that length: open it with windows=({steps},)")
         return self._recent[-1] - self._recent[-1 - min(steps, self.steps)]
 
     @final
     def follow(self, values: Private[Sequence[Any]] | Sequence[Any], measured: Sequence[int]) -> Totals:
-        """Take up a run where it was left: the numbers of its past steps, and what was measured of each then. No noise is drawn."""
+        """Restore a run from the numbers of its past steps and their recorded measurements. No noise is drawn."""
         past = read_steps(values)
         if len(past) != len(measured):
             raise Invalid("give one measurement for each past step")
@@ -87,7 +87,7 @@ class StreamRun(StatefulRun, ABC):
             if self._cut:
                 raise Invalid(_CUT)
             if self.steps + len(values) > self.horizon:
-                raise Invalid(f"this run has a horizon of {self.horizon:,} steps, which is its privacy: open a new one for more")
+                raise Invalid(f"this run has a horizon of {self.horizon:,} steps, on which its privacy rests: open a new run for more")
             self._cut = True
             totals = self._advance(values, measured) if values else []
             self.steps += len(values)
@@ -98,22 +98,22 @@ class StreamRun(StatefulRun, ABC):
     @property
     @abstractmethod
     def numbers_kept(self) -> int:
-        """How many numbers the run keeps now, windows aside."""
+        """The number of values that the run stores, apart from windows."""
 
     @abstractmethod
     def _advance(self, values: list[int], measured: list[int] | None) -> Totals:
-        """Take the steps, setting `measured` to what is measured of each: drawn now, or as it was drawn before."""
+        """Take the steps and set `measured` to the measurement of each: drawn now, or given."""
 
 
 def read_steps(values: Any) -> list[int]:
-    """Whole numbers of at most ±2⁶², in a private list whatever they are; an empty list is one."""
+    """Read the numbers of steps as integers clamped to ±2⁶², totally in a private list; the list may be empty."""
     opened = reveal(values)
     if not hasattr(opened, "__len__"):
-        raise Invalid("give the steps' numbers as a list")
+        raise Invalid("give the numbers of the steps as a list")
     if not len(opened):
         return []
     if type(opened) is list and set(map(type, opened)) == {int} and min(opened) > -LIMIT and max(opened) < LIMIT:
-        return opened  # as most are: reading them one by one would take longer than their noise
+        return opened  # the usual case: reading them one by one would take longer than their noise
     if not isinstance(values, Private):
         answers.check_whole(opened)
     found: list[int] = answers.wholes(opened)[0].tolist()
@@ -121,37 +121,37 @@ def read_steps(values: Any) -> list[int]:
 
 
 def horizon(value: int) -> int:
-    """How many steps there may be."""
+    """Read the largest number of steps."""
     if (read := exact.whole(value, "horizon")) > LONGEST:
         raise Invalid("horizon must not be more than 2^40 steps")
     return read
 
 
 def contributions(value: int) -> int:
-    """In how many steps one unit may count."""
+    """Read the largest number of steps to which one unit contributes."""
     return exact.whole(value, "contributions")
 
 
 def step_sensitivity(value: exact.Number) -> Fraction:
-    """By how much one unit moves a step.
+    """Read the largest change of a step by one unit.
 
     Lemma. Private numbers are rounded down to whole ones. If |x − y| ≤ Δ and Δ is whole, |⌊x⌋ − ⌊y⌋| ≤ Δ, for ⌊y⌋ ≤ ⌊x + Δ⌋ = ⌊x⌋ + Δ and
     the other way round. If Δ is not, they may be ⌈Δ⌉ apart: 0.995 and 1 are 1/200 apart, and their roundings 1. So Δ must be whole.
     """
     if (read := parameter.sensitivity(value)).denominator > 1:
-        raise Invalid("streams are of whole numbers, which move by whole numbers: give a whole sensitivity, or count in smaller units")
+        raise Invalid("the steps of a stream are whole numbers: give a whole sensitivity, or use a smaller unit")
     return read
 
 
 def step_of(after: int, horizon: int) -> int:
-    """A step within the horizon."""
+    """Read a step within the horizon."""
     if (read := exact.whole(after, "after")) > horizon:
-        raise Invalid(f"there are only {horizon:,} steps")
+        raise Invalid(f"there are only {horizon:,} steps: give one of them")
     return read
 
 
 def simultaneous_bound(spreads: Sequence[tuple[float, int]], confidence: exact.Number) -> float:
-    """A t within which normal errors stay, all at once, with this confidence; (standard deviation, how many) for each kind.
+    """A t that bounds all of several normal errors at this confidence; (standard deviation, how many) for each kind.
 
     By the union bound: Σ count·P[|sd·Z| > t] ≤ 1 − confidence.
     """

@@ -1,4 +1,4 @@
-"""The sparse vector technique: pay only for the questions whose answer is above a threshold."""
+"""The sparse vector technique: only queries whose answer is above a threshold spend budget."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from discreet.noise.bits import Bits, SystemBits
 from discreet.private import Private, reveal
 
 Extra = Literal["none", "gap", "value"]
-_EDGE = Fraction(10**250)  # a private answer beyond this counts as this edge
+_EDGE = Fraction(10**250)  # private answers are clamped to ± this
 
 
 def _extra(value: Extra) -> Extra:
@@ -34,7 +34,7 @@ def _extra(value: Extra) -> Extra:
 
 
 class ThresholdAnswer(NamedTuple):
-    """What one question gives: whether it is above, and the extra asked for (None below)."""
+    """The answer to one query: whether it is above the threshold, and the extra value requested (None below)."""
 
     above: bool
     extra: float | None = None
@@ -43,24 +43,24 @@ class ThresholdAnswer(NamedTuple):
 @final
 @frozen(kw_only=True)
 class SparseVector(Mechanism[list[ThresholdAnswer]]):
-    """Say of each answer in a stream whether it is above a threshold, and stop after `hits` that are.
+    """Release for each answer in a stream whether it is above a threshold, and stop after `hits` that are.
 
-    Below costs nothing more, however many there are. With `extra="gap"` each hit also tells by how much the noisy answer beat the
-    noisy threshold, for free; with `extra="value"` it tells the answer with fresh Laplace noise, out of a third of ε.
+    Answers below it have no further loss, however many there are. With `extra="gap"` each hit also releases the difference of the noisy
+    answer and the noisy threshold, at no further loss; with `extra="value"` the answer with fresh Laplace noise, from a third of ε.
 
     Theorem (Dwork, Naor, Reingold, Rothblum & Vadhan 2009; Lyu, Su & Li 2017; one-sided noise: Liu et al. 2024).
-        Let each answer move by at most Δ, and F = 2·hits (F = hits if all move in the same direction). Draw ρ ~ Exp(Δ/ε₁) once and
-        ν ~ Exp(FΔ/ε₂) for each question, and answer whether q + ν ≥ T + ρ. This is (ε₁ + ε₂)-DP for any number of questions.
+        Let each answer change by at most Δ, and F = 2·hits (F = hits if all change in the same direction). Draw ρ ~ Exp(Δ/ε₁) once and
+        ν ~ Exp(FΔ/ε₂) for each query, and release whether q + ν ≥ T + ρ. This is (ε₁ + ε₂)-DP for any number of queries.
 
     Proof.
-        Shift ρ by Δ. A question that stayed below stays below, for its answer rose by at most Δ; one above stays above when its ν is
-        raised by at most 2Δ (if all answers move together, Δ: when they rise only ρ's shift is in the way, and when they fall ρ need not
-        be shifted and ν makes up for the fall). The density of ρ loses at most
-        e^(−ε₁), each P[ν ≥ ·] and each density of ν at most e^(−ε₂/hits). All shifts go to the right, into the support of one-sided
-        noise. The gap is a function of ν's value at a hit, so its density is covered by the same line.
+        Shift ρ by Δ. A query that was below stays below, for its answer rose by at most Δ; one above stays above if its ν is raised by at
+        most 2Δ (if all answers change in the same direction, by Δ: if they rise, ν need only offset the shift of ρ, and if they fall, ρ is
+        not shifted and ν offsets the fall). The density of ρ falls at most by the factor
+        e^(−ε₁), each P[ν ≥ ·] and each density of ν at most by e^(−ε₂/hits). All shifts go to the right, into the support of one-sided
+        noise. The gap is a function of ν's value at a hit, so the same argument covers its density.
 
     Accuracy.
-        Noise is recentred by its mean. With probability `confidence`, in a stream of `size` questions every hit has q ≥ T − t and every
+        The noise is centred by its mean. With probability `confidence`, in a stream of `size` queries every hit has q ≥ T − t and every
         miss q ≤ T + t, for t = `error`: ν ≤ (FΔ/ε₂) ln(size/β₁) for all, and ρ ≤ (Δ/ε₁) ln(1/β₂), with the best β₁ + β₂ = β.
 
     >>> svt = SparseVector(epsilon=100, threshold=1000)
@@ -85,7 +85,7 @@ class SparseVector(Mechanism[list[ThresholdAnswer]]):
 
     @property
     def value_epsilon(self) -> Fraction | None:
-        """What all fresh answers together may cost."""
+        """The ε of all fresh answers together."""
         return self.epsilon / 3 if self.extra == "value" else None
 
     @property
@@ -104,7 +104,7 @@ class SparseVector(Mechanism[list[ThresholdAnswer]]):
         return min(allowed(i / 200) for i in range(1, 200))
 
     def open(self) -> SparseVectorRun:
-        """Begin a stream of questions; the whole loss is spent now."""
+        """Begin a stream of queries; the whole loss is spent now."""
         return SparseVectorRun(self, SystemBits())
 
     def check(self, answer: Any) -> None:
@@ -113,7 +113,7 @@ class SparseVector(Mechanism[list[ThresholdAnswer]]):
 
     def sample(self, answer: Iterable[Any], bits: Bits) -> list[ThresholdAnswer]:
         if not isinstance(answer, Iterable):
-            raise Invalid("give the answers as a list, or open() a stream and ask() one at a time")
+            raise Invalid("give the answers as a list, or open() a stream and ask() one answer at a time")
         run, outcomes = SparseVectorRun(self, bits), []
         for value in answer:
             outcomes.append(run.ask(Private(value)))
@@ -124,7 +124,7 @@ class SparseVector(Mechanism[list[ThresholdAnswer]]):
 
 @final
 class SparseVectorRun(StatefulRun):
-    """One stream of threshold questions."""
+    """A stateful run of threshold queries."""
 
     def __init__(self, mechanism: SparseVector, bits: Bits) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ class SparseVectorRun(StatefulRun):
         return self.left == 0
 
     def ask(self, answer: Private[Any] | Any) -> ThresholdAnswer:
-        """Say whether an answer is above the threshold."""
+        """Release whether an answer is above the threshold."""
         if not isinstance(answer, Private):
             answers.check_numbers(answer)
         self.check_process()
@@ -148,10 +148,10 @@ class SparseVectorRun(StatefulRun):
 
     def _ask(self, answer: Private[Any] | Any) -> ThresholdAnswer:
         if self.halted:
-            raise Invalid("this stream has used all its hits: open a new one")
+            raise Invalid("this stream has used all its hits: open a new stream")
         value = min(max(answers.number(reveal(answer)), -_EDGE), _EDGE)
         threshold, question = self.mechanism.scales
-        lead = value - self.mechanism.threshold - (question - threshold)  # noise recentred by its mean
+        lead = value - self.mechanism.threshold - (question - threshold)  # noise centred by its mean
         noise = (self._bits.word() >> 1, 63)
         grid = lattice.step(question) if self.mechanism.extra == "gap" else Fraction(0)
 
@@ -177,7 +177,7 @@ class SparseVectorRun(StatefulRun):
         return ThresholdAnswer(True, float(steps * grid) if grid else None)
 
     def _resolve(self, decide: Callable[[Ball, Ball], int | None], noise: tuple[int, int]) -> int:
-        """Decide with balls; the bits drawn for the threshold's uniform are kept, for it is the same in every question."""
+        """Decide with balls; the bits of the threshold's uniform are kept, for it is the same in every query."""
         while True:
             (u, n), (w, m) = noise, self._threshold_noise
             if u and w:

@@ -1,4 +1,4 @@
-"""What is under way holds noise that was paid for once: it stays in the process that opened it."""
+"""Stateful runs hold noise whose loss was spent once, so they cannot be copied or leave the process that opened them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any, NoReturn
 
 from discreet.errors import Invalid
 
-_COPIED = "this is under way and holds noise that was paid for once: it is not copied or taken into another process. Open another there"
+_COPIED = "a stateful run cannot be copied or used in another process, for its noise was charged once: open a new run there"
 
 
 class StatefulRun(ABC):
-    """A run of an interactive mechanism. Two copies would use the same noise twice, or noise the same step twice, for one payment."""
+    """A run of an interactive mechanism. Two copies would use the same noise twice, or draw noise for one step twice, at one charge."""
 
     def __init__(self) -> None:
         self._process = os.getpid()
-        self._lock = threading.Lock()  # one question or step at a time: two at once might both be the hit, or the same step
+        self._lock = threading.Lock()  # one query or step at a time: two at once could both be the last hit, or the same step
 
     @property
     @abstractmethod
     def halted(self) -> bool:
-        """Whether nothing more can be asked of it."""
+        """Whether the run accepts no further queries or steps."""
 
     def check_process(self) -> None:
-        """Refuse to go on in another process."""
+        """Raise Invalid in any process but the one that opened the run."""
         if os.getpid() != self._process:
             raise Invalid(_COPIED)
 

@@ -1,4 +1,4 @@
-"""Running totals of a stream through a root of the running total: a third of the tree's error, in as short a memory."""
+"""Running totals of a stream by matrix factorisation: a third of the tree's error, with as little memory."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ from discreet.noise.bits import Bits, SystemBits
 from discreet.noise.gaussian import RoundedGaussian
 from discreet.private import Private
 
-_FRACTION = 128  # bits after the point of the private buffers
-_FINER = 8  # powers of two by which the grid is finer than usual: a running total adds up many roundings
+_FRACTION = 128  # fractional bits of the private buffers
+_FINER = 8  # powers of two by which the grid is finer than the default: a running total adds up many roundings
 
 
 @final
 @frozen(kw_only=True, init=False)
 class Toeplitz(Mechanism[list[float]]):
-    """Release the running total after every step of a stream of whole numbers, up to a horizon of T steps, with Gaussian noise.
+    """Release the running total after every step of a stream of integers, up to a horizon of T steps, with Gaussian noise.
 
-    Give (epsilon, delta), or rho. One unit counts in at most `contributions` steps and moves each by at most `sensitivity`. `open()`
-    begins a stream, which keeps O(log T) numbers: for a million steps, 10 private and 10 public ones. `exchanged` is for neighbours where
-    one unit takes another's place and no unit adds anything negative: `sensitivity` and `contributions` are then those of one of the two.
+    Set epsilon and delta, or rho. One unit contributes to at most `contributions` steps and changes each by at most `sensitivity`. `open()`
+    begins a stream, which stores O(log T) numbers: for a million steps, 10 private and 10 public ones. `exchanged` is for replace-one
+    adjacency where no unit adds a negative number: `sensitivity` and `contributions` are then those of one of the two units.
 
     Theorem (Li, Miklau, Hay, McGregor & Rastogi 2015; Fichtenberger, Henzinger & Upadhyay 2023; in memory of O(log T): Dvijotham, McMahan,
     Pillutla, Steinke & Thakurta 2024).
-        Let A = B·C for the lower triangular matrix A of ones. Measure y = Cx + N(0, σ²I), rounded to a grid, and give B·y. It is μ-GDP with
-        μ = ‖C(x − x′)‖₂/σ, whatever B is, also if x is chosen on the way (Denisov, McMahan, Rush, Smith & Thakurta 2022). If k steps move
-        by at most Δ, ‖C(x − x′)‖₂ is at most Δ times the length of the sum of C's first k columns (`Factor.sensitivity`, with its proof). If a
-        unit that adds v ≥ 0 is exchanged for one that adds w ≥ 0, it is at most √2 times that: C has no negative entry, so neither have Cv
-        and Cw, and ‖Cv − Cw‖² ≤ ‖Cv‖² + ‖Cw‖².
+        Let A = B·C for the lower triangular matrix A of ones. Measure y = Cx + N(0, σ²I), rounded to a grid, and release B·y. It is μ-GDP
+        with μ = ‖C(x − x′)‖₂/σ, whatever B is, also if x is chosen adaptively (Denisov, McMahan, Rush, Smith & Thakurta 2022). If k steps
+        change by at most Δ, ‖C(x − x′)‖₂ is at most Δ times the length of the sum of C's first k columns (`Factor.sensitivity`, with its
+        proof). If a unit that adds v ≥ 0 is exchanged for one that adds w ≥ 0, it is at most √2 times that: C has no negative entry, so
+        neither have Cv and Cw, and ‖Cv − Cw‖² ≤ ‖Cv‖² + ‖Cw‖².
 
     Proof (the arithmetic).
         (Cx)ₜ = Σ ωᵢsᵢ with sᵢ ← θᵢsᵢ + xₜ is kept in whole multiples of 2⁻¹²⁸, each product rounded down: sᵢ is too small by eᵢ ← θᵢeᵢ + r
         with 0 ≤ r < 2⁻¹²⁸, so 0 ≤ eᵢ < T·2⁻¹²⁸ in both of two streams. As Σ ωᵢ = 1, their measurements differ by less than T·2⁻¹²⁸ more or
         less than those of Cx, over all steps by √T·T·2⁻¹²⁸ in length, which is added to the sensitivity. The sum is a rational number that
-        the rounding to the grid sees exactly. What comes after is a function of what was measured: floats will do, and cost nothing.
+        the rounding to the grid uses exactly. What comes after is a function of the measurements, so floats suffice at no privacy cost.
 
     Accuracy.
         The running total after t steps errs by a normal of deviation σ·‖row t of B‖, unbiased. For one contribution both lengths are about
@@ -93,12 +93,12 @@ class Toeplitz(Mechanism[list[float]]):
             case (None, None, r) if r is not None:
                 scale = calibrate.gaussian_scale_zcdp(exact.positive(r, "rho"), far)
             case _:
-                raise Invalid("give epsilon and delta, or rho; for pure privacy use Tree")
+                raise Invalid("set epsilon and delta, or rho; for pure privacy use Tree")
         self.__attrs_init__(scale=parameter.scale(scale), horizon=steps, sensitivity=change, contributions=k, exchanged=bool(exchanged))
 
     @property
     def factor(self) -> Factor:
-        """The matrix C: about the square root of A, or a lower power where a unit counts in many steps."""
+        """The matrix C: about the square root of A, or a lower power where a unit contributes to many steps."""
         return Factor.best(self.horizon, self.contributions)
 
     @property
@@ -115,14 +115,14 @@ class Toeplitz(Mechanism[list[float]]):
     def error(self, confidence: Number = 0.95, size: int = 1, *, window: int | None = None, after: int | None = None) -> float:
         level, count = exact.confidence_level(confidence), min(exact.whole(size, "size"), self.horizon)
         sigma, grid = float(self.scale), math.ldexp(0.5, self.grid) * self.factor.row_sum
-        if after is not None:  # all in an octave count as its last, so that few rows are ever measured
+        if after is not None:  # all steps of an octave use the bound of its last, so that few rows are evaluated
             last = min(1 << (continual.step_of(after, self.horizon) - 1).bit_length(), self.horizon)
             return continual.simultaneous_bound([(sigma * self.factor.row(last), 1)], level) + grid
         if window is not None:
             spread = sigma * self.factor.row_of_window(exact.whole(window, "window"))
             return continual.simultaneous_bound([(spread, count)], level) + 2 * grid
         spreads, last = [], self.horizon
-        while count:  # the last ones are the worst; all in an octave count as its last
+        while count:  # the last steps are the worst; all steps of an octave use the bound of its last
             here = min(count, last - last // 2)
             spreads.append((sigma * self.factor.row(last), here))
             count, last = count - here, last // 2
@@ -145,20 +145,20 @@ class Toeplitz(Mechanism[list[float]]):
 
 
 def measurement_sensitivity(steps: int, sensitivity: Fraction, contributions: int, exchanged: bool = False) -> Fraction:
-    """How far the measurements move, with what rounding the buffers may add."""
+    """The ℓ₂ sensitivity of the measurements, with what the rounding of buffers may add."""
     far = sensitivity * Factor.best(steps, contributions).sensitivity(contributions)
     return (far * _root_of_two() if exchanged else far) + Fraction(steps * (math.isqrt(steps) + 1), 2**_FRACTION)
 
 
 @cache
 def _root_of_two() -> Fraction:
-    """Rounded up."""
+    """√2, rounded up."""
     return exact.rational_up(lambda: exact.ball(2).sqrt())
 
 
 @final
 class ToeplitzRun(StreamRun):
-    """One stream: a private buffer for each rate, and as many public ones that undo C."""
+    """A run: a private buffer for each rate, and as many public ones that invert C."""
 
     def __init__(self, mechanism: Toeplitz, windows: Iterable[int], bits: Bits) -> None:
         super().__init__(mechanism.horizon, windows, bits)
@@ -193,9 +193,9 @@ class ToeplitzRun(StreamRun):
         return out
 
     def _noised(self, exactly: list[int]) -> list[int]:
-        """Each plus its noise, rounded to the grid."""
+        """Add noise to each, rounded to the grid."""
         shift = _FRACTION + UNIT + self._grid
-        if shift < UNIT:  # a grid finer than a half of what is known: all of it is on the grid's side
+        if shift < UNIT:  # a grid finer than the buffers' resolution: scale up so that the offset keeps its bits
             exactly, shift = [one << UNIT - shift for one in exactly], UNIT
         rest = (1 << shift) - 1
 
@@ -210,7 +210,7 @@ class ToeplitzRun(StreamRun):
         return [(one >> shift) + more for one, more in zip(exactly, noise, strict=True)]
 
     def _undone(self, measured: list[int]) -> list[float]:
-        """Solve C·w = y step by step, and add up w."""
+        """Solve C·w = y step by step, and return the running sums of w."""
         decay, pull, kept, total, grid, out = self._decay, self._pull, self._public, self._total, self._grid, []
         for one in measured:
             step = math.ldexp(one, grid) - sum(map(mul, pull, kept))

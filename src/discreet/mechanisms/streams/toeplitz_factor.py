@@ -1,12 +1,12 @@
-"""A power of the running total with a short memory, in exact numbers: its coefficients, and how long its columns and rows are.
+"""A low-memory power of the running-total matrix, in exact numbers: its coefficients, and the lengths of its columns and rows.
 
 The running total is the lower triangular Toeplitz matrix A of the coefficients of 1/(1 − x), all of them 1; its power A^α has those of
 1/(1 − x)^α. These are an integral, (sin πα/π)·∫ θ^(k+α−1)·(1 − θ)^(−α) dθ over [0, 1], and with θ = 1/(1 + e^(−u)) one of
 θ^(k+α)·(1 − θ)^(1−α) du over the line, analytic for |Im u| < π. The trapezoid rule with a step of 2½ errs by some e^(−2π²/2½) < 0.04 %, and
 leaves a handful of rates θᵢ and weights ωᵢ > 0 (a buffered linear Toeplitz matrix: Dvijotham, McMahan, Pillutla, Steinke & Thakurta 2024).
-Rounded to multiples of 2⁻⁶⁴ they *define* C. How near it is to a power decides how much noise is needed, and never whether it is private.
+Rounded to multiples of 2⁻⁶⁴ they *define* C. How close C is to a power decides the amount of noise, and never the privacy.
 
-All that is said of C below is computed in balls and rounded against us.
+All bounds on C below are computed in balls and rounded against us.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _POLE = 160  # bits of a pole
 @final
 @frozen(slots=False)
 class Factor:
-    """The matrix C of cₖ = Σ ωᵢ·θᵢ^k, with so many rows and columns. Rates rise from 0, weights are positive, c₀ = 1.
+    """The matrix C of cₖ = Σ ωᵢ·θᵢ^k, with `size` rows and columns. Rates rise from 0, weights are positive, c₀ = 1.
 
     Lemma (C⁻¹). C(x) = Σ ωᵢ/(1 − θᵢx) has a zero 1/λ for one λ between any two neighbouring rates and no other, for Σ ωᵢ/(λ − θᵢ) falls
     from ∞ to −∞ there and is positive beyond the last. So B = A·C⁻¹ has the coefficients bₙ = Σ ρⱼ·λⱼ^n, over these λⱼ and λ = 1; and all
@@ -49,21 +49,21 @@ class Factor:
 
     @staticmethod
     def of(size: int, power: Fraction = Fraction(1, 2)) -> Factor:
-        """About A^power, for so many steps."""
+        """About A^power, for `size` steps."""
         return _factor(size, power)
 
     @staticmethod
     def best(size: int, columns: int) -> Factor:
-        """The power, of ½ and lower ones, with the least error for a unit that counts in so many steps.
+        """The power, ½ or lower, with the least error for a unit that contributes to `columns` steps.
 
         For one step that is the square root. The more steps, the closer to noise on each step alone, whose length grows by their root.
         """
         return _best(size, min(columns, size))
 
-    # ── columns: how far a unit moves what is measured ───────────────────────────────────────────────────────────────
+    # ── columns: the sensitivity of the measurements ─────────────────────────────────────────────────────────────────
 
     def sensitivity(self, columns: int) -> Fraction:
-        """The length of the sum of the first so many columns, rounded up.
+        """The length of the sum of the first `columns` columns, rounded up.
 
         Lemma. No other sum of k columns is longer. Columns s ≤ t have the product Σ over m < size − t of cₘ·cₘ₊ₜ₋ₛ, and c ≥ 0 never rises:
         so the product falls as t grows (fewer terms), and as t − s grows (smaller ones). The i-th of any k columns is at least column i,
@@ -87,10 +87,10 @@ class Factor:
 
         return self._up("columns", k, length)
 
-    # ── rows: how far what is made of the measurements errs ──────────────────────────────────────────────────────────
+    # ── rows: the error of running totals ────────────────────────────────────────────────────────────────────────────
 
     def row(self, steps: int) -> float:
-        """The length of B's row for the running total after so many steps, rounded up."""
+        """The length of B's row for the running total after `steps` steps, rounded up."""
 
         def length() -> Ball:
             poles = self._poles
@@ -99,7 +99,7 @@ class Factor:
         return exact.float_up(self._up("row", steps, length))
 
     def row_of_window(self, steps: int) -> float:
-        """The same for the difference of the last two running totals so far apart, after all steps; it was less before."""
+        """The same for the difference of the last running total and the one `steps` before; it is less at earlier steps."""
         w = min(steps, self.size)
 
         def length() -> Ball:
@@ -112,7 +112,7 @@ class Factor:
 
     @property
     def row_sum(self) -> float:
-        """The sum of the last row of B, rounded up: how far errors of at most 1 in each measurement can add up."""
+        """The sum of the last row of B, rounded up: a bound on the error from errors of at most 1 in each measurement."""
 
         def total() -> Ball:
             return sum((one * _sum(pole, self.size) for pole, one in self._poles), ball(0))
@@ -193,7 +193,7 @@ def _best(size: int, columns: int) -> Factor:
 
 @lru_cache(maxsize=256)
 def _factor(size: int, power: Fraction) -> Factor:
-    """The trapezoid rule from u = −4 to about ln T + 2; what is left beyond the last rate is given to it, the rest to a rate of 0."""
+    """The trapezoid rule from u = −4 to about ln T + 2; the last rate gets the remainder beyond it, a rate of 0 gets the rest."""
     end = Fraction(7, 10) * (size - 1).bit_length() + _BEYOND  # ln 2 < 0.7
     count = int((end - _FIRST) / _STEP) + 1
     rates, weights = [], []
@@ -214,5 +214,5 @@ def _factor(size: int, power: Fraction) -> Factor:
 
 def _floor(value: Ball) -> int:
     found = exact.floor(value * 2**UNIT)
-    assert found is not None, "the working precision settles it"
+    assert found is not None, "the working precision decides it"
     return found

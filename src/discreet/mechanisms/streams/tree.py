@@ -1,4 +1,4 @@
-"""The tree mechanism: running totals of a stream, each from a few noisy sums."""
+"""The tree mechanism: running totals of a stream, each a sum of few noisy nodes."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from discreet.private import Private
 @final
 @frozen(kw_only=True, init=False)
 class Tree(Mechanism[Totals]):
-    """Release the running total after every step of a stream of whole numbers, up to a horizon of T steps.
+    """Release the running total after every step of a stream of integers, up to a horizon of T steps.
 
-    Give epsilon for discrete Laplace noise (totals are whole), or rho, or epsilon and delta, for Gaussian noise. One unit counts in at
-    most `contributions` steps and moves each by at most `sensitivity`. `open()` begins a stream, which keeps O(log T) numbers. The tree is
-    binary, as published; with another `arity` each node has so many parts, and with None as many as make the least error, which for Laplace
-    noise is half of the binary one's.
+    Set epsilon for discrete Laplace noise (totals are integers), or rho, or epsilon and delta, for Gaussian noise. One unit contributes to
+    at most `contributions` steps and changes each by at most `sensitivity`. `open()` begins a stream, which stores O(log T) numbers. The
+    tree is binary, as published; `arity` sets another number of children, and None chooses the one with the least error, which for Laplace
+    noise is half of the binary tree's.
 
     Theorem (Dwork, Naor, Pitassi & Rothblum 2010; Chan, Shi & Song 2011; other arities: Qardaji, Yang & Li 2013).
         After step t the sum of the last b^j steps is released with fresh noise, b^j being the largest power of the arity that divides t.
-        The running total is the sum of the released nodes that t's digits to base b name. Noise for the ℓ₁ (ℓ₂) norm by which the vector of
-        all nodes moves makes it ε-DP (Gaussian DP), for all steps together, also if the stream is chosen on the way.
+        The running total is the sum of the released nodes that t's digits to base b name. Noise for the ℓ₁ (ℓ₂) sensitivity of the vector
+        of all nodes makes it ε-DP (Gaussian DP), for all steps together, also if the stream is chosen adaptively.
 
-    Proof (how far the nodes move).
-        If a unit moves steps by aₛ, |aₛ| ≤ Δ, a node moves by |Σ aₛ over its steps| ≤ Δ·c, where c of its steps are the unit's; if all
-        aₛ = Δ, it moves that far. So ℓ₁ is Δ·Σ c, that is Δ times the numbers of nodes of those k steps that are in most of them, and
+    Proof (sensitivity of the nodes).
+        If a unit changes steps by aₛ, |aₛ| ≤ Δ, a node changes by |Σ aₛ over its steps| ≤ Δ·c, where c of its steps are the unit's; if all
+        aₛ = Δ, this is attained. So ℓ₁ is Δ·Σ c, that is Δ times the numbers of nodes of those k steps that are in most nodes, and
         ℓ₂² is Δ²·max Σ c² over all ways to place k steps: `l1_sensitivity` and `l2_squared` in tree_nodes.py, with their lemmas.
 
     Accuracy.
@@ -50,8 +50,8 @@ class Tree(Mechanism[Totals]):
         `error` is the exact quantile of that sum for one running total at the worst step, or at step `after`; for `size` of them the union
         bound, each with its own number of nodes. With `window` it is of a window's sum, for which two totals share only their first nodes.
 
-    Averaging each node with those below it (Honaker 2015) would take off a third, at the price of an error without such a quantile; with
-    Gaussian noise, `Toeplitz` errs far less.
+    Averaging each node with those below it (Honaker 2015) would reduce the error by a third, but its exact quantile is not known; with
+    Gaussian noise, `Toeplitz` has a far smaller error.
 
     >>> tree = Tree(epsilon=1000, horizon=100)
     >>> run = tree.open(windows=(2,))
@@ -86,9 +86,9 @@ class Tree(Mechanism[Totals]):
         whole = delta is None and rho is None
         base = tree_nodes.best_arity(steps, k, not whole) if arity is None else exact.whole(arity, "arity", least=2)
         if base > steps + 1:
-            base = max(steps + 1, 2)  # beyond, all trees are the same: each step is a node
+            base = max(steps + 1, 2)  # for a larger arity all trees are the same: each step is a node
         if base > tree_nodes.MOST_PARTS:
-            raise Invalid(f"arity must not be more than {tree_nodes.MOST_PARTS}; leave it to us with arity=None")
+            raise Invalid(f"arity must not be more than {tree_nodes.MOST_PARTS}: set arity=None for the best one")
         match epsilon, delta, rho:
             case (e, None, None) if e is not None:
                 scale = change * l1_sensitivity(steps, k, base) / parameter.some_epsilon(e)
@@ -98,12 +98,12 @@ class Tree(Mechanism[Totals]):
             case (None, None, r) if r is not None:
                 scale = calibrate.gaussian_scale_zcdp(exact.positive(r, "rho"), change * l2_sensitivity(steps, k, base))
             case _:
-                raise Invalid("give epsilon, or epsilon and delta, or rho")
+                raise Invalid("set epsilon, or epsilon and delta, or rho")
         self.__attrs_init__(scale=parameter.scale(scale), horizon=steps, sensitivity=change, contributions=k, arity=base, whole=whole)
 
     @property
     def levels(self) -> int:
-        """How many levels of nodes there are."""
+        """The number of levels of nodes."""
         return len(digits(self.horizon, self.arity))
 
     @property
@@ -129,7 +129,7 @@ class Tree(Mechanism[Totals]):
 
     @property
     def _grid(self) -> Fraction:
-        """Gaussian noise is rounded to this power of two: sums of whole numbers are on it, so that rounding the sum rounds the noise."""
+        """Gaussian noise is rounded to this power of two: integers are multiples of it, so rounding the sum rounds the noise."""
         return min(lattice.step(self.scale), Fraction(1))
 
     def open(self, windows: Iterable[int] = ()) -> TreeRun:
@@ -145,7 +145,7 @@ class Tree(Mechanism[Totals]):
 
 @final
 class TreeRun(StreamRun):
-    """One stream: the exact sum so far; and for each level the sum and the released total where its last node ended, below none of it."""
+    """A run: the exact sum, and for each level the sum and the released total at the end of its last node."""
 
     def __init__(self, mechanism: Tree, windows: Iterable[int], bits: Bits) -> None:
         super().__init__(mechanism.horizon, windows, bits)
@@ -154,7 +154,7 @@ class TreeRun(StreamRun):
         scale = mechanism.scale * 2**self._fine
         self._law = DiscreteLaplace(scale) if mechanism.whole else RoundedGaussian(scale)
         self._sum = 0
-        # after t steps, place j is about the time at which the j lowest digits of t were all 0; in steps of the grid
+        # after t steps, entry j is about the last step whose j lowest digits are all 0; in steps of the grid
         self._ends = [(0, 0)] * mechanism.levels
 
     @property
@@ -165,28 +165,28 @@ class TreeRun(StreamRun):
         if count > 1:
             found: list[int] = self._law.sample(count, self._bits).tolist()
             return found
-        law = self._law  # one draw spares the cost of arrays
+        law = self._law  # one draw avoids the overhead of arrays
         return [law.draw(self._bits) if isinstance(law, DiscreteLaplace) else law.draw(0.0, Fraction, self._bits)]
 
     def _advance(self, values: list[int], measured: list[int] | None) -> Totals:
         noise = self._drawn(len(values)) if measured is None else []
-        told, totals, arity, ends = [], [], self.mechanism.arity, self._ends
+        nodes, totals, arity, ends = [], [], self.mechanism.arity, self._ends
         for i, value in enumerate(values):
             self._sum += value << self._fine
             step, level = self.steps + i + 1, 0
             while step % arity == 0:
                 step, level = step // arity, level + 1
-            before, total = ends[level]  # where the node begins that ends now
+            before, total = ends[level]  # at the start of the node that ends now
             node = self._sum - before + noise[i] if measured is None else measured[i]
             ends[: level + 1] = [(self._sum, total + node)] * (level + 1)
-            told.append(node)
+            nodes.append(node)
             totals.append(total + node)
-        self.measured = told
+        self.measured = nodes
         return totals if self.mechanism.whole else [math.ldexp(total, -self._fine) for total in totals]
 
 
 def published_error(steps: int, epsilon: float, beta: float) -> float:
-    """What Chan, Shi & Song 2011 prove of one running total: lemma 2.8 on a sum of at most log₂ T + 1 Laplace noises.
+    """The error bound of Chan, Shi & Song 2011 for one running total: lemma 2.8 on a sum of at most log₂ T + 1 Laplace noises.
 
     √8·√ln(2/β)·max(√(Σ b²), b·√ln(2/β)), with b = (log₂ T + 1)/ε; for all T of them take β/T.
 

@@ -1,7 +1,7 @@
-"""The nodes of a tree over steps: how far they move with a unit's steps, how many make a running total, how far sums of noise reach.
+"""The nodes of a tree over steps: their sensitivity, the number of nodes of a running total, quantiles of sums of noise.
 
-Step t, counted from 1, ends one node: the last b^v steps, b^v being the largest power of the arity b that divides t. A running total after
-t steps is made of as many nodes as t's digits to base b add up to.
+Step t, counted from 1, ends one node: the last b^v steps, b^v being the largest power of the arity b that divides t. The number of nodes of
+a running total after t steps is the sum of t's digits to base b.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numpy as np
 from discreet import exact
 from discreet.exact import Ball
 
-MANY = 2048  # contributions up to which the ℓ₂ norm is found exactly
+MANY = 2048  # contributions up to which the ℓ₂ sensitivity is exact
 WIDEST = 32  # the largest arity that is tried
-MOST_PARTS = 64  # and the largest that can be asked for: a running total is then made of at most 441 nodes, so its error is quickly known
-_KINDS = 32  # different numbers of nodes that are told apart in a union bound
+MOST_PARTS = 64  # the largest arity that can be set: a running total then has at most 441 nodes, so its error is quickly computed
+_KINDS = 32  # distinct numbers of nodes in a union bound
 
 Counts = Sequence[tuple[int, int]]  # (value, how often)
 
@@ -44,11 +44,11 @@ def digits(steps: int, arity: int) -> list[int]:
     return found
 
 
-# ── how far nodes move ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── sensitivity of the nodes ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def l1_sensitivity(steps: int, contributions: int, arity: int = 2) -> int:
-    """How far all nodes together move if so many steps move by 1: the numbers of nodes of the steps that are in most.
+    """The ℓ₁ change of all nodes if `contributions` steps change by 1: the numbers of nodes of the steps that are in most nodes.
 
     Lemma. Count steps from 0 and let p be the highest digit in which s and T differ. Then step s is in 1 + z nodes, z of its p lowest
     digits not being the last one, b − 1: blocks above level p end after T, and the last of b blocks is no node. Digit d of T in place p
@@ -65,7 +65,7 @@ def l1_sensitivity(steps: int, contributions: int, arity: int = 2) -> int:
 
 
 def l2_sensitivity(steps: int, contributions: int, arity: int = 2) -> Fraction:
-    """The same in ℓ₂, rounded up."""
+    """The ℓ₂ change, rounded up."""
     square = l2_squared(steps, contributions, arity)
     root = math.isqrt(square)
     return Fraction(root) if root**2 == square else exact.rational_up(lambda: exact.ball(square).sqrt())
@@ -73,11 +73,11 @@ def l2_sensitivity(steps: int, contributions: int, arity: int = 2) -> Fraction:
 
 @lru_cache(maxsize=256)
 def l2_squared(steps: int, contributions: int, arity: int = 2) -> int:
-    """The largest Σ c² over ways to place so many steps, where a node holds c of them.
+    """The largest Σ c² over all ways to place `contributions` steps, where a node contains c of them.
 
     Lemma. In a block of b^p steps the most is F_p(k) = max over a₁ + … + a_b = k of Σ F_(p−1)(aᵢ) + a₁² + … + a_(b−1)², for all but the
-    last of its parts are nodes; the digits of T say which blocks there are, and these are nodes. Beyond 2048 steps it is bounded: by the
-    sum over levels j of k·min(k, b^j).
+    last of its parts are nodes; the digits of T give the blocks, and these are nodes. Beyond 2048 steps it is bounded by the sum over
+    levels j of k·min(k, b^j).
 
     >>> l2_squared(7, 1), l2_squared(7, 2), l2_squared(8, 8)
     (3, 9, 92)
@@ -86,7 +86,7 @@ def l2_squared(steps: int, contributions: int, arity: int = 2) -> int:
     blocks = digits(steps, arity)
     if k > MANY:
         return sum(k * min(k, arity**j) for j in range(len(blocks)))
-    found, inside = np.zeros(1, np.int64), np.zeros(2, np.int64)  # by how many steps are there: in the digits so far, in one block
+    found, inside = np.zeros(1, np.int64), np.zeros(2, np.int64)  # indexed by the number of steps: in the lower digits, in one block
     for p, digit in enumerate(blocks):
         node = inside + np.arange(len(inside), dtype=np.int64) ** 2
         if p:
@@ -107,11 +107,11 @@ def _together(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], most: int) -> np
     return out
 
 
-# ── how many make a running total ────────────────────────────────────────────────────────────────────────────────────
+# ── the number of nodes of a running total ───────────────────────────────────────────────────────────────────────────
 
 
 def node_counts(steps: int, arity: int = 2) -> dict[int, int]:
-    """Of how many nodes the running totals are made: for each number of nodes, how many of the steps 1 … T.
+    """The number of steps 1 … T whose running total has each number of nodes.
 
     >>> node_counts(6), node_counts(6, arity=3)
     ({1: 3, 2: 3}, {1: 2, 2: 3, 3: 1})
@@ -130,13 +130,13 @@ def node_counts(steps: int, arity: int = 2) -> dict[int, int]:
 
 
 def most_nodes(steps: int, arity: int) -> int:
-    """Of how many nodes a running total is made at most: the largest digit sum up to T."""
+    """The largest number of nodes of a running total: the largest digit sum up to T."""
     places = digits(steps, arity)
     return max([sum(places), *(sum(places[p + 1 :]) + d - 1 + p * (arity - 1) for p, d in enumerate(places) if d)])
 
 
 def nodes_of_window(window: int, steps: int, arity: int) -> int:
-    """At most so many nodes do not cancel in the difference of two running totals `window` steps apart.
+    """A bound on the number of nodes that do not cancel in the difference of two running totals `window` steps apart.
 
     Lemma. Let p be the highest digit in which t and t − w differ. Nodes above p are common, and of level p all but the difference of the
     digits; below p both have their own. If w ≤ b^p the digits differ by 1, and what t has below p is less than w. Else w has more than p
@@ -158,14 +158,14 @@ def best_arity(steps: int, contributions: int, gaussian: bool = False) -> int:
     return min(range(2, WIDEST + 1), key=variance)
 
 
-# ── how far sums of noise reach ──────────────────────────────────────────────────────────────────────────────────────
+# ── quantiles of sums of noise ───────────────────────────────────────────────────────────────────────────────────────
 
 
 @lru_cache(maxsize=256)
 def quantile_of_sums(scale: Fraction, sums: tuple[tuple[int, int], ...], level: Fraction) -> int:
-    """The least t within which sums of discrete Laplace noises stay with this confidence, by the union bound; (how many noises, how often).
+    """The least t that bounds sums of discrete Laplace noises at this confidence, by the union bound; (number of noises, how often).
 
-    Sums of many different numbers of noises are taken together, all as the largest of them.
+    If there are many distinct numbers of noises, neighbouring ones are merged into the largest of them.
     """
     wide = -(-len(sums) // _KINDS)
     parts = [sums[i : i + wide] for i in range(0, len(sums), wide)]
@@ -181,13 +181,14 @@ def quantile_of_sums(scale: Fraction, sums: tuple[tuple[int, int], ...], level: 
 
 
 def tail_of_sum(scale: Fraction, count: int, k: int, most: int | None = None) -> Ball:
-    """P[|X₁ + … + X_m| ≥ k] for independent discrete Laplace noises, k ≥ 1, as a ball; `most` is the largest m that will be asked for.
+    """P[|X₁ + … + X_m| ≥ k] for independent discrete Laplace noises, k ≥ 1, as a ball; `most` is the largest m of later calls.
 
-    Lemma. The sum is U − V, each the number of failures before the m-th success in trials that fail with chance q = e^(−1/scale). U ≥ k
-    just when some j < m successes come before its k-th failure, with chance C(k + j − 1, j)·q^k·(1 − q)^j. Then a race is left, failure by
-    failure, V first on each turn: will V have its m successes before U has its other m − j? With a of U's and b of V's successes to come,
-    V wins with chance E₂ if it is V's turn and E₁ if it is U's, where (1 + q)·E₂(a, b) = E₂(a, b − 1) + q·E₁(a − 1, b) and
-    (1 + q)·E₁(a, b) = E₁(a − 1, b) + q·E₂(a, b − 1), with E₂(a, 0) = 1 and E₁(0, b) = 0.
+    Lemma. The sum is U − V, each the number of failures before the m-th success in trials that fail with probability q = e^(−1/scale).
+    U ≥ k if and only if some j < m successes come before its k-th failure, with probability C(k + j − 1, j)·q^k·(1 − q)^j. Then a race is
+    left, failure by failure, V first on each turn: will V have its m successes before U has its other m − j? With a of U's and b of V's
+    successes to come, V wins with probability E₂ if it is V's turn and E₁ if it is U's, where
+    (1 + q)·E₂(a, b) = E₂(a, b − 1) + q·E₁(a − 1, b) and (1 + q)·E₁(a, b) = E₁(a − 1, b) + q·E₂(a, b − 1), with E₂(a, 0) = 1 and
+    E₁(0, b) = 0.
     """
     q = (-1 / exact.ball(scale)).exp()
     wins, chance = _races(scale, most or count, exact.working_precision())[count], q**k
@@ -200,7 +201,7 @@ def tail_of_sum(scale: Fraction, count: int, k: int, most: int | None = None) ->
 
 @lru_cache(maxsize=8)
 def _races(scale: Fraction, count: int, precision: int) -> list[list[Ball]]:
-    """E₂(a, b) for a = 0 … m, for each b = 0 … m: one table serves all sums of fewer noises too."""
+    """E₂(a, b) for a = 0 … m, for each b = 0 … m: one table serves all sums of at most m noises."""
     q, one, zero = (-1 / exact.ball(scale)).exp(), exact.ball(1), exact.ball(0)
     rows = [[one] * (count + 1)]  # b = 0: V has all its successes
     for _ in range(count):

@@ -13,7 +13,7 @@ from ledger.tampering import TERMS
 from discreet.errors import LedgerError
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.postgres import PostgresStorage
-from discreet.ledger.postgres_server import explained
+from discreet.ledger.postgres_server import as_ledger_error
 from discreet.loss.leaves import Pure
 
 
@@ -130,12 +130,12 @@ def test_an_interrupt_during_the_commit_leaves_no_half_known_connection(schemas:
     ("code", "said"),
     [
         ("55P03", "busy"), ("40P01", "busy"), ("42501", "this role"), ("25006", "this role"), ("57P01", "cannot be reached"),
-        ("25P03", "cannot be reached"), ("53100", "out of room"), ("53300", "out of room"), ("P0001", "cannot be trusted"),
+        ("25P03", "cannot be reached"), ("53100", "out of space"), ("53300", "out of space"), ("P0001", "cannot be trusted"),
         ("23505", "cannot be trusted"), ("42P01", "cannot be trusted"),
     ],
 )  # fmt: skip
 def test_each_failure_says_what_to_do(code: str, said: str) -> None:
-    error = explained(
+    error = as_ledger_error(
         psycopg.errors.lookup(code)("secret") if code != "25P03" else psycopg.errors.IdleInTransactionSessionTimeout("secret")
     )
     assert said in str(error)

@@ -168,7 +168,7 @@ def test_a_witness_that_cannot_write_answers_nothing(shelf: Shelf, monkeypatch: 
 
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", fail)
-        with pytest.raises(LedgerError, match="witness cannot be"):
+        with pytest.raises(LedgerError, match="witness of the ledger cannot be"):
             ledger.spend(Pure(1), question="q", key="k")
     assert ledger.spent.epsilon == 1  # never refunded
     assert ledger.spend(Pure(1), question="q", key="k").sequence == 1

@@ -92,7 +92,7 @@ def test_grant_and_budget(shelf: Shelf, run: Callable[..., str]) -> None:
     }
     assert told["history"][0]["analyst"] == "ada"
     assert "remaining ε = 0.7" in run("grant", shelf.at("a"), "ada", "--epsilon", "0.9")
-    with pytest.raises(Invalid, match="has spent more than this already"):
+    with pytest.raises(Invalid, match="has already spent more than this"):
         run("grant", shelf.at("a"), "ada", "--epsilon", "0.1")
     assert "4 entries" in run("verify", shelf.at("a"))
 

@@ -197,12 +197,12 @@ def test_a_writer_with_a_stale_view_is_stopped_by_each_wall(shelf: Shelf) -> Non
     body = {"question": "q", "key": None, "note": "", "analyst": None, "loss": {}, "charge": {}, "whole": None}
     old, skipping = chain.seal(1, "spend", body, stale._history.head), chain.seal(2, "spend", body, "f" * 64)
     storage = shelf.storage("a")
-    with pytest.raises(LedgerError, match="breaks its rules"), storage.writing():
+    with pytest.raises(LedgerError, match="violates its constraints"), storage.writing():
         storage.append(old, "{}")
     with shelf.hand("a") as hand:
         for trigger, table in (("entries_follow", "entries"), ("state_follows", "state")):
             hand.execute(f"DROP TRIGGER {trigger}" + (f" ON {table}" if isinstance(shelf, Schemas) else ""))
-    with pytest.raises(LedgerError, match="breaks its rules"), storage.writing():
+    with pytest.raises(LedgerError, match="violates its constraints"), storage.writing():
         storage.append(old, "{}")
     with pytest.raises(LedgerError, match="another writer"), storage.writing():
         storage.append(skipping, "{}")
