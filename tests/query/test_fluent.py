@@ -12,7 +12,7 @@ import pytest
 from query.sql.clinic import CATALOG, shown
 
 from discreet.errors import Error, Invalid, Refused
-from discreet.query.fluent import Ask, table
+from discreet.query.fluent import QueryBuilder, table
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column, Literal, call
 from discreet.query.relation.field import Field, exactly
@@ -21,7 +21,7 @@ from discreet.query.sql.read import read
 from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions
 
-Chain = Ask[Question]
+Chain = QueryBuilder[Question]
 Build = Callable[[], Chain]
 
 

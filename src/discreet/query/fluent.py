@@ -45,8 +45,8 @@ def _pieces() -> ModuleType:
 
 @final
 @frozen
-class Ask(Generic[T]):
-    """A question in the making. Every step gives a new one; `question` is what it amounts to, and `done` what its owner makes of that.
+class QueryBuilder(Generic[T]):
+    """Build a question step by step. Each step returns a new builder; `question` is the result, and `done` passes it to `build`.
 
     >>> from discreet.tables.column import ColumnMetadata
     >>> from discreet.tables.kind import Kind
@@ -79,40 +79,40 @@ class Ask(Generic[T]):
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def where(self, condition: str) -> Ask[T]:
+    def where(self, condition: str) -> QueryBuilder[T]:
         """Keep the rows for which a condition is true."""
         return self._rows(_pieces().where(self.relation, _text(condition), self.dialect))._with(_step("where", condition))
 
-    def with_columns(self, **columns: str) -> Ask[T]:
+    def with_columns(self, **columns: str) -> QueryBuilder[T]:
         """Compute further columns."""
         return self._rows(_pieces().with_columns(self.relation, _named((), columns), self.dialect))._with(_step("with_columns", **columns))
 
     def join(
-        self, other: Ask[Any], on: str | tuple[str, str] | list[str | tuple[str, str]], how: Literal["inner", "left"] = "inner"
-    ) -> Ask[T]:
+        self, other: QueryBuilder[Any], on: str | tuple[str, str] | list[str | tuple[str, str]], how: Literal["inner", "left"] = "inner"
+    ) -> QueryBuilder[T]:
         """Join another table on equal columns; two private ones on the column that names the unit.
 
         A column of the other table whose name is taken here is called name_2.
         """
-        if not isinstance(other, Ask) or other.keys or other.statistics:
+        if not isinstance(other, QueryBuilder) or other.keys or other.statistics:
             raise Invalid("join takes another table, before it is grouped or counted")
         if how not in ("inner", "left"):
             raise Invalid('how must be "inner" or "left"')
         joined = self._rows(_pieces().join(self.relation, other.relation, _pairs(on), how))
         return joined._with(_step("join", other, on=on, **({} if how == "inner" else {"how": how})))
 
-    def stack(self, other: Ask[Any]) -> Ask[T]:
+    def stack(self, other: QueryBuilder[Any]) -> QueryBuilder[T]:
         """Put the rows of another table with the same columns below (UNION ALL)."""
-        if not isinstance(other, Ask) or other.keys or other.statistics:
+        if not isinstance(other, QueryBuilder) or other.keys or other.statistics:
             raise Invalid("stack takes another table, before it is grouped or counted")
         return self._rows(_pieces().stack(self.relation, other.relation))._with(_step("stack", other))
 
-    def per_unit(self, *keys: str | Iterable[str], **aggregates: str) -> Ask[T]:
+    def per_unit(self, *keys: str | Iterable[str], **aggregates: str) -> QueryBuilder[T]:
         """Aggregate each unit's own rows, by keys if there are any: COUNT, COUNT(DISTINCT x), SUM, AVG, MIN and MAX."""
         relation = _pieces().per_unit(self.relation, _named(keys, {}), _named((), aggregates), self.dialect)
         return self._rows(relation)._with(_step("per_unit", *keys, **aggregates))
 
-    def _rows(self, relation: Relation) -> Ask[T]:
+    def _rows(self, relation: Relation) -> QueryBuilder[T]:
         if self.keys or self.statistics:
             raise Refused(
                 "where, with_columns, join, stack and per_unit come before group_by and the statistics; to filter answers use having"
@@ -121,11 +121,11 @@ class Ask(Generic[T]):
 
     # ── groups and statistics ────────────────────────────────────────────────────────────────────────────────────────
 
-    def group_by(self, *keys: str | Iterable[str], **named: str) -> Ask[T]:
+    def group_by(self, *keys: str | Iterable[str], **named: str) -> QueryBuilder[T]:
         """Ask of each group; keys are columns, or expressions with a name."""
         return self._with(_step("group_by", *keys, **named), keys=(*self.keys, *_named(keys, named)))
 
-    def __getattr__(self, name: str) -> Callable[..., Ask[T]]:
+    def __getattr__(self, name: str) -> Callable[..., QueryBuilder[T]]:
         """The statistics, by the names that their classes give them in Python: count, sum, mean, median, corr, …"""
         found = registry.by_method(name)
         if found is None:
@@ -137,7 +137,7 @@ class Ask(Generic[T]):
     def __dir__(self) -> list[str]:
         return [*dir(type(self)), *registry.methods()]
 
-    def agg(self, *expressions: str | Iterable[str], **named: str) -> Ask[T]:
+    def agg(self, *expressions: str | Iterable[str], **named: str) -> QueryBuilder[T]:
         """Anything computed from aggregates, as in agg(ratio="SUM(a) / SUM(b)")."""
         asked = self
         for name, text in _named(expressions, named):
@@ -145,38 +145,38 @@ class Ask(Generic[T]):
             asked = asked._ask(_pieces().Called(None, (text,), name=name), step)
         return asked
 
-    def _ask(self, called: Any, step: str) -> Ask[T]:
+    def _ask(self, called: Any, step: str) -> QueryBuilder[T]:
         if called.name is not None and (not isinstance(called.name, str) or not called.name):
             raise Invalid("name must be text, as in name='mean_cost'")
         return self._with(step, statistics=(*self.statistics, called))
 
     # ── afterwards ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def having(self, condition: str) -> Ask[T]:
+    def having(self, condition: str) -> QueryBuilder[T]:
         """Show the groups whose answers meet a condition."""
         return self._with(_step("having", condition), filters=(*self.filters, _text(condition)))
 
-    def order_by(self, *expressions: str | Iterable[str], descending: bool = False) -> Ask[T]:
+    def order_by(self, *expressions: str | Iterable[str], descending: bool = False) -> QueryBuilder[T]:
         """Sort by answers, keys or expressions of them; what is NULL comes last."""
         if not isinstance(descending, bool):
             raise Invalid("descending must be True or False")
         ordered = (*self.ordered, *((text, descending) for _, text in _named(expressions, {})))
         return self._with(_step("order_by", *expressions, **({"descending": True} if descending else {})), ordered=ordered)
 
-    def limit(self, most: int) -> Ask[T]:
+    def limit(self, most: int) -> QueryBuilder[T]:
         """Show so many groups at most."""
         return self._with(_step("limit", most), most=exact.whole(most, "limit"))
 
-    def with_contributions(self, *, rows: int | None = None, groups: int | None = None, per_group: int | None = None) -> Ask[T]:
+    def with_contributions(self, *, rows: int | None = None, groups: int | None = None, per_group: int | None = None) -> QueryBuilder[T]:
         """Say how much of one unit counts: `rows` in all, or `per_group` rows in each of `groups` groups."""
         given = {name: value for name, value in (("rows", rows), ("groups", groups), ("per_group", per_group)) if value is not None}
         return self._with(_step("with_contributions", **given), contributions=Contributions.of(given))
 
-    def with_other(self) -> Ask[T]:
+    def with_other(self) -> QueryBuilder[T]:
         """Add one group for all rows whose group is not shown."""
         return self._with(_step("with_other"), other=True)
 
-    def _with(self, step: str, **changes: Any) -> Ask[T]:
+    def _with(self, step: str, **changes: Any) -> QueryBuilder[T]:
         return evolve(self, said=(*self.said, step), **changes)
 
     @property
@@ -221,7 +221,7 @@ class Ask(Generic[T]):
         return self.estimator(self, what, of, **options)
 
     def __repr__(self) -> str:
-        text = ".".join(self.said) or "Ask"
+        text = ".".join(self.said) or "QueryBuilder"
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
     @property
@@ -238,7 +238,7 @@ def table(
     build: Callable[[Question], T] | None = None,
     dialect: str = "duckdb",
     estimator: Callable[..., Any] | None = None,
-) -> Ask[T]:
+) -> QueryBuilder[T]:
     """Begin with a declared table; `build` is applied to the question in the end."""
     if not isinstance(name, str):
         raise Invalid("a table is named by text, as in 'visits'")
@@ -246,15 +246,15 @@ def table(
     if found is None:
         names = (other.name for other in catalog.tables)
         raise Refused(f"there is no table {name[:80]}; {suggest_and_list(name, names)}")
-    return Ask(Scan(found, catalog.steps_to_unit(found)), build or _as_it_is, dialect, estimator=estimator, said=(found.name,))
+    return QueryBuilder(Scan(found, catalog.steps_to_unit(found)), build or _as_it_is, dialect, estimator=estimator, said=(found.name,))
 
 
-def _method(builder: Ask[T], name: str, entry: registry.Entry, spelling: str) -> Callable[..., Ask[T]]:
+def _method(builder: QueryBuilder[T], name: str, entry: registry.Entry, spelling: str) -> Callable[..., QueryBuilder[T]]:
     """One statistic as a method of a chain, with a signature and a docstring of its own."""
     kinds = registry.places(entry, spelling)
     signature = _signature(entry, kinds)
 
-    def ask(*arguments: Any, **named: Any) -> Ask[T]:
+    def ask(*arguments: Any, **named: Any) -> QueryBuilder[T]:
         bound = signature.bind(*arguments, **named)
         given = [
             (kind, bound.arguments[place]) for place, kind in zip(signature.parameters, kinds, strict=False) if place in bound.arguments

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from discreet.session.watch.request import WatchOptions, WatchRequest
     from discreet.session.watch.watch import Watch
 
-Rows = str | fluent.Ask[Query]  # a table's name, or what db.table(...) made of one
+Rows = str | fluent.QueryBuilder[Query]  # a table's name, or what db.table(...) made of one
 
 
 @final
@@ -76,7 +76,7 @@ class Session:
         """
         return Query.of_text(self._pipeline, text, dialect, other, contributions)
 
-    def table(self, name: str) -> fluent.Ask[Query]:
+    def table(self, name: str) -> fluent.QueryBuilder[Query]:
         """Ask in Python, beginning with a table: `db.table("visits").where("cost > 10").group_by("dept").count().release(epsilon=0.1)`."""
         return fluent.table(
             self._pipeline.catalog, name, partial(Query.of_question, self._pipeline), estimator=partial(_estimate, self._pipeline)

@@ -21,7 +21,7 @@ from discreet.mechanisms.robust.sample_and_aggregate import Aggregate, SampleAnd
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.noise.bits import SystemBits
 from discreet.query.canonical import plain
-from discreet.query.fluent import Ask
+from discreet.query.fluent import QueryBuilder
 from discreet.session.estimate.blocks import Part, in_blocks, source_of, write_rows
 from discreet.session.estimate.plan import EstimatePlan
 from discreet.tables.catalog import Catalog
@@ -33,7 +33,7 @@ _RANKS = 60  # blocks for ε = 1: a value beyond all of them weighs e^(−15) of
 
 
 def function_plan(
-    ask: Ask[Any],
+    ask: QueryBuilder[Any],
     catalog: Catalog,
     dialect: Dialect,
     price: tuple[Fraction, Fraction],
@@ -111,7 +111,7 @@ def function_plan(
     )
 
 
-def _columns(ask: Ask[Any], columns: Sequence[str] | None) -> list[str]:
+def _columns(ask: QueryBuilder[Any], columns: Sequence[str] | None) -> list[str]:
     """The columns that the function sees: those that are named, or all but the one that names the unit."""
     schema = ask.relation.schema
     if columns is not None and (not isinstance(columns, list | tuple) or not all(isinstance(name, str) for name in columns)):

@@ -10,7 +10,7 @@ from attrs import field, frozen
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.plots.page import html_lines
-from discreet.query.fluent import NOT_COPIED, Ask
+from discreet.query.fluent import NOT_COPIED, QueryBuilder
 from discreet.query.relation.node import check_private
 from discreet.session.estimate.estimate import Estimate
 from discreet.session.estimate.functions import function_plan
@@ -29,17 +29,17 @@ class EstimateRequest:
     """What is estimated of which rows: `plan` shows by which mechanism and how far off, `release` pays."""
 
     pipeline: Pipeline = field()
-    table: Ask[Any]
+    table: QueryBuilder[Any]
     what: Callable[[Any], Any] | str
     of: str | None
     options: dict[str, Any]
 
     @classmethod
     def make(
-        cls, pipeline: Pipeline, table: Ask[Any], what: Callable[[Any], Any] | str, of: str | None, options: dict[str, Any]
+        cls, pipeline: Pipeline, table: QueryBuilder[Any], what: Callable[[Any], Any] | str, of: str | None, options: dict[str, Any]
     ) -> EstimateRequest:
         """Read and check what was asked: a function of a block's rows, or the name of a statistic of one value for each unit."""
-        if not isinstance(table, Ask) or table.keys or table.statistics:
+        if not isinstance(table, QueryBuilder) or table.keys or table.statistics:
             raise Invalid(
                 "estimate comes after db.table(...), where, with_columns and per_unit, and instead of group_by and the statistics"
             )

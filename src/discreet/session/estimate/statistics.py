@@ -25,7 +25,7 @@ from discreet.mechanisms.robust.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.plan.bounding import Single
 from discreet.query.canonical import plain
-from discreet.query.fluent import Ask
+from discreet.query.fluent import QueryBuilder
 from discreet.query.grid import Grid as StatGrid
 from discreet.query.relation.expr import Column, Expr
 from discreet.query.relation.field import Field
@@ -49,7 +49,7 @@ _HOW = {
 
 
 def statistic_plan(
-    ask: Ask[Any],
+    ask: QueryBuilder[Any],
     catalog: Catalog,
     dialect: Dialect,
     price: tuple[Fraction, Fraction],
@@ -144,8 +144,8 @@ def _present(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _mode_plan(
-    ask: Ask[Any], catalog: Catalog, dialect: Dialect, price: tuple[Fraction, Fraction], source: Source, expr: Expr, field: Field, of: str,
-    asked: dict[str, Any],
+    ask: QueryBuilder[Any], catalog: Catalog, dialect: Dialect, price: tuple[Fraction, Fraction], source: Source, expr: Expr, field: Field,
+    of: str, asked: dict[str, Any],
 ) -> EstimatePlan:  # fmt: skip
     if field.kind in (Kind.REAL, None) or field.unit:
         raise Refused("the mode needs values that repeat: text, whole numbers, dates or true/false")
@@ -210,7 +210,7 @@ def _bounds(field: Field, bounds: Any, of: str) -> tuple[Number, Number]:
     return field.range.low, field.range.high
 
 
-def _free(ask: Ask[Any]) -> str:
+def _free(ask: QueryBuilder[Any]) -> str:
     name = "estimated_value"
     while name in ask.relation.schema:
         name += "_x"

@@ -12,7 +12,7 @@ from discreet import exact
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.plots.page import html_lines
-from discreet.query.fluent import NOT_COPIED, Ask
+from discreet.query.fluent import NOT_COPIED, QueryBuilder
 from discreet.session.feeds.calendar import Calendar, Every
 from discreet.session.feeds.feed import Feed
 from discreet.session.feeds.plan import FeedPlan
@@ -46,7 +46,7 @@ class FeedRequest:
 
     @classmethod
     def of(
-        cls, pipeline: Pipeline, table: Ask[Any], *, day: str, start: Any, days: int, every: Any = "day", value: str | None = None,
+        cls, pipeline: Pipeline, table: QueryBuilder[Any], *, day: str, start: Any, days: int, every: Any = "day", value: str | None = None,
         where: str | None = None, name: str = "", per_day: int = 1, active_days: int = 1, windows: Sequence[int] = (),
     ) -> FeedRequest:  # fmt: skip
         """Read a feed as people ask for it (`Session.daily`)."""

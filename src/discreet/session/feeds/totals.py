@@ -11,7 +11,7 @@ from discreet import exact
 from discreet.engines.dialect import Dialect
 from discreet.errors import Invalid, Refused
 from discreet.query.canonical import plain
-from discreet.query.fluent import Ask
+from discreet.query.fluent import QueryBuilder
 from discreet.query.grid import WEIGHTED_BITS, grid
 from discreet.query.relation.expr import Column
 from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, check_private
@@ -66,11 +66,11 @@ class DailyTotals:
 
     @classmethod
     def of(
-        cls, table: Ask[Any], pipeline: Pipeline, day: str, calendar: Calendar, value: str | None, where: str | None, per_day: int,
+        cls, table: QueryBuilder[Any], pipeline: Pipeline, day: str, calendar: Calendar, value: str | None, where: str | None, per_day: int,
         active_days: int, label: str,
     ) -> DailyTotals:  # fmt: skip
         """Read it as people give it."""
-        if not isinstance(table, Ask) or table.keys or table.statistics:
+        if not isinstance(table, QueryBuilder) or table.keys or table.statistics:
             raise Invalid("daily takes a table's name, or db.table(...) before it is grouped or counted")
         check_private(table.relation)
         pipeline.require_own(table.relation)

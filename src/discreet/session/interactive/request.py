@@ -12,7 +12,7 @@ from discreet.algorithms.marginals.interactive import Interactive
 from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.plots.page import html_lines
-from discreet.query.fluent import NOT_COPIED, Ask
+from discreet.query.fluent import NOT_COPIED, QueryBuilder
 from discreet.session.interactive.conversation import Conversation
 from discreet.session.interactive.plan import ConversationPlan, rules_for
 from discreet.session.pipeline import Pipeline
@@ -24,7 +24,7 @@ from discreet.session.synthesize.spec import SynthesisSpec
 class ConversationOptions(TypedDict, total=False):
     """What `Session.interactive` can be told beside columns, accuracy and price."""
 
-    table: str | Ask[Any] | None
+    table: str | QueryBuilder[Any] | None
     bins: int
     contributions: Mapping[str, int] | None
     questions: int
@@ -43,7 +43,7 @@ class ConversationRequest:
 
     @classmethod
     def of(
-        cls, pipeline: Pipeline, table: Ask[Any], columns: Sequence[str], accuracy: Any, *, bins: int = BINS,
+        cls, pipeline: Pipeline, table: QueryBuilder[Any], columns: Sequence[str], accuracy: Any, *, bins: int = BINS,
         contributions: Mapping[str, int] | None = None, questions: int = 10_000, beta: Number = Fraction(1, 20),
     ) -> ConversationRequest:  # fmt: skip
         """Read it as people ask for it (`Session.interactive`)."""

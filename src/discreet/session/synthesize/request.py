@@ -10,7 +10,7 @@ from attrs import field, frozen
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.plots.page import html_lines
-from discreet.query.fluent import NOT_COPIED, Ask
+from discreet.query.fluent import NOT_COPIED, QueryBuilder
 from discreet.session.pipeline import Pipeline
 from discreet.session.synthesize.discover import BINS
 from discreet.session.synthesize.plan import SynthesisPlan
@@ -40,7 +40,7 @@ class SynthesisRequest:
 
     @classmethod
     def of(
-        cls, pipeline: Pipeline, table: Ask[Any], *, columns: Sequence[str] | None = None, workload: Marginals = None,
+        cls, pipeline: Pipeline, table: QueryBuilder[Any], *, columns: Sequence[str] | None = None, workload: Marginals = None,
         method: str = "auto", bins: int = BINS, size: int | None = None, contributions: Mapping[str, int] | None = None,
     ) -> SynthesisRequest:  # fmt: skip
         """Read it as people ask for it (`Session.synthesize`)."""

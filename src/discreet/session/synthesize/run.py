@@ -12,7 +12,7 @@ from discreet.engines.engine import Engine
 from discreet.errors import Invalid
 from discreet.ledger.chain import Entry
 from discreet.ledger.receipt import CONFIDENCE
-from discreet.query.fluent import Ask
+from discreet.query.fluent import QueryBuilder
 from discreet.query.relation.node import Relation
 from discreet.session.pipeline import Pipeline
 from discreet.session.release import Release
@@ -54,7 +54,7 @@ def _release(plan: SynthesisPlan, pipeline: Pipeline, progress: Callable[[str, f
     return pipeline.payments.pay_once(decided, plan.priced.question, f"synthesize {plan.spec.name}", run, Synthetic.from_text)
 
 
-def with_codes(table: Ask[Any], codings: Sequence[Coding]) -> Relation:
+def with_codes(table: QueryBuilder[Any], codings: Sequence[Coding]) -> Relation:
     """The table with a column of codes for each coding."""
     names = code_names(table.relation, len(codings))
     return table.with_columns(**{name: coding.sql for name, coding in zip(names, codings, strict=True)}).relation

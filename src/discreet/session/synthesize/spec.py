@@ -13,7 +13,7 @@ from discreet.algorithms.marginals.workload import MOST_CELLS, Workload
 from discreet.errors import Invalid, Refused
 from discreet.exact import whole
 from discreet.query.canonical import plain
-from discreet.query.fluent import Ask
+from discreet.query.fluent import QueryBuilder
 from discreet.query.relation.node import Relation, check_private
 from discreet.session.pipeline import Pipeline
 from discreet.session.synthesize.discover import Columns, Undeclared, columns_of, undeclared
@@ -29,7 +29,7 @@ class SynthesisSpec:
     """A table or what was made of one, which columns, what should be right, and how."""
 
     name: str
-    table: Ask[Any] = field(repr=False)
+    table: QueryBuilder[Any] = field(repr=False)
     columns: Columns
     undeclared: Undeclared
     workload: Marginals
@@ -41,11 +41,11 @@ class SynthesisSpec:
 
     @classmethod
     def of(
-        cls, pipeline: Pipeline, table: Ask[Any], columns: Sequence[str] | None, workload: Marginals, method: str, bins: int,
+        cls, pipeline: Pipeline, table: QueryBuilder[Any], columns: Sequence[str] | None, workload: Marginals, method: str, bins: int,
         size: int | None, contributions: Mapping[str, int] | None,
     ) -> SynthesisSpec:  # fmt: skip
         """Read it as people give it."""
-        if not isinstance(table, Ask) or table.keys or table.statistics:
+        if not isinstance(table, QueryBuilder) or table.keys or table.statistics:
             raise Invalid("synthesize takes a table's name, or db.table(...) before it is grouped or counted")
         check_private(table.relation)
         pipeline.require_own(table.relation)

@@ -15,7 +15,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.streams.sparse_vector import SparseVectorRun
 from discreet.plan.steps import Steps
 from discreet.plots.page import html_lines
-from discreet.query.fluent import Ask
+from discreet.query.fluent import QueryBuilder
 from discreet.run.outcome import Shown
 from discreet.session.pipeline import Pipeline
 from discreet.session.query import Query
@@ -129,7 +129,7 @@ class Watch:
 
     def _compiled(self, question: Any) -> Steps:
         """A question's plan at any price: its total and its sensitivity are what matters here."""
-        if not isinstance(question, str | Query | Ask):
+        if not isinstance(question, str | Query | QueryBuilder):
             raise Invalid("ask in SQL, or with db.sql(...) or db.table(...)")
         asked = Query.of_text(self._pipeline, question).question if isinstance(question, str) else question.question
         return Query.of_question(self._pipeline, asked).compiled(Fraction(1), Fraction(0)).steps
