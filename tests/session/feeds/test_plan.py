@@ -9,7 +9,7 @@ import pytest
 from session.feeds.visits import day, feed_of, session
 
 from discreet.mechanisms.streams.toeplitz import Toeplitz, measurement_sensitivity
-from discreet.mechanisms.streams.toeplitz_factor import UNIT, Factor
+from discreet.mechanisms.streams.toeplitz_factor import UNIT, ToeplitzFactor
 from discreet.mechanisms.streams.tree import Tree
 
 
@@ -28,7 +28,7 @@ def test_the_mechanism_is_made_for_that() -> None:
 
 def test_a_replacement_moves_by_what_is_said() -> None:
     """For all pairs of units on five days: ‖C(v − v′)‖² is at most twice ‖Cv‖² if nothing is negative, else four times."""
-    factor, size, k = Factor.of(5), 5, 2
+    factor, size, k = ToeplitzFactor.of(5), 5, 2
     pairs = list(zip(factor.weights, factor.rates, strict=True))
     c = [sum((Fraction(w * r**n, 2 ** (UNIT * (n + 1))) for w, r in pairs), Fraction(0)) for n in range(size)]
 
