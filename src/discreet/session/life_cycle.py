@@ -9,8 +9,8 @@
     an estimate        estimate.EstimateRequest     EstimatePlan      Estimate       –
     a graph question   graphs.GraphQuery            GraphQueryPlan    GraphRelease   –
     a feed             feeds.FeedRequest            FeedPlan          Days           Feed
-    threshold stream   feeds.WatchRequest           WatchPlan         Transcript     Watch
-    a conversation     synthesize.ConversationRequest  ConversationPlan  Transcript  Conversation
+    threshold stream   watch.WatchRequest           WatchPlan         Transcript     Watch
+    a conversation     interactive.ConversationRequest  ConversationPlan  Transcript  Conversation
 
 The session makes requests: `db.sql(text)`, and `db.synthesize(...)`, `db.estimate(...)`, `db.daily(...)`, `db.watch(...)` and
 `db.interactive(...)` without an epsilon. With an epsilon these release, or open, at once. A request holds a `Pipeline` (tables, engine,
