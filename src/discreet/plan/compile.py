@@ -1,4 +1,4 @@
-"""From a question to a plan, pass by pass, before any data is read. `PASSES` is the whole of it."""
+"""From a question to a plan, pass by pass, before any private row is read: `PASSES` decide, then the plan is resolved and priced."""
 
 from __future__ import annotations
 
