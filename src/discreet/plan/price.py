@@ -1,4 +1,4 @@
-"""The price of a plan: the losses of its discoveries, its totals and its choices together, whatever is discovered."""
+"""The price of a plan: the composed loss of its discoveries, totals and choices, whatever is discovered."""
 
 from __future__ import annotations
 

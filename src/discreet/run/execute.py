@@ -1,6 +1,6 @@
 """Run a plan on an engine: discover what is open, resolve, then release every total and every choice.
 
-Private columns are only ever arranged (`Private.map`) and handed to mechanisms; what comes back is public. The number, order and text of
+Private columns are only arranged (`Private.map`) and passed to mechanisms, whose outputs are public. The number, order and text of
 the engine's statements depend on the plan and on what was discovered, not on the data.
 """
 
@@ -44,7 +44,7 @@ OTHER = "(other)"
 @final
 @frozen(eq=False)
 class Answers:
-    """What came out, public: the resolved plan, and for each group (and last the others, if asked for) totals and choices."""
+    """The public results: the resolved plan, and for each group (the "other" group last) totals and choices."""
 
     plan: Steps
     groups: KeyValues
@@ -53,7 +53,7 @@ class Answers:
 
 
 def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) -> Answers:
-    """Release everything the plan says."""
+    """Run every step of the plan."""
     plan = _resolved(plan, engine, progress)
     assert plan.groups is not None
     positions = Positions.of(Source.of(plan, engine.dialect).cells or ())

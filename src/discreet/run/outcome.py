@@ -1,4 +1,4 @@
-"""What is shown: columns of released values with their errors, after HAVING, ORDER BY and LIMIT."""
+"""Output columns: released values with their errors, after HAVING, ORDER BY and LIMIT."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ Values = list[Any]
 @final
 @frozen(eq=False, slots=False)
 class Shown:
-    """One column: its values; the raw noisy ones where they differ; the half-widths of its intervals, one for all where they are equal; and
-    where it must lie. Intervals are made when they are asked for.
+    """One output column: values, raw noisy values where they differ, half-widths (one number where all are equal), and limits.
+
+    Intervals are computed on demand.
     """
 
     name: str
@@ -60,15 +61,15 @@ class Shown:
 
 
 def _finite(values: Floats) -> Values:
-    """Plain floats, and None for what is none."""
+    """Plain floats, and None for what is not finite."""
     listed = list(values.tolist())
     return listed if np.isfinite(values).all() else [value if math.isfinite(value) else None for value in listed]
 
 
 def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: float = -math.inf, most: float = math.inf) -> Shown:
-    """A column with intervals, written as briefly as it can be."""
+    """A column with intervals, in its most compact form."""
     if math.isfinite(most - least):
-        widths = np.where(np.isinf(widths), most - least, widths)  # it may lie anywhere between its limits
+        widths = np.where(np.isinf(widths), most - least, widths)  # it may be anywhere between its limits
     listed: float | Values = _finite(widths)
     if len(widths) and np.isfinite(widths[0]) and (widths == widths[0]).all():
         listed = float(widths[0])
@@ -77,7 +78,7 @@ def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: floa
 
 
 def outcome(answers: Answers, confidence: float) -> list[Shown]:
-    """All output columns, in the order and number of rows that were asked for."""
+    """All output columns, with rows filtered, ordered and limited as the question asks."""
     plan = answers.plan
     cells: Cells = {one.total: answers.totals[one.total] * float(one.unit) for one in plan.totals if one.total in answers.totals}
     count = len(answers.groups)
@@ -103,7 +104,7 @@ def _released(answers: Answers, cells: Cells, clipped: bool) -> dict[str, Values
 
 
 def totals_of(plan: Steps) -> Totals:
-    """What the statistics of a resolved plan are computed from."""
+    """The totals that the statistics of a resolved plan are computed from."""
     assert plan.of is not None
     return plan.of
 
@@ -114,7 +115,7 @@ def _value(statistic: Additive, of: Totals, cells: Cells, clipped: bool) -> Floa
 
 
 def as_asked(statistic: Additive, values: Floats, plan: Steps) -> Values:
-    """Counts that were not weighted are whole."""
+    """Values as plain Python numbers; unweighted counts are integers."""
     counted = statistic.counted(totals_of(plan))
     if counted is None:
         return _finite(values)
@@ -148,7 +149,7 @@ def behind(statistics: Sequence[Additive], plan: Steps) -> list[NoisyTotal]:
 
 
 def _computed(name: str, expr: Expr, values: Values, answers: Answers, cells: Cells, table: dict[str, Values], confidence: float) -> Shown:
-    """A computed column: its error is followed through the expression, where that is smooth."""
+    """A computed column: its error is propagated through the expression where that is smooth."""
     expr_without_steps = smooth(expr)
     if expr_without_steps is None:
         return Shown(name, values)
@@ -176,7 +177,7 @@ def _number(value: Any) -> float:
 
 
 def _kept(plan: Steps, table: dict[str, Values], shown: Sequence[Values], count: int) -> list[int] | None:
-    """Which rows remain, in which order; None if all do as they are."""
+    """The rows to keep, in their order; None if all stay as they are."""
     question = plan.question
     if question.having is None and not question.order and question.limit is None:
         return None

@@ -1,4 +1,4 @@
-"""Names for what was given none."""
+"""Default names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from discreet.query.sql.typed import Typed
 
 
 def unique(name: str, taken: set[str]) -> str:
-    """The name, with a number if it is taken; and now it is."""
+    """The name, with a number if it is taken; it is added to `taken`."""
     found, again = name, 1
     while found in taken:
         again += 1
@@ -18,7 +18,7 @@ def unique(name: str, taken: set[str]) -> str:
 
 
 def plain_name(key: Typed, rows: Rows, otherwise: str) -> str:
-    """A key's name: that of its column, or of what is done to it."""
+    """A key's default name: that of its column, or of its outermost function."""
     if isinstance(key.expr, Column):
         inner = key.expr.name
         return next(name for source in rows.sources for name, other in source.columns if other == inner)

@@ -1,4 +1,4 @@
-"""Where columns come from, and whether two of them being equal means that two rows belong to the same unit."""
+"""Trace columns to their tables, and decide whether equality of two columns implies the same unit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet.tables.unit import Link
 
 
 def names_unit(relation: Relation, column: str) -> bool:
-    """Whether a column holds the name of its row's unit, in every row."""
+    """Whether a column identifies its row's unit, in every row."""
     match relation:
         case Scan(table, links):
             return relation.has_id and not links and column == table.unit_column
@@ -58,7 +58,7 @@ def _leads_to(relation: Relation, column: str) -> tuple[str, str] | None:
 
 
 def same_unit(left: Relation, a: str, right: Relation, b: str) -> bool:
-    """Whether a = b means that both rows belong to the same unit: both name it, or one links to the other, or both to the same key."""
+    """Whether a = b implies that both rows belong to the same unit: both identify it, one links to the other, or both link to one key."""
     if names_unit(left, a) and names_unit(right, b):
         return True
     ends = []
