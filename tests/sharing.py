@@ -26,8 +26,8 @@ class ByFile(LoadScopeScheduling):
 
 
 def asks_for_spark(nodeid: str) -> bool:
-    """Whether a test needs Spark: its name or a parameter's says so."""
-    return SPARK in nodeid.rpartition("/")[2]
+    """Whether a test needs Spark: its name, a parameter's or its folder's says so."""
+    return SPARK in nodeid
 
 
 def in_order(items: list[pytest.Item]) -> None:

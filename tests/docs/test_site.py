@@ -142,10 +142,7 @@ def _folders() -> list[Path]:
     return [folder for folder in (ROOT / "src" / "discreet").rglob("*") if folder.is_dir() and folder.name != "__pycache__"]
 
 
-README_TO_COME = pytest.mark.xfail(strict=True, reason="README links to pages by their old places: take this mark away with the new ones")
-
-
-@pytest.mark.parametrize("name", [pytest.param("README.md", marks=README_TO_COME), "ARCHITECTURE.md", "SECURITY.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", "SECURITY.md", "CHANGELOG.md"])
 def test_links_of_the_front_pages(name: str) -> None:
     for _, _, target in links.LINK.findall((ROOT / name).read_text(encoding="utf-8")):
         if "://" not in target and not target.startswith("#"):

@@ -244,12 +244,3 @@ def test_a_charge_is_to_a_filter_what_the_loss_is(loss: Loss, budget: Filter) ->
 def test_what_is_no_charge_is_refused(bad: dict[str, object]) -> None:
     with pytest.raises(Invalid, match="record of a charge"):
         Charge.from_json(bad)
-
-
-def test_a_spend_that_an_older_version_priced_otherwise_is_counted_and_stands(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = open_ledger(shelf.at("a"), ONE)
-    with monkeypatch.context() as older:
-        older.setattr(Charge, "of", lambda *_, **__: Charge((Fraction(1, 2), Fraction(0)), None, None, Fraction(0)))
-        ledger.spend(Pure(0.1), question="q")
-    again = open_ledger(shelf.at("a"), ONE)
-    assert (again.verify().repriced, again.spent.epsilon) == (1, Fraction(1, 2))

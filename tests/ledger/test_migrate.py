@@ -7,9 +7,7 @@ import stat
 from fractions import Fraction
 from pathlib import Path
 
-import psycopg
 import pytest
-from ledger.shelves import Schemas
 from typer.testing import CliRunner
 
 from discreet.cli.app import app
@@ -108,32 +106,6 @@ def test_what_is_no_old_ledger_is_left_alone(place: Path) -> None:
         with pytest.raises(LedgerError):
             migrate(place / name)
     assert open_ledger(place / "new").spent.epsilon == 0
-
-
-def test_an_old_schema_is_carried_over_and_kept(schemas: Schemas) -> None:
-    source, schema = sqlite3.connect(":memory:"), schemas.schema("a")
-    source.executescript(OLD)
-    rows = source.execute("SELECT sequence, kind, body, previous, at, hash FROM entries ORDER BY sequence").fetchall()
-    with psycopg.connect(schemas.uri, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {schema}")  # type: ignore[arg-type]
-        connection.execute(f"CREATE TABLE {schema}.about (application text, version integer)")  # type: ignore[arg-type]
-        connection.execute(f"INSERT INTO {schema}.about VALUES ('discreet', 2)")  # type: ignore[arg-type]
-        columns = "sequence bigint, kind text, body text, previous text, at text, hash text"
-        connection.execute(f"CREATE TABLE {schema}.entries ({columns})")  # type: ignore[arg-type]
-        for row in rows:
-            connection.execute(f"INSERT INTO {schema}.entries VALUES (%s, %s, %s, %s, %s, %s)", row)  # type: ignore[arg-type]
-        connection.execute(f"CREATE TABLE {schema}.state (sequence bigint, head text, filter text)")  # type: ignore[arg-type]
-        connection.execute(f"INSERT INTO {schema}.state VALUES (%s, %s, '')", (rows[-1][0], rows[-1][-1]))  # type: ignore[arg-type]
-    with pytest.raises(LedgerError, match="discreet migrate"):
-        open_ledger(schemas.at("a"))
-    done = migrate(schemas.at("a"))
-    assert done.old == f"{schema}_format2"
-    check(schemas.at("a"))
-    with psycopg.connect(schemas.uri) as connection:
-        kept = connection.execute(f"SELECT count(*) FROM {done.old}.entries").fetchone()  # type: ignore[arg-type]
-    assert kept == (len(rows),)
-    with pytest.raises(LedgerError, match="not a ledger of format"):
-        migrate(schemas.at("a"))
 
 
 # ── what a hostile or hurried owner could do ─────────────────────────────────────────────────────────────────────────

@@ -105,24 +105,6 @@ def test_without_the_driver_it_is_said_what_to_install(monkeypatch: pytest.Monke
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
-    ("address", "rest", "schema"),
-    [
-        ("postgresql://h/d", "postgresql://h/d", "discreet_ledger"),
-        ("postgresql://h/d?ledger=a", "postgresql://h/d", "discreet_a"),
-        ("postgresql://u:p%3Fq@h/d?a=1&ledger=a_2&b=%26", "postgresql://u:p%3Fq@h/d?a=1&b=%26", "discreet_a_2"),
-    ],
-)
-def test_a_ledger_s_name_is_taken_out_of_its_address(address: str, rest: str, schema: str) -> None:
-    assert split_address(address) == (rest, schema)
-
-
-@pytest.mark.parametrize("name", ["", "A", "1a", "a-b", "a;b", 'a"b', "a%22b", "ä", "a" * 41, "a&ledger=b"])
-def test_odd_names_are_refused(name: str) -> None:
-    with pytest.raises(Invalid, match="lower-case letters"):
-        split_address(f"postgresql://h/d?ledger={name}")
-
-
 def test_ledgers_of_one_database_are_strangers(schemas: Schemas) -> None:
     spend_some(schemas.at("a"))
     assert open_ledger(schemas.at("b"), TERMS).spent.epsilon == 0

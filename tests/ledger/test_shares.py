@@ -16,6 +16,8 @@ from discreet.cli.grant import grant
 from discreet.cli.verify import verify
 from discreet.errors import BudgetExceeded, Error, Invalid, LedgerError, PolicyError
 from discreet.ledger.ledger import open_ledger
+from discreet.ledger.shares import grant_share
+from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
 from discreet.loss.leaves import Pure
 from discreet.tables.policy import AnalystShare, read_policy
@@ -117,3 +119,23 @@ def test_no_command_tells_where_a_shared_ledger_lies(schemas: Schemas, run: Call
             run(*words)
         assert "127.0.0.1" not in str(raised.value)
         assert "owner_of" not in str(raised.value)
+
+
+# ── shares ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_declared_share_is_granted() -> None:
+    ledger = open_ledger(":memory:", Terms(2, "1e-6", "id"))
+    grant_share(ledger, "ada", Amount(Fraction(1, 2), Fraction(1, 10**7)), None)
+    assert ledger.allowance("ada").granted == Amount(Fraction(1, 2), Fraction(1, 10**7))
+    grant_share(ledger, "ada", Amount(Fraction(1), Fraction(1, 10**7)), ledger.allowance("ada"))
+    assert ledger.allowance("ada").granted.epsilon == 1
+
+
+def test_a_share_below_what_was_spent_becomes_what_was_spent() -> None:
+    ledger = open_ledger(":memory:", Terms(2, 0, "id"))
+    ledger.grant("ada", 1)
+    ledger.spend(Pure("3/4"), question="q", analyst="ada")
+    grant_share(ledger, "ada", Amount(Fraction(1, 4), Fraction(0)), ledger.allowance("ada"))
+    allowance = ledger.allowance("ada")
+    assert allowance.granted.epsilon == allowance.spent.epsilon == Fraction(3, 4)

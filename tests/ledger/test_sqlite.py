@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import pytest
 from ledger.tampering import TERMS, spend_some
 
 from discreet.errors import LedgerError
-from discreet.ledger import sqlite, sqlite_schema
+from discreet.ledger import sqlite
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.sqlite import SqliteStorage
 from discreet.loss.leaves import Pure
@@ -68,34 +67,6 @@ def test_a_ledger_that_cannot_be_written_is_read_and_not_spent(shown: Path) -> N
     (shown / "a").chmod(0o600)
     shown.chmod(0o755)
     assert open_ledger(shown / "a", TERMS).spent.epsilon == 2
-
-
-def test_sqlite_is_told_to_be_durable(place: Path) -> None:
-    ledger = open_ledger(place / "a", TERMS)
-    storage = ledger._storage
-    assert isinstance(storage, SqliteStorage)
-    assert storage._connection is not None
-    for name, value in sqlite_schema.PRAGMAS.items():
-        assert sqlite_schema._pragma(storage._connection, name) in (value, None if name == "mmap_size" else value)
-    assert sqlite_schema._pragma(storage._connection, "application_id") == sqlite_schema.APPLICATION
-
-
-@pytest.mark.parametrize("setting", [("journal_mode", "truncated"), ("synchronous", 7), ("cell_size_check", 5)])
-def test_a_setting_that_does_not_take_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch, setting: tuple[str, object]) -> None:
-    monkeypatch.setitem(sqlite_schema.PRAGMAS, *setting)
-    with pytest.raises(LedgerError, match=f"does not accept {setting[0]}"):
-        open_ledger(place / "a", TERMS)
-
-
-def test_a_write_ahead_log_is_put_back_to_a_rollback_journal(place: Path) -> None:
-    spend_some(place / "a")
-    connection = sqlite3.connect(place / "a")
-    assert connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
-    connection.close()
-    ledger = open_ledger(place / "a", TERMS)
-    ledger.spend(Pure(1), question="q")
-    assert sorted(path.name for path in place.iterdir()) == ["a", "a-turns"]
-    assert ledger.verify().entries == 10
 
 
 def test_two_ledgers_on_one_file_in_one_process_see_each_other(place: Path) -> None:

@@ -44,7 +44,7 @@ def test_it_prints_values_with_errors_and_what_it_cost(release: Release) -> None
     assert [line.split()[0] for line in lines[2:5]] == ["er", "ward", "lab"]
     assert all(" ± " in line for line in lines[2:4])
     assert "cost ε = 1 (ledger entry 1)" in lines
-    assert "± holds 95 % of the time, for the noise around the bounded question" in lines
+    assert "± is a 95 % interval for the noise; it excludes bias from clipping and from contribution limits" in lines
 
 
 def test_an_empty_group_is_too_small_to_tell(release: Release) -> None:

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import discreet
+
 README = Path(__file__).parents[2] / "README.md"
 
 
@@ -25,3 +27,22 @@ def test_the_first_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert "expected error" in printed
     assert all(dept in printed for dept in ("cardio", "er", "ortho"))
     assert "Amount(epsilon=0.5, delta=3.6e-07)" in printed
+
+
+def test_more_than_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every line of the second block runs as it is written."""
+    ids = [person for person in range(3_000) for _ in range(2)]
+    visits = {
+        "patient_id": ids,
+        "dept": [["er", "ward"][i % 2] for i in range(len(ids))],
+        "cost": [float(i * 37 % 400) for i in range(len(ids))],
+        "age": [20 + i % 60 for i in range(len(ids))],
+    }
+    monkeypatch.chdir(tmp_path)
+    bounds = {"cost": (0, 500), "age": (0, 120)}
+    db = discreet.connect({"visits": pa.table(visits)}, unit="patient_id", epsilon=10, delta=1e-6, bounds=bounds, ledger=":memory:")
+    program = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[1]
+    assert len(program.splitlines()) == 5
+    exec(compile(program, "README.md", "exec"), {"db": db, "discreet": discreet})
+    assert (tmp_path / "synthetic.parquet").exists()
+    assert db.spent.epsilon == pytest.approx(2.2)

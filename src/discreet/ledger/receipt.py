@@ -193,6 +193,8 @@ class Receipt:
             raise Invalid("this receipt was changed: its hash does not fit what it states. Use the one that was written")
         if fits and made != FORMAT:
             raise Invalid(f"this receipt has format {str(made)[:20]}, and this version reads {FORMAT}: use the version that wrote it")
+        if not whole:
+            raise Invalid(_NOT_A_RECEIPT)
         try:
             found = cls._read(said)
             written = found.to_json()
@@ -200,7 +202,7 @@ class Receipt:
             raise Invalid(_NOT_A_RECEIPT) from None
         if said["question"] != written["question"]:
             raise Invalid("this receipt names another question than the one it states: do not trust it")
-        if not whole or said != written:
+        if said != written:
             raise Invalid(_NOT_A_RECEIPT)
         return found
 

@@ -142,7 +142,7 @@ def compose(losses: Iterable[Loss]) -> Loss:
 
 def _sum_of(counts: Counter[Loss]) -> Loss:
     terms = tuple(sorted(((term, k) for term, k in counts.items() if k), key=repr))
-    return terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else Sum(terms)
+    return terms[0][0] if len(terms) == 1 and terms[0][1] == 1 else LossSum(terms)
 
 
 def _known(values: Iterable[Fraction | None]) -> list[Fraction] | None:
@@ -158,7 +158,7 @@ def _total(values: Iterable[tuple[Fraction | None, int]]) -> Fraction | None:
 
 @final
 @frozen(repr=False)
-class Sum(Loss):
+class LossSum(Loss):
     """Compose losses, each some number of times; the order does not matter.
 
     Theorem (Dwork et al. 2006; Bun & Steinke 2016; Mironov 2017; Dong, Roth & Su 2022; Zhu, Dong & Wang 2022).
@@ -212,7 +212,7 @@ class Sum(Loss):
         return compose(times * term.group(k) for term, times in self.terms)
 
 
-NOTHING: Loss = Sum(())  # the loss of doing nothing
+NOTHING: Loss = LossSum(())  # the loss of doing nothing
 
 
 def parallel(*losses: Loss, adjacency: Adjacency = "add/remove") -> Loss:

@@ -24,7 +24,7 @@ class SomeParts(Loss):
     """The loss of (ε, δ)-DP releases of many parts, where each of `units` units is in any `parts` of them at most.
 
     For one unit this is `parts` releases. For several it is *not* `parts` releases that each see all of them: three units in {A, B},
-    {B, C} and {A, C} are two units in each of three parts. A `Sum` would assume three units in each of two.
+    {B, C} and {A, C} are two units in each of three parts. A `LossSum` would assume three units in each of two.
 
     Theorem (for groups; after Vadhan 2017 and Kairouz, Oh & Viswanath 2015).
         Let each unit be in at most p parts, and let k units change. The whole reveals with probability at most pδ·g(k), where

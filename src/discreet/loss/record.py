@@ -23,7 +23,7 @@ from discreet.loss.leaves import (
     Revealed,
     Zcdp,
 )
-from discreet.loss.loss import Alternatives, Group, Loss, Sum, compose, parallel
+from discreet.loss.loss import Alternatives, Group, Loss, LossSum, compose, parallel
 from discreet.loss.parts import SomeParts
 from discreet.loss.promise import Promised
 
@@ -42,7 +42,7 @@ _KINDS: dict[str, type[Loss]] = {
     "revealed": Revealed,
     "promised": Promised,
     "some-parts": SomeParts,
-    "sum": Sum,
+    "sum": LossSum,
     "alternatives": Alternatives,
     "group": Group,
 }
@@ -95,7 +95,7 @@ def from_json(record: dict[str, Any]) -> Loss:
 def _rebuilt(loss: Loss) -> Loss:
     """The same loss rebuilt with the algebra's operations, which reject negative multiplicities and empty alternatives."""
     match loss:
-        case Sum(terms=terms):
+        case LossSum(terms=terms):
             return compose(k * term for term, k in terms)
         case Alternatives(parts=parts, touched=touched):
             return parallel(*parts, adjacency={1: "add/remove", 2: "replace-one"}[touched])  # type: ignore[arg-type]

@@ -47,7 +47,10 @@ def _labels(keys: Sequence[Series], rows: int) -> list[str]:
 
 
 def _bars(figure: Figure, axes: Axes, labels: Sequence[str], column: Series, rows: int) -> None:
-    """Draw horizontal bars, the first on top, so that long labels fit; bars whose interval contains 0 are pale."""
+    """Draw amounts as horizontal bars from 0 and places, such as means, as points; the first on top, so that long labels fit.
+
+    Bars whose interval contains 0 are pale.
+    """
     shown = [row for row in range(rows) if _number(column.values[row]) is not None][:MOST_BARS]
     if not shown:
         raise Invalid(
@@ -55,19 +58,22 @@ def _bars(figure: Figure, axes: Axes, labels: Sequence[str], column: Series, row
         )
     places = list(range(len(shown)))
     values = [float(column.values[row]) for row in shown]
-    colours = [PALE if column.is_faint(row) else BLUE for row in shown]
-    axes.barh(places, values, color=colours, height=0.72 if len(shown) > 1 else 0.4)
+    colours = [PALE if column.is_faint(row) and not column.is_place else BLUE for row in shown]
+    if column.is_place:
+        axes.scatter(values, places, color=colours, s=42, zorder=3)
+    else:
+        axes.barh(places, values, color=colours, height=0.72 if len(shown) > 1 else 0.4)
+        axes.axvline(0, color=GREY, linewidth=0.8)
     axes.set_axisbelow(True)
     errors = [_below_above(column, row) for row in shown]
     if any(error != (0.0, 0.0) for error in errors):
         axes.errorbar(values, places, xerr=list(zip(*errors, strict=True)), fmt="none", ecolor=DARK, elinewidth=1.2, capsize=3)
     axes.set_yticks(places, [labels[row] for row in shown])
     axes.invert_yaxis()
-    if len(shown) == 1:
-        axes.set_ylim(0.5, -0.5)
+    if len(shown) == 1 or column.is_place:
+        axes.set_ylim(len(shown) - 0.5, -0.5)
     if len(shown) <= MANY:
         _write_values(axes, column, shown, values)
-    axes.axvline(0, color=GREY, linewidth=0.8)
     axes.xaxis.set_major_locator(MaxNLocator(6))
     axes.xaxis.set_major_formatter(FuncFormatter(_tick))
     axes.grid(axis="x", color="#00000014")
@@ -80,12 +86,13 @@ def _bars(figure: Figure, axes: Axes, labels: Sequence[str], column: Series, row
 def _write_values(axes: Axes, column: Series, shown: Sequence[int], values: Sequence[float]) -> None:
     """Write each value with its error to the right of its error bar."""
     ends = [column.ends(row) for row in shown]
-    right = [max(value, end[1] if end else value, 0.0) for value, end in zip(values, ends, strict=True)]
-    extent = max([abs(value) for value in values] + right) or 1.0
+    zero = [] if column.is_place else [0.0]
+    right = [max([value, end[1] if end else value, *zero]) for value, end in zip(values, ends, strict=True)]
+    left = min([*values, *zero, *(end[0] for end in ends if end)])
+    extent = (max(right) - left) or abs(left) or 1.0
     for place, (row, edge) in enumerate(zip(shown, right, strict=True)):
         axes.text(edge + 0.012 * extent, place, str(format_cell(column, row)), va="center", fontsize=9, color=DARK, parse_math=False)
-    low = min([0.0, *(end[0] for end in ends if end)])
-    axes.set_xlim(low * 1.05, max(right) + extent * 0.26)
+    axes.set_xlim(left - extent * (0.05 if left < 0 or column.is_place else 0.0), max(right) + extent * 0.26)
 
 
 def _lines(axes: Axes, key: Series, names: Sequence[str], column: Series, rows: int) -> None:

@@ -29,6 +29,7 @@ class Series:
     low: Sequence[Any] | None = None
     high: Sequence[Any] | None = None
     is_key: bool = False
+    is_place: bool = False  # a place on an axis, such as a mean, and not an amount counted from 0
 
     def ends(self, row: int) -> tuple[float, float] | None:
         """The interval of a row, if it has one."""

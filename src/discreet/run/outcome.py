@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 from discreet.plan.steps import NoisyTotal, Steps
 from discreet.query.post import evaluate, in_order, smooth
 from discreet.query.relation.expr import Column, Expr, columns_of
-from discreet.query.statistics.statistic import Additive
+from discreet.query.statistics.statistic import Additive, Drawn
 from discreet.query.totals import Cells, Floats, Total, Totals
 from discreet.run.execute import Answers
 from discreet.run.intervals import half_widths
@@ -23,7 +23,7 @@ Values = list[Any]
 @final
 @frozen(eq=False, slots=False)
 class Shown:
-    """One output column: values, raw noisy values where they differ, half-widths (one number where all are equal), and limits.
+    """One output column: values, raw noisy values where they differ, half-widths (one where all are equal), limits, how it is drawn.
 
     Intervals are computed on demand.
     """
@@ -34,6 +34,7 @@ class Shown:
     widths: float | Values | None = None
     least: float | None = None
     most: float | None = None
+    drawn: Drawn = "bar"
 
     @property
     def low(self) -> Values | None:
@@ -73,8 +74,8 @@ def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: floa
     listed: float | Values = _finite(widths)
     if len(widths) and np.isfinite(widths[0]) and (widths == widths[0]).all():
         listed = float(widths[0])
-    finite = [None if math.isinf(end) else end for end in (least, most)]
-    return Shown(name, values, None if raw == values else raw, listed, *finite)
+    low, high = (None if math.isinf(end) else end for end in (least, most))
+    return Shown(name, values, None if raw == values else raw, listed, low, high)
 
 
 def outcome(answers: Answers, confidence: float) -> list[Shown]:
@@ -130,6 +131,8 @@ def _column(name: str, expr: Expr, answers: Answers, cells: Cells, table: dict[s
         values = table[expr.name]
     else:
         values = [evaluate(expr, dict(zip(table, row, strict=True))) for row in zip(*table.values(), strict=True)]
+    if isinstance(expr, Column) and expr.name in plan.question.selected:
+        return Shown(name, values, drawn=plan.question.selected[expr.name].drawn)
     if not used & set(plan.question.additive) or used & set(plan.question.selected):
         return Shown(name, values)
     if isinstance(expr, Column):
@@ -137,7 +140,7 @@ def _column(name: str, expr: Expr, answers: Answers, cells: Cells, table: dict[s
         totals = behind([statistic], plan)
         widths = half_widths(lambda at: statistic.value(of, at, clipped=False), cells, totals, confidence, statistic.curved)
         raw = _value(statistic, of, cells, clipped=False)
-        return _bounded(name, values, as_asked(statistic, raw, plan), widths, *statistic.limits(of))
+        return evolve(_bounded(name, values, as_asked(statistic, raw, plan), widths, *statistic.limits(of)), drawn=statistic.drawn)
     return _computed(name, expr, values, answers, cells, table, confidence)
 
 

@@ -9,8 +9,8 @@
     an estimate        estimate.EstimateRequest     EstimatePlan      Estimate       –
     a graph question   graphs.GraphQuery            GraphQueryPlan    GraphRelease   –
     a feed             feeds.FeedRequest            FeedPlan          Days           Feed
-    threshold stream   feeds.WatchRequest           WatchPlan         Transcript     Watch
-    a conversation     synthesize.ConversationRequest  ConversationPlan  Transcript  Conversation
+    threshold stream   watch.WatchRequest           WatchPlan         Transcript     Watch
+    a conversation     interactive.ConversationRequest  ConversationPlan  Transcript  Conversation
 
 The session makes requests: `db.sql(text)`, and `db.synthesize(...)`, `db.estimate(...)`, `db.daily(...)`, `db.watch(...)` and
 `db.interactive(...)` without an epsilon. With an epsilon these release, or open, at once. A request holds a `Pipeline` (tables, engine,
@@ -23,7 +23,6 @@ price is free the second time; a run that fails after it was charged is recorded
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -123,6 +122,3 @@ class AnyRun(Protocol):
 
     def verify(self, ledger: Ledger | None = None) -> None:
         """Check that receipt."""
-
-
-Answers = Mapping[str, Any]  # what is kept of a release beside its receipt, as plain values

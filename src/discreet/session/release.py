@@ -68,7 +68,7 @@ class Release(Released):
     def series(self) -> tuple[Series, ...]:
         """The columns as they are shown."""
         keys = set(self.keys)
-        return tuple(Series(c.name, c.values, c.low, c.high, c.name in keys) for c in self.columns)
+        return tuple(Series(c.name, c.values, c.low, c.high, c.name in keys, c.drawn == "point") for c in self.columns)
 
     @property
     def small_print(self) -> list[str]:
@@ -80,7 +80,8 @@ class Release(Released):
     def sureness(self) -> list[str]:
         """How sure the intervals are, where there are any."""
         some = any(series.low is not None for series in self.series)
-        return [f"± holds {self.confidence * 100:.4g} % of the time, for the noise around the bounded question"] if some else []
+        said = "interval for the noise; it excludes bias from clipping and from contribution limits"
+        return [f"± is a {self.confidence * 100:.4g} % {said}"] if some else []
 
     @property
     def empty(self) -> str:
@@ -114,7 +115,15 @@ def columns_to_json(columns: Sequence[Shown]) -> dict[str, Any]:
     """Columns with their half-widths as plain values."""
     return {
         "columns": [
-            {"name": c.name, "values": _plain(c.values), "raw": c.raw, "widths": c.widths, "least": c.least, "most": c.most}
+            {
+                "name": c.name,
+                "values": _plain(c.values),
+                "raw": c.raw,
+                "widths": c.widths,
+                "least": c.least,
+                "most": c.most,
+                "drawn": c.drawn,
+            }
             for c in columns
         ]
     }
@@ -122,7 +131,7 @@ def columns_to_json(columns: Sequence[Shown]) -> dict[str, Any]:
 
 def columns_from_json(said: Any) -> tuple[Shown, ...]:
     """Read back what `columns_to_json` gave."""
-    return tuple(Shown(c["name"], _values(c["values"]), c["raw"], c["widths"], c["least"], c["most"]) for c in said["columns"])
+    return tuple(Shown(c["name"], _values(c["values"]), c["raw"], c["widths"], c["least"], c["most"], c["drawn"]) for c in said["columns"])
 
 
 def _of_one_type(values: list[Any]) -> list[Any]:

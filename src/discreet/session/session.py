@@ -78,7 +78,9 @@ class Session:
 
     def table(self, name: str) -> fluent.QueryBuilder[Query]:
         """Ask in Python, beginning with a table: `db.table("visits").where("cost > 10").group_by("dept").count().release(epsilon=0.1)`."""
-        return fluent.table(self._pipeline.catalog, name, partial(Query.of_question, self._pipeline), estimator=self.estimate)
+        return fluent.table(
+            self._pipeline.catalog, name, partial(Query.of_question, self._pipeline), estimator=partial(_estimate, self._pipeline)
+        )
 
     def ask(self, text: str, **price: Any) -> Release:
         """Ask in SQL and release at once."""
@@ -125,10 +127,7 @@ class Session:
         expression `of`, by `method` inverse, smooth or test (with a `bound` on the sensitivity). Without `epsilon`: the request, whose
         `.plan(epsilon=…)` shows price and error for nothing.
         """
-        from discreet.session.estimate.request import EstimateRequest
-
-        request = EstimateRequest.make(self._pipeline, self._rows(table), what, of, asked)
-        return _unpriced(request, delta) if epsilon is None else request.release(epsilon, delta)
+        return _estimate(self._pipeline, self._rows(table), what, of, epsilon=epsilon, delta=delta, **asked)
 
     @overload
     def interactive(
@@ -239,6 +238,13 @@ class Session:
     def _repr_html_(self) -> str:
         tables = [f"{table.name}: {', '.join(column.name for column in table.columns)}" for table in self._pipeline.catalog.tables]
         return html_lines(repr(self), [*tables, f"charged so far: ε = {float(self.spent.epsilon or 0):g}"])
+
+
+def _estimate(pipeline: Pipeline, table: Any, what: Any, of: Any, *, epsilon: Any = None, delta: Any = None, **asked: Any) -> Any:
+    from discreet.session.estimate.request import EstimateRequest
+
+    request = EstimateRequest.make(pipeline, table, what, of, asked)
+    return _unpriced(request, delta) if epsilon is None else request.release(epsilon, delta)
 
 
 def _unpriced(request: Any, delta: Any) -> Any:

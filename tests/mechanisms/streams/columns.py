@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
-from discreet.mechanisms.streams.toeplitz_factor import UNIT, Factor
+from discreet.mechanisms.streams.toeplitz_factor import UNIT, ToeplitzFactor
 
 
-def coefficients(factor: Factor) -> list[Fraction]:
+def coefficients(factor: ToeplitzFactor) -> list[Fraction]:
     """c₀, c₁, … exactly."""
     pairs = [(Fraction(w, 2**UNIT), Fraction(r, 2**UNIT)) for w, r in zip(factor.weights, factor.rates, strict=True)]
     return [sum((w * r**k for w, r in pairs), Fraction(0)) for k in range(factor.size)]

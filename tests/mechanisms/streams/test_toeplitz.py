@@ -14,7 +14,7 @@ from scripted import Seeded
 
 from discreet.errors import Invalid
 from discreet.mechanisms.streams.toeplitz import Toeplitz, ToeplitzRun, measurement_sensitivity
-from discreet.mechanisms.streams.toeplitz_factor import UNIT, Factor
+from discreet.mechanisms.streams.toeplitz_factor import UNIT, ToeplitzFactor
 from discreet.private import Private
 
 
@@ -26,7 +26,7 @@ def exactly_measured(mechanism: Toeplitz, x: list[int]) -> list[Fraction]:
 def test_rounded_buffers_move_no_further_than_is_said() -> None:
     """Streams of neighbours, exactly: the true difference, and the one of buffers that are rounded down."""
     choose, size, k = np.random.default_rng(7), 40, 3
-    mechanism, c = Toeplitz(rho=1, horizon=size, sensitivity=9, contributions=k), coefficients(Factor.best(size, k))
+    mechanism, c = Toeplitz(rho=1, horizon=size, sensitivity=9, contributions=k), coefficients(ToeplitzFactor.best(size, k))
     rounded = False
     for trial in range(30):
         x = choose.integers(-(10**9), 10**9, size).tolist()
@@ -47,7 +47,7 @@ def test_rounded_buffers_move_no_further_than_is_said() -> None:
 @pytest.mark.parametrize(("size", "k"), [(1, 1), (40, 3), (365, 1), (10**6, 100)])
 def test_the_rounding_of_the_buffers_is_paid_for(size: int, k: int) -> None:
     """T·√T·2⁻¹²⁸ in length, beyond what the columns move; also where units are exchanged, which makes √2 of the columns."""
-    columns = 9 * Factor.best(size, k).sensitivity(k)
+    columns = 9 * ToeplitzFactor.best(size, k).sensitivity(k)
     allowed = measurement_sensitivity(size, Fraction(9), k) - columns
     assert allowed**2 >= Fraction(size**3, 2**256)
     assert allowed <= Fraction(2 * size**2, 2**128)
@@ -58,10 +58,10 @@ def test_the_rounding_of_the_buffers_is_paid_for(size: int, k: int) -> None:
 def test_exchanged_units_move_by_what_is_said() -> None:
     """All pairs of units that add 0 or 1 in at most two of four steps: the square is at most twice that of one; one alone would not do."""
     size, k = 4, 2
-    c = coefficients(Factor.best(size, k))
+    c = coefficients(ToeplitzFactor.best(size, k))
     units = [v for v in itertools.product((0, 1), repeat=size) if sum(v) <= k]
     longest = max(square(through(c, [a - b for a, b in zip(v, w, strict=True)])) for v in units for w in units)
-    assert Factor.best(size, k).sensitivity(k) ** 2 < longest <= measurement_sensitivity(size, Fraction(1), k, exchanged=True) ** 2
+    assert ToeplitzFactor.best(size, k).sensitivity(k) ** 2 < longest <= measurement_sensitivity(size, Fraction(1), k, exchanged=True) ** 2
     one, two = (Toeplitz(rho=1, horizon=size, contributions=k, exchanged=each) for each in (False, True))
     assert float(two.scale / one.scale) == pytest.approx(math.sqrt(2))
     assert one.loss.rho == pytest.approx(1)

@@ -51,7 +51,7 @@ class MeasurementBudget:
         """The price of one step."""
         price = loss.rho if self.notion == "zcdp" else loss.mu_squared
         if price is None:
-            raise Invalid(f"this mechanism has no price in {self.notion}: use one whose loss has")
+            raise Invalid(f"this mechanism has no price in {self.notion}: use a Gaussian or an exponential mechanism")
         return price
 
 

@@ -20,7 +20,7 @@ from discreet.loss.loss import Loss
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.streams import continual
 from discreet.mechanisms.streams.continual import StreamRun, Totals, read_steps
-from discreet.mechanisms.streams.toeplitz_factor import UNIT, Factor
+from discreet.mechanisms.streams.toeplitz_factor import UNIT, ToeplitzFactor
 from discreet.noise import lattice
 from discreet.noise.bits import Bits, SystemBits
 from discreet.noise.gaussian import RoundedGaussian
@@ -43,9 +43,9 @@ class Toeplitz(Mechanism[list[float]]):
     Pillutla, Steinke & Thakurta 2024).
         Let A = B·C for the lower triangular matrix A of ones. Measure y = Cx + N(0, σ²I), rounded to a grid, and release B·y. It is μ-GDP
         with μ = ‖C(x − x′)‖₂/σ, whatever B is, also if x is chosen adaptively (Denisov, McMahan, Rush, Smith & Thakurta 2022). If k steps
-        change by at most Δ, ‖C(x − x′)‖₂ is at most Δ times the length of the sum of C's first k columns (`Factor.sensitivity`, with its
-        proof). If a unit that adds v ≥ 0 is exchanged for one that adds w ≥ 0, it is at most √2 times that: C has no negative entry, so
-        neither have Cv and Cw, and ‖Cv − Cw‖² ≤ ‖Cv‖² + ‖Cw‖².
+        change by at most Δ, ‖C(x − x′)‖₂ is at most Δ times the length of the sum of C's first k columns (proof in
+        `ToeplitzFactor.sensitivity`). If a unit that adds v ≥ 0 is exchanged for one that adds w ≥ 0, it is at most √2 times that: C has no
+        negative entry, so neither have Cv and Cw, and ‖Cv − Cw‖² ≤ ‖Cv‖² + ‖Cw‖².
 
     Proof (the arithmetic).
         (Cx)ₜ = Σ ωᵢsᵢ with sᵢ ← θᵢsᵢ + xₜ is kept in whole multiples of 2⁻¹²⁸, each product rounded down: sᵢ is too small by eᵢ ← θᵢeᵢ + r
@@ -97,9 +97,9 @@ class Toeplitz(Mechanism[list[float]]):
         self.__attrs_init__(scale=parameter.scale(scale), horizon=steps, sensitivity=change, contributions=k, exchanged=bool(exchanged))
 
     @property
-    def factor(self) -> Factor:
+    def factor(self) -> ToeplitzFactor:
         """The matrix C: about the square root of A, or a lower power where a unit contributes to many steps."""
-        return Factor.best(self.horizon, self.contributions)
+        return ToeplitzFactor.best(self.horizon, self.contributions)
 
     @property
     def loss(self) -> Loss:
@@ -146,7 +146,7 @@ class Toeplitz(Mechanism[list[float]]):
 
 def measurement_sensitivity(steps: int, sensitivity: Fraction, contributions: int, exchanged: bool = False) -> Fraction:
     """The ℓ₂ sensitivity of the measurements, with what the rounding of buffers may add."""
-    far = sensitivity * Factor.best(steps, contributions).sensitivity(contributions)
+    far = sensitivity * ToeplitzFactor.best(steps, contributions).sensitivity(contributions)
     return (far * _root_of_two() if exchanged else far) + Fraction(steps * (math.isqrt(steps) + 1), 2**_FRACTION)
 
 

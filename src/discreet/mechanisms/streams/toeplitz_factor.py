@@ -30,14 +30,14 @@ _POLE = 160  # bits of a pole
 
 @final
 @frozen(slots=False)
-class Factor:
+class ToeplitzFactor:
     """The matrix C of cₖ = Σ ωᵢ·θᵢ^k, with `size` rows and columns. Rates rise from 0, weights are positive, c₀ = 1.
 
     Lemma (C⁻¹). C(x) = Σ ωᵢ/(1 − θᵢx) has a zero 1/λ for one λ between any two neighbouring rates and no other, for Σ ωᵢ/(λ − θᵢ) falls
     from ∞ to −∞ there and is positive beyond the last. So B = A·C⁻¹ has the coefficients bₙ = Σ ρⱼ·λⱼ^n, over these λⱼ and λ = 1; and all
     ρ are positive: 1/ρ = C(1) for λ = 1, and 1/ρⱼ = (1 − λⱼ)·Σ ωᵢθᵢ/(λⱼ − θᵢ)² for the others. Hence bₙ > 0, falling as n grows.
 
-    >>> root = Factor.of(2**20)
+    >>> root = ToeplitzFactor.of(2**20)
     >>> len(root.rates), round(float(root.sensitivity(1)), 4), round(root.row(2**20), 4)
     (10, 2.343, 2.3406)
     """
@@ -48,12 +48,12 @@ class Factor:
     _known: dict[tuple[str, int], Fraction] = field(factory=dict, init=False, repr=False, eq=False)
 
     @staticmethod
-    def of(size: int, power: Fraction = Fraction(1, 2)) -> Factor:
+    def of(size: int, power: Fraction = Fraction(1, 2)) -> ToeplitzFactor:
         """About A^power, for `size` steps."""
         return _factor(size, power)
 
     @staticmethod
-    def best(size: int, columns: int) -> Factor:
+    def best(size: int, columns: int) -> ToeplitzFactor:
         """The power, ½ or lower, with the least error for a unit that contributes to `columns` steps.
 
         For one step that is the square root. The more steps, the closer to noise on each step alone, whose length grows by their root.
@@ -179,10 +179,10 @@ def _square(residues: Sequence[Ball], rates: Sequence[Ball], count: int) -> Ball
 
 
 @lru_cache(maxsize=256)
-def _best(size: int, columns: int) -> Factor:
+def _best(size: int, columns: int) -> ToeplitzFactor:
     found, error = None, 0.0
     for twentieths in range(10, 0, -1):  # the error falls to its least and then rises
-        tried = Factor.of(size, Fraction(twentieths, 20))
+        tried = ToeplitzFactor.of(size, Fraction(twentieths, 20))
         errs = float(tried.sensitivity(columns)) * tried.row(size)
         if found is not None and errs >= error:
             break
@@ -192,7 +192,7 @@ def _best(size: int, columns: int) -> Factor:
 
 
 @lru_cache(maxsize=256)
-def _factor(size: int, power: Fraction) -> Factor:
+def _factor(size: int, power: Fraction) -> ToeplitzFactor:
     """The trapezoid rule from u = −4 to about ln T + 2; the last rate gets the remainder beyond it, a rate of 0 gets the rest."""
     end = Fraction(7, 10) * (size - 1).bit_length() + _BEYOND  # ln 2 < 0.7
     count = int((end - _FIRST) / _STEP) + 1
@@ -209,7 +209,7 @@ def _factor(size: int, power: Fraction) -> Factor:
             weights.append(_floor(weight))
     rest = 2**UNIT - sum(weights)
     assert rest > 0, "the rule leaves some weight near 0"
-    return Factor(size, (0, *rates), (rest, *weights))
+    return ToeplitzFactor(size, (0, *rates), (rest, *weights))
 
 
 def _floor(value: Ball) -> int:

@@ -191,7 +191,7 @@ class Stack:
             for name, field in other.items():
                 merged[name] = _either(merged[name], field, name)
         if len({relation.private for relation in self.inputs}) > 1 or len({relation.has_id for relation in self.inputs}) > 1:
-            raise Refused("UNION ALL cannot mix public rows, which belong to no unit, with private rows: stack tables of one sort")
+            raise Refused("UNION ALL cannot mix public rows, which belong to no unit, with private rows: use tables of one sort")
         if len({unit_kind(relation) for relation in self.inputs}) > 1:
             raise Refused("the two sides identify their units by values of different types, so units cannot be matched: declare one type")
         return merged
@@ -302,7 +302,7 @@ def check_private(relation: Relation) -> None:
     Every pipeline begins with this check: bounding, blocks, days and marginals rely on it.
     """
     if not relation.private:
-        raise Refused("this reads public tables only, which need no protection: query the engine directly")
+        raise Refused("this reads public tables only, which need no protection: use the engine directly")
     if not relation.has_id and not relation.one_row:
         raise Refused(
             "the unit is the row, and here one row may become several: declare that the joined column is unique in the "

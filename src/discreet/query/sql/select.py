@@ -131,7 +131,7 @@ def _star(item: Item, rows: Rows) -> list[tuple[str, Expr]]:
         name = left_out.this if isinstance(left_out, exp.Column) else left_out
         found = matching(name, ((known, known) for known, _ in shown)) if isinstance(name, exp.Identifier) else []
         if not found:
-            raise refused(left_out, "there is no such column to exclude", f"the columns are {', '.join(known for known, _ in shown)}")
+            raise refused(left_out, "there is no such column to exclude", f"there are {', '.join(known for known, _ in shown)}")
         shown = [pair for pair in shown if pair[0] not in found]
     return [(name, Column(inner)) for name, inner in shown]
 

@@ -47,7 +47,7 @@ def parse(text: str, dialect: str) -> Statement:
     if not isinstance(text, str):
         raise Invalid('a question is text, such as "SELECT COUNT(*) FROM table"')
     if len(text) > LONGEST:
-        raise Refused(f"a question has at most {LONGEST:,} characters: shorten it")
+        raise Refused(f"a question has at most {LONGEST:,} characters: write a shorter one")
     if not is_storable(text):  # an engine would fail on it after payment
         raise Refused("this text holds a character that no database stores (NUL, or half of a surrogate pair): leave it out")
     reader = Dialect.get_or_raise(dialect)

@@ -175,7 +175,7 @@ class Days(Released):
     @property
     def sureness(self) -> list[str]:
         """How sure the intervals are."""
-        return [f"± holds {self.confidence * 100:.4g} % of the time for each number, for the noise around the bounded totals"]
+        return [f"± is a {self.confidence * 100:.4g} % interval for the noise in each number; it excludes bias from contribution limits"]
 
     @property
     def charged(self) -> str:

@@ -1,4 +1,4 @@
-"""Threshold questions on a session: what is charged and when, what one unit can move, what is refused."""
+"""Threshold streams: what is charged and when, what is told, what is refused."""
 
 from __future__ import annotations
 
@@ -12,32 +12,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-import polars
 import pytest
 from mechanisms.shake import Shake
+from session.watch.visits import BALANCE, COST, ER, PEOPLE, WARD, session
 
-import discreet
 from discreet.engines.duckdb.engine import DuckDB
 from discreet.errors import BudgetExceeded, EngineError, Invalid, Refused
 from discreet.mechanisms.streams import sparse_vector
 from discreet.mechanisms.streams.sparse_vector import SparseVectorRun
-from discreet.private import reveal
-from discreet.session.session import Session
 from discreet.session.watch.total import Measured
 from discreet.session.watch.watch import Outcome, Watch
-
-Row = tuple[int, str, float]
-ER, WARD = "SELECT COUNT(*) FROM visits WHERE dept = 'er'", "SELECT COUNT(*) FROM visits WHERE dept = 'ward'"
-COST, BALANCE = "SELECT SUM(cost) FROM visits", "SELECT SUM(cost - 50) FROM visits"
-PEOPLE = "SELECT COUNT(DISTINCT patient) FROM visits"
-
-
-def session(rows: list[Row] | None = None, **said: Any) -> Session:
-    found = rows if rows is not None else [(i, "er" if i % 4 else "ward", 60.0) for i in range(4000)]
-    frame = polars.DataFrame(found, schema={"patient": polars.Int64, "dept": polars.String, "cost": polars.Float64}, orient="row")
-    usual: dict[str, Any] = {"bounds": {"cost": (0, 100)}, "contributions": {"rows": 2}, "epsilon": 1000}
-    return discreet.connect({"visits": frame}, unit="patient", ledger=":memory:", **(usual | said))
-
 
 # ── what is charged ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -83,17 +67,6 @@ def test_a_value_is_as_near_as_it_says_however_far_the_threshold(threshold: Any)
         assert sum(abs(one.value - 3000) > one.error for one in told) < 12  # type: ignore[operator]
         if threshold >= -(10**15):
             assert all(one.error < 8 for one in told)  # type: ignore[operator]  # 2·ln 20 and a little
-
-
-def test_values_are_added_as_fractions() -> None:
-    """As floats, 2·(2⁶¹ + 2⁹) − 2⁶² would be right too; with a threshold that no float holds only fractions are."""
-    with session() as db:
-        asked = Measured.of(db.watch(1, 0)._compiled(ER))
-        noise = sparse_vector.Laplace(epsilon=1, whole=False)
-        threshold = -(2**62) + 1
-        value, error = asked.told(float(2**61 + 2**9), Fraction(threshold), noise)
-        assert value == 2**10 + 1 != float(threshold) + 2.0 * (2**61 + 2**9)
-        assert error > 2 * noise.error() + 500  # what a float near 2⁶¹ cannot tell apart: 2⁸ both ways, and twice that for Δ = 2
 
 
 @pytest.mark.parametrize("threshold", [1e250, -1e250, 2**63 + 1, -(2**63) - 1])
@@ -198,82 +171,6 @@ def test_a_failure_after_noise_was_drawn_ends_the_round(monkeypatch: pytest.Monk
         assert len(db.history()) == 2
 
 
-# ── what one unit can move ───────────────────────────────────────────────────────────────────────────────────────────
-
-UNITS: list[list[tuple[str, float]]] = [
-    [],
-    [("er", 100.0)],
-    [("er", 0.0), ("ward", 100.0)],
-    [("er", 100.0)] * 5,
-    [("ward", float("nan"))] * 2,
-    [("er", -7.0), ("er", 1e9), ("ward", 33.3)],
-]
-QUESTIONS = (ER, COST, BALANCE, PEOPLE, "SELECT COUNT(cost) FROM visits", "SELECT SUM(CASE WHEN dept = 'er' THEN cost END) FROM visits")
-
-
-def placed(db: Session, sql: str, **said: Any) -> Fraction:
-    """The exact number that the sparse vector technique gets to see."""
-    asked = Measured.of(db.watch(1, 7, **said)._compiled(sql))
-    return reveal(asked.read(db._engine).map(lambda total: asked.normalised(total, Fraction(7))))
-
-
-def raw(db: Session, sql: str) -> Fraction:
-    """A broken variant: the answer in its own units, not divided by what one unit moves."""
-    asked = Measured.of(db.watch(1, 7)._compiled(sql))
-    return reveal(asked.read(db._engine).map(lambda total: total * asked.unit - 7))
-
-
-def tables(sql: str, measure: Any, adjacency: str) -> list[Fraction]:
-    """The answer for each of the records that one unit may have, the others as they are."""
-    others: list[Row] = [(1, "er", 50.0), (2, "ward", 20.0), (2, "er", 70.0)]
-    found = []
-    for rows in UNITS:
-        with session(others + [(9, dept, cost) for dept, cost in rows], adjacency=adjacency) as db:
-            found.append(measure(db, sql))
-    return found
-
-
-@pytest.mark.parametrize("sql", QUESTIONS)
-def test_one_unit_moves_a_normalised_answer_by_one_at_most(sql: str) -> None:
-    without, *others = tables(sql, placed, "add/remove")
-    assert 0 < max(abs(one - without) for one in others) <= 1
-    replaced = tables(sql, placed, "replace-one")
-    assert max(abs(a - b) for a, b in itertools.combinations(replaced, 2)) <= 1
-
-
-def test_the_bound_is_met_and_not_normalising_is_seen() -> None:
-    for sql in (ER, COST, PEOPLE):
-        without, *others = tables(sql, placed, "add/remove")
-        assert max(abs(one - without) for one in others) > Fraction(99, 100)
-        replaced = tables(sql, placed, "replace-one")  # no total here is ever negative: the same bound will do
-        assert max(abs(a - b) for a, b in itertools.combinations(replaced, 2)) > Fraction(99, 100)
-    signed = tables(BALANCE, placed, "replace-one")
-    assert max(abs(a - b) for a, b in itertools.combinations(signed, 2)) <= 1
-    without, *others = tables(COST, raw, "add/remove")
-    assert max(abs(one - without) for one in others) > 1
-
-
-def test_the_sign_of_a_normalised_answer_is_the_answer() -> None:
-    with session([(i, "er", 10.0) for i in range(8)]) as db:
-        for sql, exact in ((ER, 8), (COST, 80)):
-            asked = Measured.of(db.watch(1, 0)._compiled(sql))
-            for threshold in (exact - 1, exact, exact + 1):
-                number = asked.read(db._engine).map(lambda total, t=threshold, a=asked: a.normalised(total, Fraction(t)))
-                assert (reveal(number) >= 0) == (exact >= threshold)
-
-
-def test_monotone_totals_only_rise(monkeypatch: pytest.MonkeyPatch) -> None:
-    for sql in (ER, COST, PEOPLE):
-        without, *others = tables(sql, lambda db, text: placed(db, text, monotone=True), "add/remove")
-        assert all(one >= without for one in others)
-    with session() as db:
-        assert db.watch(1, 0, monotone=True).error() < db.watch(1, 0).error()
-        with pytest.raises(Refused, match="may fall"):
-            db.watch(1, 0, monotone=True).ask(BALANCE)
-    with session(adjacency="replace-one") as db, pytest.raises(Invalid, match="leave monotone out"):
-        db.watch(1, 0, monotone=True)
-
-
 @pytest.mark.parametrize("values", [False, True, "gap"])
 def test_neighbours_with_the_same_answers_have_the_same_outcomes(monkeypatch: pytest.MonkeyPatch, values: Any) -> None:
     """More units, whose rows do not meet the condition: with the same coins, all that is told is the same."""
@@ -315,34 +212,6 @@ def test_the_error_is_known_before_paying() -> None:
         assert db.history() == []
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT dept, COUNT(*) FROM visits GROUP BY dept",
-        "SELECT AVG(cost) FROM visits",
-        "SELECT COUNT(*), SUM(cost) FROM visits",
-        "SELECT COUNT(*) + 1 FROM visits",
-        "SELECT MEDIAN(cost) FROM visits",
-        "SELECT COUNT(DISTINCT dept) FROM visits",
-        "SELECT COUNT(*) FROM visits HAVING COUNT(*) > 10",
-    ],
-)
-def test_what_is_no_total_is_refused_with_what_would_work(sql: str) -> None:
-    with session() as db, pytest.raises(Refused, match="such as"):
-        db.watch(1, 10).ask(sql)
-
-
-def test_nothing_is_found_on_the_way() -> None:
-    with session(bounds=None) as db, pytest.raises(Refused, match=r'bounds={"cost"'):
-        db.watch(1, 10).ask(COST)
-    with session(contributions=None) as db:
-        with pytest.raises(Refused, match="contributions"):
-            db.watch(1, 10).ask(ER)
-        assert db.watch(100, 10).ask(PEOPLE).above  # each unit counts once whatever its rows
-    with session([(i, "er", 1.0) for i in range(50)], contributions=None, one_row_per_unit=True) as db:
-        assert db.watch(100, 10).ask(ER).above
-
-
 def test_questions_of_every_kind() -> None:
     with session() as db, session(bounds={"cost": (0, 7)}) as other:
         stream = db.watch(100, 2000, rounds=3)
@@ -354,15 +223,6 @@ def test_questions_of_every_kind() -> None:
             stream.ask(7)
         with pytest.raises(Invalid, match="OPTIONS"):
             stream.ask("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNT(*) FROM visits")
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"epsilon": 0}, {"threshold": "many"}, {"threshold": 10**300}, {"rounds": 0}, {"values": 1}, {"values": "no"}, {"monotone": 1}],
-)
-def test_wrong_parameters(wrong: dict[str, Any]) -> None:
-    with session() as db, pytest.raises(Invalid):
-        db.watch(**({"epsilon": 1, "threshold": 1} | wrong))
 
 
 def test_a_closed_session_answers_no_more() -> None:
