@@ -24,7 +24,7 @@ from discreet.plan.resolve import bound, imagined, resolve
 from discreet.plan.steps import Choice, NoisyTotal, Steps
 from discreet.query.totals import Total
 from discreet.run.discovery import discovery_statement
-from discreet.run.execute import choice_statement, statements
+from discreet.run.execute import choice_statement, total_statements
 
 GUESSED_BOUNDS = {"low": Fraction(0), "high": Fraction(100)}  # shown in SQL whose bounds are still to be discovered
 _BESIDE = Fraction(1, 10**6)  # a second δ at which routes are compared
@@ -293,7 +293,7 @@ def _statements(plan: Steps, dialect: Dialect) -> list[dict[str, Any]]:
     before = usual if plan.public_groups is not None else evolve(usual, groups=None)
     told = [(str(one), discovery_statement(one, plan, before, dialect)) for one in plan.discoveries]
     resolved, after = (plan, "") if plan.resolved else (_imagined(plan), _after(plan))
-    told += [(f"totals{after}", statement) for _, statement in statements(resolved, dialect)]
+    told += [(f"totals{after}", statement) for _, statement in total_statements(resolved, dialect)]
     told += [(f"{choice.name}{after}", choice_statement(choice, resolved, dialect)) for choice in resolved.choices]
     return [{"for": what, "sql": one.text, "scans": one.scans, "shuffles": one.shuffles} for what, one in told]
 

@@ -23,7 +23,7 @@ from discreet.query.relation.expr import Column, Expr, columns_of
 from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Cells, Factor, Floats, Total
 from discreet.run.intervals import half_widths
-from discreet.run.outcome import behind, totals_of
+from discreet.run.outcome import behind, resolved_totals
 
 TYPICAL = 0.5  # a mean is assumed to lie this share of the way from the middle of its bounds to an end
 SPREAD = 1 / 3  # the mean square is assumed to be this share of the largest: values spread uniformly
@@ -156,7 +156,7 @@ def _additive(
     group = Imagined.of(plan, at, place, spread)
     cells: Cells = {one.total: np.array([size * group.mean_of(one.total) for size in sizes]) for one in plan.totals}
     statistics = {name: one for name, one in plan.question.additive.items() if name in columns_of(expr)}
-    of = totals_of(plan)
+    of = resolved_totals(plan)
 
     def output(there: Cells) -> Floats:
         if isinstance(expr, Column):
@@ -224,7 +224,7 @@ class Imagined:
         return self.known.get(("variance", (expr,)), self.spread * ((high - low) / 2) ** 2)
 
     def _ends(self, expr: Expr) -> tuple[float, float]:
-        within = totals_of(self.plan).range(expr)
+        within = resolved_totals(self.plan).range(expr)
         return float(within.low), float(within.high)
 
 

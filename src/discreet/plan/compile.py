@@ -15,7 +15,7 @@ from discreet.loss.loss import NOTHING
 from discreet.plan.discover import plan_discoveries
 from discreet.plan.discovery import BoundDiscovery, Discovered, Discovery, KeyValues, LimitDiscovery
 from discreet.plan.noise import choose_noise
-from discreet.plan.price import price
+from discreet.plan.price import plan_loss
 from discreet.plan.resolve import imagined, resolve
 from discreet.plan.steps import Budget, Steps
 from discreet.query.question import Question
@@ -140,7 +140,7 @@ def _finished(draft: Draft) -> Steps:
         plan = resolved
     assert resolved.of is not None
     remarks = [f"{name} {said}" for name, statistic in draft.question.additive.items() for said in statistic.remarks(resolved.of)]
-    return evolve(plan, loss=price(plan), notes=(*plan.notes, *remarks))
+    return evolve(plan, loss=plan_loss(plan), notes=(*plan.notes, *remarks))
 
 
 def _most_rows(_: LimitDiscovery) -> int:

@@ -9,7 +9,7 @@ from attrs import evolve
 from discreet.errors import Refused
 from discreet.mechanisms.sensitivity import Adjacency
 from discreet.plan.discovery import Discovery, KeyDiscovery, LimitDiscovery, open_ends
-from discreet.query.canonical import digest
+from discreet.query.canonical import question_digest
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column, field_of
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
@@ -29,7 +29,7 @@ def plan_discoveries(
     share = delta / 2 if question.additive else delta
     for name in hidden:
         limit = _limit_of_groups(question, limits) if name is None else _limit_of_values(question, limits)
-        found.append(KeyDiscovery(epsilon * _KEYS, share / len(hidden), limit, digest(question), name, adjacency))
+        found.append(KeyDiscovery(epsilon * _KEYS, share / len(hidden), limit, question_digest(question), name, adjacency))
     for expr, name in question.numbers.items():
         interval = field_of(expr, question.schema).range
         if interval is not None and not interval.known:

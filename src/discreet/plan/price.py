@@ -10,7 +10,7 @@ from discreet.loss.promise import Promised
 from discreet.plan.steps import Steps
 
 
-def price(plan: Steps) -> Loss:
+def plan_loss(plan: Steps) -> Loss:
     """What the plan costs, whatever is discovered."""
     budget, parts = plan.budget, [one.loss for one in plan.discoveries]
     if plan.question.additive:

@@ -36,7 +36,7 @@ def plain(value: Any) -> Any:
     raise TypeError(type(value).__name__)
 
 
-def digest(value: Any) -> str:
+def question_digest(value: Any) -> str:
     """The SHA-256 of a value's plain form."""
     return fingerprint(plain(value))
 

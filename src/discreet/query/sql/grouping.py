@@ -16,7 +16,7 @@ from discreet.query.sql.aggregates import Aggregate, has_aggregate
 from discreet.query.sql.naming import expression_name, plain_name, substituted, unique
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import only, refused
-from discreet.query.sql.scope import Rows, matching, new_name
+from discreet.query.sql.scope import Scope, matching, new_name
 from discreet.query.sql.typed import Apply, Typed, column, of_rows
 
 X = TypeVar("X")
@@ -24,7 +24,7 @@ MOST_OUTPUTS = 300
 Make = Callable[[Aggregate, Reader], tuple[X, Field, str]]  # the aggregate, its field, and its default name
 
 
-def row_reader(rows: Rows, dialect: str) -> Reader:
+def row_reader(rows: Scope, dialect: str) -> Reader:
     """Read expressions over these rows."""
     return expression_reader(rows.column, dialect)
 
@@ -69,7 +69,7 @@ class Grouped(Generic[X]):
 class _Reading(Generic[X]):
     """The state of reading one SELECT."""
 
-    rows: Rows
+    rows: Scope
     make: Make[X]
     apply: Apply
     dialect: str
@@ -151,7 +151,7 @@ def is_grouped(select: exp.Select) -> bool:
     return bool(select.args.get("group") or select.args.get("having") or any(has_aggregate(node) for node in select.expressions))
 
 
-def read_grouped(select: exp.Select, rows: Rows, make: Make[X], apply: Apply, dialect: str) -> Grouped[X]:
+def read_grouped(select: exp.Select, rows: Scope, make: Make[X], apply: Apply, dialect: str) -> Grouped[X]:
     """Read SELECT, GROUP BY, HAVING and ORDER BY over these rows."""
     reading: _Reading[X] = _Reading(rows, make, apply, dialect, items_of(select))
     _read_keys(select.args.get("group"), reading)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.query.relation.expr import Call, Column, Expr
-from discreet.query.sql.scope import Rows
+from discreet.query.sql.scope import Scope
 from discreet.query.sql.typed import Typed
 
 
@@ -17,7 +17,7 @@ def unique(name: str, taken: set[str]) -> str:
     return found
 
 
-def plain_name(key: Typed, rows: Rows, otherwise: str) -> str:
+def plain_name(key: Typed, rows: Scope, otherwise: str) -> str:
     """A key's default name: that of its column, or of its outermost function."""
     if isinstance(key.expr, Column):
         inner = key.expr.name

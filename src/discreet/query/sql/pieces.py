@@ -19,7 +19,7 @@ from discreet.query.sql.privacy import Options
 from discreet.query.sql.read import question as read_question
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import closed, only
-from discreet.query.sql.scope import Body, Rows, Source, combined, found_in, new_name
+from discreet.query.sql.scope import Body, Scope, ScopedTable, combined, found_in, new_name
 from discreet.query.sql.select import within_units
 from discreet.query.sql.sources import filtered, joined_on
 from discreet.query.sql.tokens import parse
@@ -44,9 +44,9 @@ class Called:
     where: str | None = None
 
 
-def rows_of(relation: Relation) -> Rows:
+def rows_of(relation: Relation) -> Scope:
     """A relation as FROM, its columns under their own names."""
-    return Rows(Body(relation), (Source("", tuple((name, name) for name in relation.schema)),))
+    return Scope(Body(relation), (ScopedTable("", tuple((name, name) for name in relation.schema)),))
 
 
 def snippet(text: str, dialect: str) -> exp.Expr:
@@ -73,7 +73,7 @@ def read_condition(text: str, schema: Schema, dialect: str = "duckdb") -> Expr:
 
 
 def _over(schema: Schema, dialect: str) -> Reader:
-    sources = (Source("", tuple((name, name) for name in schema)),)
+    sources = (ScopedTable("", tuple((name, name) for name in schema)),)
     return expression_reader(lambda node: column(inner := found_in(node, sources), schema[inner]), dialect)
 
 

@@ -15,7 +15,7 @@ from discreet.query.relation.origin import origin
 from discreet.query.sql.literals import number
 from discreet.query.sql.naming import unique
 from discreet.query.sql.refuse import refused
-from discreet.query.sql.scope import Body, Rows
+from discreet.query.sql.scope import Body, Scope
 from discreet.query.sql.units import names_unit
 from discreet.query.statistics.statistic import Statistic
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
@@ -35,7 +35,7 @@ class Options:
     public_groups: bool = False  # whether the clause demands declared groups
 
 
-def read_options(written: dict[str, exp.Expr] | None, rows: Rows) -> Options:
+def read_privacy_clause(written: dict[str, exp.Expr] | None, rows: Scope) -> Options:
     """Read a privacy clause; the unit it names must be the declared one."""
     if written is None:
         return Options()
@@ -73,7 +73,7 @@ def check_public(asked: bool, relation: Relation, keys: Named) -> None:
             raise Refused(f'PUBLIC_GROUPS: the groups of {name} are not declared; declare them with keys={{"{name}": [...]}}')
 
 
-def _check_unit(node: exp.Expr, rows: Rows) -> None:
+def _check_unit(node: exp.Expr, rows: Scope) -> None:
     if not isinstance(node, exp.Column) or not names_unit(rows.relation, rows.find(node)):
         own = [name for source in rows.sources for name, inner in source.columns if names_unit(rows.relation, inner)]
         hint = f"write privacy_unit_column = {own[0]}" if own else "leave privacy_unit_column out"
@@ -99,7 +99,7 @@ def _whole(written: dict[str, exp.Expr], name: str) -> int | None:
 # ── bounds of aggregates ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def read_bounds(pair: tuple[exp.Expr, exp.Expr] | None) -> Bounds | None:
+def read_bounds_pair(pair: tuple[exp.Expr, exp.Expr] | None) -> Bounds | None:
     """Two literal numbers, the lower first."""
     if pair is None:
         return None
@@ -120,14 +120,16 @@ def _bound(node: exp.Expr) -> int | Fraction:
 
 @final
 @frozen
-class Bounded:
+class BoundedStatistic:
     """A statistic, and the bounds to which each unit's contribution to each group is clipped."""
 
     statistic: Statistic
     bounds: Bounds | None = None
 
 
-def per_group(body: Body, keys: Named, asked: tuple[tuple[str, Bounded], ...]) -> tuple[Body, Named, tuple[tuple[str, Statistic], ...]]:
+def per_group(
+    body: Body, keys: Named, asked: tuple[tuple[str, BoundedStatistic], ...]
+) -> tuple[Body, Named, tuple[tuple[str, Statistic], ...]]:
     """Aggregate each unit's rows in each group, clip, and aggregate these: then a unit has one row in each of its groups."""
     if not body.relation.has_id:  # each row is a unit, and its own aggregate
         return body, keys, tuple((name, _of_row(bounded)) for name, bounded in asked)
@@ -152,7 +154,7 @@ def per_group(body: Body, keys: Named, asked: tuple[tuple[str, Bounded], ...]) -
     return body.grown(node), tuple((name, Column(name)) for name, _ in keys), tuple(statistics)
 
 
-def _of_row(bounded: Bounded) -> Statistic:
+def _of_row(bounded: BoundedStatistic) -> Statistic:
     """A row is its unit's own aggregate: numbers are clipped directly, and a row is one row."""
     own = bounded.statistic.own_aggregate
     if bounded.bounds is None or not bounded.statistic.numbers or own is None or own.expr is None:

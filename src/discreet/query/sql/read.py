@@ -20,10 +20,10 @@ from discreet.query.sql.grouping import Grouped, is_grouped, items_of, read_grou
 from discreet.query.sql.kinds import check_arguments
 from discreet.query.sql.literals import number
 from discreet.query.sql.numbers import clipped
-from discreet.query.sql.privacy import Bounded, Options, check_public, per_group, read_bounds, read_options
+from discreet.query.sql.privacy import BoundedStatistic, Options, check_public, per_group, read_bounds_pair, read_privacy_clause
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import closed, located, only, refused
-from discreet.query.sql.scope import Context, Rows
+from discreet.query.sql.scope import Context, Scope
 from discreet.query.sql.select import arguments_of, named_after, read_query, with_names
 from discreet.query.sql.sources import filtered, read_from
 from discreet.query.sql.tokens import parse
@@ -78,17 +78,17 @@ def _read(text: str, catalog: Catalog, dialect: str) -> Question:
             if not isinstance(item.node, exp.Star | exp.Column):
                 row_reader(rows, dialect).read(item.node)  # an unsupported expression is reported first
         raise refused(tree, "single rows are never shown", "ask for a statistic, as in SELECT COUNT(*), AVG(x) FROM …")
-    return question(tree, rows, read_options(statement.options, rows), dialect)
+    return question(tree, rows, read_privacy_clause(statement.options, rows), dialect)
 
 
-def question(tree: exp.Select, rows: Rows, options: Options, dialect: str) -> Question:
+def question(tree: exp.Select, rows: Scope, options: Options, dialect: str) -> Question:
     """Read SELECT, GROUP BY, HAVING, ORDER BY and LIMIT over these rows."""
     notes: list[str] = []
 
-    def ask(aggregate: Aggregate, reader: Reader) -> tuple[Bounded, Field, str]:
+    def ask(aggregate: Aggregate, reader: Reader) -> tuple[BoundedStatistic, Field, str]:
         return _asked(aggregate, reader, rows, notes)
 
-    grouped: Grouped[Bounded] = read_grouped(tree, rows, ask, of_answers, dialect)
+    grouped: Grouped[BoundedStatistic] = read_grouped(tree, rows, ask, of_answers, dialect)
     if grouped.having is not None and grouped.having.field.kind not in (Kind.BOOLEAN, None):
         raise refused(tree.args["having"], "HAVING needs a condition", "write a comparison, as in HAVING COUNT(*) > 10")
     keys = tuple((name, key.expr) for name, key in grouped.keys)
@@ -142,14 +142,14 @@ def _limit(node: exp.Expr | None) -> int | None:
 # ── statistics ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _asked(aggregate: Aggregate, reader: Reader, rows: Rows, notes: list[str]) -> tuple[Bounded, Field, str]:
+def _asked(aggregate: Aggregate, reader: Reader, rows: Scope, notes: list[str]) -> tuple[BoundedStatistic, Field, str]:
     """A statistic of each group, the field of its value, and its default name."""
     aggregate, named = _of_unit(aggregate, reader, rows)
     arguments = arguments_of(aggregate, reader)
     if any(isinstance(value, Typed) and value.field.unit for value in arguments):
         raise refused(aggregate.node, "the column that names the protected unit may only be counted", "write COUNT(DISTINCT unit)")
     check_arguments(aggregate, arguments)
-    row_bounds = read_bounds(aggregate.per_row)
+    row_bounds = read_bounds_pair(aggregate.per_row)
     if row_bounds is not None:
         arguments = _clipped(aggregate, arguments, reader, literal(row_bounds[0]), literal(row_bounds[1]))
     try:
@@ -161,12 +161,12 @@ def _asked(aggregate: Aggregate, reader: Reader, rows: Rows, notes: list[str]) -
         raise refused(aggregate.node, "only COUNT, SUM and AVG take bounds per group", "use contribution_bounds_per_row")
     if note := statistic.reading_note(aggregate.spelling):
         notes.append(note)
-    bounded = Bounded(statistic, read_bounds(aggregate.per_group))
+    bounded = BoundedStatistic(statistic, read_bounds_pair(aggregate.per_group))
     columns = () if issubclass(aggregate.entry, Spelling) else named or arguments
     return bounded, statistic.answer(rows.relation.schema), named_after(statistic.called(aggregate.spelling), columns)
 
 
-def _of_unit(aggregate: Aggregate, reader: Reader, rows: Rows) -> tuple[Aggregate, tuple[Typed, ...]]:
+def _of_unit(aggregate: Aggregate, reader: Reader, rows: Scope) -> tuple[Aggregate, tuple[Typed, ...]]:
     """An aggregate of the column that names the unit is another one, without arguments: COUNT(DISTINCT unit) counts units."""
     if aggregate.entry.of_unit is None or len(aggregate.arguments) != 1 or not isinstance(aggregate.arguments[0], exp.Column):
         return aggregate, ()

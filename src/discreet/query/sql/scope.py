@@ -44,7 +44,7 @@ def combined(relation: Relation, *parts: Body) -> Body:
 
 @final
 @frozen
-class Source:
+class ScopedTable:
     """One table or subquery in FROM: its name, and for each of its columns the name it has in the joined relation."""
 
     name: str
@@ -53,11 +53,11 @@ class Source:
 
 @final
 @frozen
-class Rows:
+class Scope:
     """The result of FROM: a relation and the names of its columns; `hidden` are those that USING merged into their namesakes."""
 
     body: Body
-    sources: tuple[Source, ...]
+    sources: tuple[ScopedTable, ...]
     hidden: frozenset[str] = frozenset()
 
     @property
@@ -85,7 +85,7 @@ class Rows:
         return [pair for source in sources for pair in source.columns if table is not None or pair[1] not in self.hidden]
 
 
-def found_in(node: exp.Column, sources: tuple[Source, ...], hidden: frozenset[str] = frozenset()) -> str:
+def found_in(node: exp.Column, sources: tuple[ScopedTable, ...], hidden: frozenset[str] = frozenset()) -> str:
     """The one column that a name refers to, or Refused."""
     found = candidates_in(node, sources, hidden)
     if len(found) > 1:
@@ -103,7 +103,7 @@ def _perhaps_text(node: exp.Column) -> str:
     return f"text is written in single quotes, as in '{node.name[:40]}'; " if quoted else ""
 
 
-def candidates_in(node: exp.Column, sources: tuple[Source, ...], hidden: frozenset[str]) -> list[str]:
+def candidates_in(node: exp.Column, sources: tuple[ScopedTable, ...], hidden: frozenset[str]) -> list[str]:
     """The columns that a name may refer to."""
     only(node, "this", "table")
     if not isinstance(node.this, exp.Identifier):
@@ -158,7 +158,7 @@ def _conjuncts(condition: Expr) -> list[Expr]:
     return list(condition.arguments) if isinstance(condition, Call) and condition.function == "and" else [condition]
 
 
-Query: TypeAlias = Callable[[exp.Expr, "Context"], Body]
+SubqueryReader: TypeAlias = Callable[[exp.Expr, "Context"], Body]
 
 
 @final
@@ -168,5 +168,5 @@ class Context:
 
     catalog: Catalog
     dialect: str
-    query: Query
+    query: SubqueryReader
     names: tuple[tuple[str, Body], ...] = ()

@@ -16,7 +16,7 @@ from discreet.query.sql.grouping import Item, is_grouped, items_of, read_grouped
 from discreet.query.sql.kinds import check_arguments
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import located, only, refused
-from discreet.query.sql.scope import Body, Context, Rows, combined, kept, matching, new_name, renamed
+from discreet.query.sql.scope import Body, Context, Scope, combined, kept, matching, new_name, renamed
 from discreet.query.sql.sources import filtered, read_from, with_columns
 from discreet.query.sql.typed import Typed, literal, of_rows
 from discreet.query.sql.units import names_unit
@@ -94,7 +94,7 @@ def _select(select: exp.Select, context: Context) -> Body:
 # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _rows(select: exp.Select, rows: Rows, context: Context) -> Body:
+def _rows(select: exp.Select, rows: Scope, context: Context) -> Body:
     reader = row_reader(rows, context.dialect)
     columns: list[tuple[str, Expr]] = []
     for at, item in enumerate(items_of(select), 1):
@@ -110,13 +110,13 @@ def _rows(select: exp.Select, rows: Rows, context: Context) -> Body:
     return rows.body.grown(Select(rows.relation, tuple(columns)))
 
 
-def _shown(rows: Rows, read: Typed) -> str:
+def _shown(rows: Scope, read: Typed) -> str:
     assert isinstance(read.expr, Column)
     inner = read.expr.name
     return next(name for source in rows.sources for name, other in source.columns if other == inner)
 
 
-def _star(item: Item, rows: Rows) -> list[tuple[str, Expr]]:
+def _star(item: Item, rows: Scope) -> list[tuple[str, Expr]]:
     """* or t.*, without the columns of EXCLUDE."""
     node = item.node
     table = node.args.get("table") if isinstance(node, exp.Column) else None
@@ -139,7 +139,7 @@ def _star(item: Item, rows: Rows) -> list[tuple[str, Expr]]:
 # ── within a unit ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def within_units(select: exp.Select, rows: Rows, dialect: str, unseen: bool = False) -> Body:
+def within_units(select: exp.Select, rows: Scope, dialect: str, unseen: bool = False) -> Body:
     """Aggregate each unit's own rows; `unseen` groups by the unit although no column shows it."""
     if not rows.relation.private:
         raise refused(select, "public tables are not aggregated here", "prepare the aggregate as a public table of its own")
@@ -167,7 +167,7 @@ def _seen(units: list[str], outputs: tuple[tuple[str, Typed], ...]) -> tuple[str
     return tuple(name for name in units if name in used)
 
 
-def _within(aggregate: Aggregate, reader: Reader, rows: Rows) -> tuple[Within, Field, str]:
+def _within(aggregate: Aggregate, reader: Reader, rows: Scope) -> tuple[Within, Field, str]:
     function = aggregate.entry.per_unit.get(aggregate.spelling)
     if function is None or aggregate.per_group or aggregate.per_row:
         raise refused(aggregate.node, "this aggregate is not supported within a unit", "use COUNT, COUNT(DISTINCT x), SUM, AVG, MIN or MAX")

@@ -33,14 +33,14 @@ _CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
 
 @final
 @frozen
-class Statement:
+class ParsedStatement:
     """A parsed statement, and the privacy clause that was cut out of its SELECT."""
 
     tree: exp.Expr
     options: dict[str, exp.Expr] | None = field(default=None)
 
 
-def parse(text: str, dialect: str) -> Statement:
+def parse(text: str, dialect: str) -> ParsedStatement:
     """Read one SELECT statement."""
     if dialect not in DIALECTS:
         raise Refused(_no_dialect(dialect))
@@ -63,7 +63,7 @@ def parse(text: str, dialect: str) -> Statement:
     if len(trees) != 1 or trees[0] is None:
         raise Refused("a query is exactly one statement: send statements one by one, without ;")
     trees[0].meta["dialect"] = dialect  # so that a refusal quotes the query as it was written
-    return Statement(trees[0], options)
+    return ParsedStatement(trees[0], options)
 
 
 def _no_dialect(dialect: object) -> str:

@@ -31,18 +31,18 @@ def names_unit(relation: Relation, column: str) -> bool:
             assert_never(relation)
 
 
-def origin(relation: Relation, column: str) -> tuple[Table, str] | None:
+def source_column(relation: Relation, column: str) -> tuple[Table, str] | None:
     """The table and column that a column repeats unchanged."""
     match relation:
         case Scan(table):
             return table, column
         case Where(below, _):
-            return origin(below, column)
+            return source_column(below, column)
         case Select(below, columns):
             source = dict(columns).get(column)
-            return origin(below, source.name) if isinstance(source, Column) else None
+            return source_column(below, source.name) if isinstance(source, Column) else None
         case Join(left, right, _, kind):
-            return origin(left, column) if column in left.schema else origin(right, column) if kind == "inner" else None
+            return source_column(left, column) if column in left.schema else source_column(right, column) if kind == "inner" else None
         case Stack() | PerUnit():
             return None
         case _:
@@ -51,7 +51,7 @@ def origin(relation: Relation, column: str) -> tuple[Table, str] | None:
 
 def _leads_to(relation: Relation, column: str) -> tuple[str, str] | None:
     """The key (table, column) that a column is declared to link to."""
-    found = origin(relation, column)
+    found = source_column(relation, column)
     if found is None or not isinstance(found[0].unit, Link) or found[0].unit.column != found[1]:
         return None
     return found[0].unit.table, found[0].unit.key
@@ -63,7 +63,7 @@ def same_unit(left: Relation, a: str, right: Relation, b: str) -> bool:
         return True
     ends = []
     for relation, column in ((left, a), (right, b)):
-        found = origin(relation, column)
+        found = source_column(relation, column)
         ends.append((_leads_to(relation, column), None if found is None else (found[0].name, found[1])))
     (link_a, at_a), (link_b, at_b) = ends
     return (link_a is not None and link_a in (at_b, link_b)) or (link_b is not None and link_b == at_a)
