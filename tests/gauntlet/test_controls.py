@@ -27,7 +27,7 @@ from discreet.query.statistics import mode, percentile
 from discreet.run import discovery as discovering
 from discreet.run import execute as execution
 from discreet.run import values, write
-from discreet.run.execute import Answers, execute
+from discreet.run.execute import PlanResults, execute
 from discreet.session import query as requests
 from discreet.session import run as road
 
@@ -189,7 +189,7 @@ def test_a_unit_that_moves_too_much(
 # ── what an onlooker sees ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def patched_execute(patch: pytest.MonkeyPatch, around: Callable[[Any, Any], Answers]) -> None:
+def patched_execute(patch: pytest.MonkeyPatch, around: Callable[[Any, Any], PlanResults]) -> None:
     patch.setattr(road, "execute", lambda plan, engine, progress=None: around(plan, engine))
 
 
@@ -200,7 +200,7 @@ def counts_in(engine: Any, limit: str = "") -> list[str]:
 
 
 def order_by_the_data(patch: pytest.MonkeyPatch) -> None:
-    def around(plan: Any, engine: Any) -> Answers:
+    def around(plan: Any, engine: Any) -> PlanResults:
         answers, seen = execute(plan, engine), counts_in(engine, "GROUP BY dept ORDER BY COUNT(*), MAX(cost)")
         order = sorted(
             range(len(answers.groups)), key=lambda i: seen.index(str(answers.groups[i][0])) if str(answers.groups[i][0]) in seen else 99
@@ -212,7 +212,7 @@ def order_by_the_data(patch: pytest.MonkeyPatch) -> None:
 
 
 def leave_empty_groups_out(patch: pytest.MonkeyPatch) -> None:
-    def around(plan: Any, engine: Any) -> Answers:
+    def around(plan: Any, engine: Any) -> PlanResults:
         answers, seen = execute(plan, engine), counts_in(engine)
         kept = [i for i, group in enumerate(answers.groups) if str(group[0]) in seen]
         totals = {of: values[kept] for of, values in answers.totals.items()}
@@ -222,7 +222,7 @@ def leave_empty_groups_out(patch: pytest.MonkeyPatch) -> None:
 
 
 def look_again_if_a_group_is_empty(patch: pytest.MonkeyPatch) -> None:
-    def around(plan: Any, engine: Any) -> Answers:
+    def around(plan: Any, engine: Any) -> PlanResults:
         if len(counts_in(engine)) < len(plan.groups):
             counts_in(engine)
         return execute(plan, engine)
@@ -242,7 +242,7 @@ def fail_on_null(patch: pytest.MonkeyPatch) -> None:
 def say_what_is_wrong(patch: pytest.MonkeyPatch) -> None:
     """An error of our own making that names what was found."""
 
-    def around(plan: Any, engine: Any) -> Answers:
+    def around(plan: Any, engine: Any) -> PlanResults:
         if "None" in counts_in(engine):
             raise Refused("a department is missing")
         return execute(plan, engine)
@@ -273,7 +273,7 @@ def price_by_the_data(patch: pytest.MonkeyPatch) -> None:
 
 def tell(how: Callable[[str], None]) -> Break:
     def broken(patch: pytest.MonkeyPatch) -> None:
-        def around(plan: Any, engine: Any) -> Answers:
+        def around(plan: Any, engine: Any) -> PlanResults:
             how(f"{len(counts_in(engine))} groups")
             return execute(plan, engine)
 
@@ -285,7 +285,7 @@ def tell(how: Callable[[str], None]) -> Break:
 def skip_a_mechanism(patch: pytest.MonkeyPatch) -> None:
     """Nothing is added to a group in which nobody is: the mechanism is passed by."""
 
-    def around(plan: Any, engine: Any) -> Answers:
+    def around(plan: Any, engine: Any) -> PlanResults:
         few = evolve(plan, totals=plan.totals[:1]) if "none" not in counts_in(engine) else plan
         answers = execute(few, engine)
         whole = {noisy.total: answers.totals.get(noisy.total, np.zeros(len(answers.groups), np.int64)) for noisy in plan.totals}

@@ -26,7 +26,7 @@ from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.quantile import Quantile
 from discreet.plan import noise as choosing
-from discreet.run.execute import Answers, statements
+from discreet.run.execute import PlanResults, total_statements
 from discreet.run.outcome import outcome
 from discreet.session.plan import Plan
 from discreet.session.session import Session
@@ -142,17 +142,17 @@ def recorded(db: Session, text: str, noise: str) -> list[Call]:
     return trace.calls
 
 
-def drawn(plan: Plan, calls: list[Call], draws: int) -> tuple[Answers, Answers]:
+def drawn(plan: Plan, calls: list[Call], draws: int) -> tuple[PlanResults, PlanResults]:
     """Many noisy copies of the first group, and the group itself."""
     steps = plan.steps
-    order = [one for totals, _ in statements(steps, DUCKDB) for one in totals]
+    order = [one for totals, _ in total_statements(steps, DUCKDB) for one in totals]
     noisy, bare = {}, {}
     for number, (total, call) in enumerate(zip(order, calls, strict=True)):
         assert call.mechanism == total.mechanism
         bare[total.total] = np.asarray(call.private[:1])
         noisy[total.total] = np.asarray(total.mechanism.sealed().sample(np.repeat(call.private[:1], draws), Seeded(100 + number)))
     keys = ((DEPTS[0],),)
-    return Answers(steps, keys * draws, noisy, {}), Answers(steps, keys, bare, {})
+    return PlanResults(steps, keys * draws, noisy, {}), PlanResults(steps, keys, bare, {})
 
 
 def promised(plan: Plan) -> float:

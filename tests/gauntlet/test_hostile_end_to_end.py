@@ -11,7 +11,7 @@ import pytest
 from query.sql.accepted import ACCEPTED
 from query.sql.clinic import CATALOG
 from query.sql.hostile import HOSTILE, HOSTILE_IN
-from query.sql.test_hostile import MEANT_ELSEWHERE
+from query.sql.test_read_hostile import MEANT_ELSEWHERE
 
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.engine import DuckDB

@@ -159,12 +159,12 @@ BAD: list[tuple[str, Callable[[], object]]] = [
     ("no such column", lambda: visits().join(sites(), on="site_id")),
     ("LEFT JOIN", lambda: sites().join(visits(), on=("id", "site_id"), how="left")),
     ("inner", lambda: visits().join(sites(), on=("site_id", "id"), how="outer")),  # type: ignore[arg-type]
-    ("another table", lambda: visits().join(sites().count(), on=("site_id", "id"))),
-    ("another table", lambda: visits().stack("rx")),  # type: ignore[arg-type]
+    ("takes a table before", lambda: visits().join(sites().count(), on=("site_id", "id"))),
+    ("takes a table before", lambda: visits().stack("rx")),  # type: ignore[arg-type]
     ("come before", lambda: visits().count().where("cost > 1")),
     ("come before", lambda: visits().group_by("dept").with_columns(x="cost")),
     ("same columns", lambda: rx().stack(sites())),
-    ("each row", lambda: table(CATALOG, "events").per_unit(n="COUNT(*)")),
+    ("unit is the row", lambda: table(CATALOG, "events").per_unit(n="COUNT(*)")),
     ("within a unit", lambda: visits().per_unit(n="MEDIAN(cost)")),
     ("no table", lambda: table(CATALOG, "nowhere")),
     ("single rows", lambda: visits().question),
@@ -259,10 +259,10 @@ WRONG: list[tuple[str, Callable[[], object]]] = [
     ("rows must be", lambda: visits().with_contributions(rows="x")),  # type: ignore[arg-type]
     ("not by both", lambda: visits().with_contributions(rows=3, groups=2)),
     ("contributions", lambda: visits().with_contributions()),
-    ("without group_by", lambda: visits().count().with_other().question),
-    ("named by text", lambda: table(CATALOG, None)),  # type: ignore[arg-type]
-    ("no session", lambda: visits().count().bias(1)),
-    ("no session", lambda: visits().count().price({"count": 1})),
+    ("needs groups", lambda: visits().count().with_other().question),
+    ("name must be text", lambda: table(CATALOG, None)),  # type: ignore[arg-type]
+    ("not attached to a session", lambda: visits().count().bias(1)),
+    ("not attached to a session", lambda: visits().count().price({"count": 1})),
 ]
 
 

@@ -17,7 +17,7 @@ from session.clinic import clinic
 from discreet.errors import Invalid
 from discreet.ledger.receipt import Paid, PricedRequest, Receipt
 from discreet.loss.leaves import Pure
-from discreet.run.outcome import Shown
+from discreet.run.outcome import OutputColumn
 from discreet.session.release import Release
 
 SQL = "SELECT dept, COUNT(*) AS visits, AVG(cost) AS mean_cost, MEDIAN(cost) AS middle FROM visits GROUP BY dept"
@@ -72,7 +72,7 @@ def test_keys_are_told_from_numbers(release: Release) -> None:
 
 
 def test_notebooks_get_a_page_with_nothing_unescaped() -> None:
-    release = Release((Shown("k", ["<script>"]), Shown("n", [5], None, 2.0)), RECEIPT)
+    release = Release((OutputColumn("k", ["<script>"]), OutputColumn("n", [5], None, 2.0)), RECEIPT)
     assert "<script>" not in release._repr_html_()
     assert "&lt;script&gt;" in release._repr_html_()
     assert "5 <span" in release._repr_html_()
@@ -89,7 +89,7 @@ def test_frames_have_the_columns_and_their_ends(release: Release) -> None:
 
 
 def test_an_output_called_like_an_end_is_reported() -> None:
-    release = Release((Shown("n", [1], None, 2.0), Shown("n_low", [5])), RECEIPT)
+    release = Release((OutputColumn("n", [1], None, 2.0), OutputColumn("n_low", [5])), RECEIPT)
     with pytest.raises(Invalid, match="intervals=False"):
         release.to_columns()
     assert release.to_columns(intervals=False) == {"n": [1], "n_low": [5]}
@@ -134,7 +134,7 @@ def test_plots_draw_the_first_number_or_the_one_named(release: Release, tmp_path
 
 def test_large_releases_print_quickly() -> None:
     size = 100_000
-    release = Release((Shown("k", list(range(size))), Shown("n", [float(i) for i in range(size)], None, 2.0)), RECEIPT)
+    release = Release((OutputColumn("k", list(range(size))), OutputColumn("n", [float(i) for i in range(size)], None, 2.0)), RECEIPT)
     began = time.perf_counter()
     text, page = repr(release), release._repr_html_()
     assert time.perf_counter() - began < 1.0
@@ -144,7 +144,7 @@ def test_large_releases_print_quickly() -> None:
 
 @pytest.mark.parametrize("keys", [[2020, 2021, "(other)"], [datetime.date(2024, 1, 1), None, "(other)"]])
 def test_numbers_and_dates_beside_other_become_texts(keys: list[Any]) -> None:
-    release = Release((Shown("k", keys), Shown("n", [1, 2, 3], None, 2.0)), RECEIPT)
+    release = Release((OutputColumn("k", keys), OutputColumn("n", [1, 2, 3], None, 2.0)), RECEIPT)
     texts = [None if key is None else str(key) for key in keys]
     assert release.to_arrow()["k"].to_pylist() == texts
     assert release.to_polars()["k"].to_list() == texts
@@ -166,7 +166,7 @@ def test_files_that_cannot_be_written_are_reported(release: Release, tmp_path: P
 
 def test_csv_holds_no_formulas_unless_wished() -> None:
     keys = ["=1+1", "+x", "-x", "@x", "\tx", "x=1"]
-    release = Release((Shown("k", keys), Shown("n", [-1.5] * 6, None, 2.0)), RECEIPT)
+    release = Release((OutputColumn("k", keys), OutputColumn("n", [-1.5] * 6, None, 2.0)), RECEIPT)
 
     def read(text: str | None) -> list[list[str]]:
         return [row[:2] for row in csv.reader(io.StringIO(text))][1:]
@@ -180,7 +180,7 @@ def test_the_small_print_says_what_was_found_and_what_it_means() -> None:
         discovered={"limits": {"rows": 5}, "bounds": {"cost": {"low": "0", "high": "440"}}},
         notes=("MAX(cost) is the 0.99 quantile <b>\x1b",),
     )
-    release = Release((Shown("k", ["a"]), Shown("n", [5], None, 2.0)), said)
+    release = Release((OutputColumn("k", ["a"]), OutputColumn("n", [5], None, 2.0)), said)
     found = "discovered privately: at most 5 rows per person; cost clipped to 0 … 440; rows of heavier contributors are down-weighted"
     assert release.small_print[1:3] == ["MAX(cost) is the 0.99 quantile <b>\\x1b", found]
     assert found in repr(release)
@@ -200,6 +200,6 @@ def test_the_small_print_says_what_was_found_and_what_it_means() -> None:
     ],
 )
 def test_an_empty_release_says_why(asked: dict[str, Any], delta: str, said: str) -> None:
-    release = Release((Shown("k", []), Shown("n", [], None, 2.0)), receipt(ASKED | asked, delta))
+    release = Release((OutputColumn("k", []), OutputColumn("n", [], None, 2.0)), receipt(ASKED | asked, delta))
     assert said in repr(release).splitlines()
     assert said in release._repr_html_()

@@ -1,1 +1,1 @@
-"""What can be said about a plan before paying: the expected error, and every step with its theorem."""
+"""Explain a plan before paying: the expected error, and every step with its theorem."""

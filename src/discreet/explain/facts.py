@@ -1,4 +1,4 @@
-"""What can be told about a plan before anything is read or paid, as plain values; nothing here comes from data."""
+"""The facts of a plan before anything is read or paid, as plain values; nothing here comes from data."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from discreet.plan.resolve import bound, imagined, resolve
 from discreet.plan.steps import Choice, NoisyTotal, Steps
 from discreet.query.totals import Total
 from discreet.run.discovery import discovery_statement
-from discreet.run.execute import choice_statement, statements
+from discreet.run.execute import choice_statement, total_statements
 
-GUESSED_BOUNDS = {"low": Fraction(0), "high": Fraction(100)}  # where SQL is shown before these are discovered
-_BESIDE = Fraction(1, 10**6)  # the δ at which routes are compared too
+GUESSED_BOUNDS = {"low": Fraction(0), "high": Fraction(100)}  # shown in SQL whose bounds are still to be discovered
+_BESIDE = Fraction(1, 10**6)  # a second δ at which routes are compared
 _MANY = 12  # groups that are listed by name
 
 
@@ -58,8 +58,8 @@ def facts(plan: Steps, dialect: Dialect) -> dict[str, Any]:
 
 def _protected(plan: Steps) -> dict[str, str]:
     change = {
-        "add/remove": "tables that differ by all rows of one unit, there or not there",
-        "replace-one": "tables that differ by all rows of one unit, exchanged for any others",
+        "add/remove": "tables that differ by the presence of all rows of one unit",
+        "replace-one": "tables that differ by replacing all rows of one unit",
     }
     return {"unit": plan.protected, "adjacency": plan.adjacency, "neighbours": change[plan.adjacency]}
 
@@ -91,7 +91,7 @@ def _why_bounded(plan: Steps) -> str:
         return "the relation has at most one row for each unit"
     if plan.question.contributions:
         return "the question says so"
-    return "the policy says so" if plan.contributions else "nothing was declared, so limits are searched beyond which few units lie"
+    return "the policy says so" if plan.contributions else "nothing was declared, so the limit is searched: the least that few units exceed"
 
 
 def _groups(plan: Steps) -> dict[str, Any]:
@@ -106,7 +106,9 @@ def _groups(plan: Steps) -> dict[str, Any]:
     half, most = (math.ceil(finder.mechanism.error(level)) for level in (0.5, 0.95))
     sizes = sorted({1, max(half // 2, 2), half, most, 2 * most})
     chances = [[size, plan.shown(size)] for size in sizes]
-    assumed = "if each unit is in one group only" if finder.limit is None else f"each unit contributes to at most {finder.limit} groups"
+    assumed = (
+        "assuming each unit is in one group only" if finder.limit is None else f"each unit contributes to at most {finder.limit} groups"
+    )
     told = {"keys": keys, "chances": chances, "half": half, "most": most, "assumed": assumed, "other": plan.question.other}
     return {"kind": "discovered"} | told
 
@@ -118,7 +120,7 @@ def _discovery(discovery: Discovery) -> dict[str, str]:
 
 
 def _kinds(discovery: Discovery) -> tuple[type[Mechanism[Any]], ...]:
-    """The mechanism; which selection has less error is known once the limit is."""
+    """The mechanism, or both candidates where the choice between them depends on a limit still to be discovered."""
     if isinstance(discovery, KeyDiscovery) and discovery.limit is None:
         return PartitionSelection, WeightedGaussianSelection
     return (type(discovery.mechanism),)
@@ -131,7 +133,7 @@ def _totals(plan: Steps) -> list[dict[str, Any]]:
     if plan.resolved:
         return [_total(noisy, plan) for noisy in plan.totals]
     of = totals_of(plan.question, {}, plan.budget.centred, Single() if plan.question.relation.one_row else Rows(1))
-    waits = "follows from what is discovered"
+    waits = "depends on what is discovered"
     return [{"adds": _adds(one, with_grid=False), "noise": plan.budget.noise, "why": waits} for one in needed(plan.question, of)]
 
 
@@ -186,7 +188,7 @@ def _why_bounded_by(noisy: NoisyTotal, plan: Steps) -> str:
         case Single():
             said = "a unit has one row"
         case Rows(rows):
-            said = f"a unit's weights add up to {rows} at most, however its rows are spread"
+            said = f"a unit's weights add up to at most {rows}, however its rows are spread over groups"
         case Groups(groups, per_group):
             root = f"√{groups}·{per_group}" if noisy.is_gaussian else f"{groups}·{per_group}"
             said = f"a unit's weights over all groups have {norm} at most {root}"
@@ -199,11 +201,11 @@ def _why_bounded_by(noisy: NoisyTotal, plan: Steps) -> str:
         said = (
             f"a unit's weights over all groups have ℓ₂ at most √{most}"
             if noisy.is_gaussian
-            else f"a unit weighs {most} at most in all groups"
+            else f"a unit's weights over all groups add up to at most {most}"
         )
-    moved = f"{said}, and a row adds {each} at most" if each != "1" else said
-    twice = "; replaced by another unit, both contribute" if plan.adjacency == "replace-one" else ""
-    return moved + twice + ("; rounding the totals down adds 1 for each cell" if noisy.scaled.bits else "")
+    product = f"{said}, and a row adds at most {each}" if each != "1" else said
+    twice = "; replacing a unit changes both contributions" if plan.adjacency == "replace-one" else ""
+    return product + twice + ("; rounding the totals down adds 1 for each cell" if noisy.scaled.bits else "")
 
 
 def _choices(plan: Steps) -> list[dict[str, Any]]:
@@ -257,7 +259,7 @@ def _finite(routes: dict[str, float]) -> dict[str, float | None]:
 
 
 def _of_group(plan: Steps, k: int) -> dict[str, Any]:
-    """What the answer costs k units together: by the best route, and never more than k·ε."""
+    """The privacy loss of a group of k units: by the best route, and never more than k·ε."""
     epsilon, delta = group_price(plan.loss, plan.epsilon, plan.delta, k)
     return {"units": k, "epsilon": None if math.isinf(epsilon) else epsilon, "delta": float(delta)}
 
@@ -269,16 +271,16 @@ def _forecast(plan: Steps) -> dict[str, Any]:
 
 
 def _unknown(plan: Steps) -> list[str]:
-    """What no forecast says, because it depends on the data."""
+    """What no forecast covers, because it depends on the data."""
     lines = []
     if not isinstance(plan.bounding, Single) and (plan.question.keys or not _counts_people(plan)):
-        lines.append("how much is missing where units have more rows or groups than the limits: counts and sums are then too low")
+        lines.append("the bias from contribution bounds: counts and sums are too low where units have more rows or groups than the limits")
     if plan.question.numbers:
-        lines.append("how many values lie outside their bounds: they count as the nearest bound")
+        lines.append("the bias from clipping: values outside their bounds are clipped to the nearest bound")
     if plan.public_groups is not None and plan.question.keys and not plan.question.other:
-        lines.append("how many rows belong to groups that are not listed: they are left out")
+        lines.append("how many rows belong to groups that are not listed: these rows are left out")
     if plan.key_discovery is not None:
-        lines.append("which small groups are not shown")
+        lines.append("which small groups are suppressed")
     return lines
 
 
@@ -286,12 +288,12 @@ def _unknown(plan: Steps) -> list[str]:
 
 
 def _statements(plan: Steps, dialect: Dialect) -> list[dict[str, Any]]:
-    """Every statement in its order; what depends on a discovery is shown as if that had a usual outcome."""
+    """Every statement in its order; one that depends on a discovery is shown for a typical outcome."""
     usual = Discovered() if plan.resolved else imagined(plan, _usual_limit, _usual_end)
     before = usual if plan.public_groups is not None else evolve(usual, groups=None)
     told = [(str(one), discovery_statement(one, plan, before, dialect)) for one in plan.discoveries]
     resolved, after = (plan, "") if plan.resolved else (_imagined(plan), _after(plan))
-    told += [(f"totals{after}", statement) for _, statement in statements(resolved, dialect)]
+    told += [(f"totals{after}", statement) for _, statement in total_statements(resolved, dialect)]
     told += [(f"{choice.name}{after}", choice_statement(choice, resolved, dialect)) for choice in resolved.choices]
     return [{"for": what, "sql": one.text, "scans": one.scans, "shuffles": one.shuffles} for what, one in told]
 

@@ -1,4 +1,4 @@
-"""The error before paying: half-widths of every output for a group of a given size, without touching data."""
+"""Forecast the error before paying: half-widths of every output for a group of a given size; no data is read."""
 
 from __future__ import annotations
 
@@ -23,14 +23,18 @@ from discreet.query.relation.expr import Column, Expr, columns_of
 from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Cells, Factor, Floats, Total
 from discreet.run.intervals import half_widths
-from discreet.run.outcome import behind, totals_of
+from discreet.run.outcome import behind, resolved_totals
 
-TYPICAL = 0.5  # a mean is taken to lie this far from the middle of its bounds, of the way to an end
-SPREAD = 1 / 3  # squares are taken to be this share of the largest on average: the values spread evenly
-RELATED = 0.5  # two numbers are taken to be this much correlated
+TYPICAL = 0.5  # a mean is assumed to lie this share of the way from the middle of its bounds to an end
+SPREAD = 1 / 3  # the mean square is assumed to be this share of the largest: values spread uniformly
+RELATED = 0.5  # the assumed correlation of two numbers
 SIZES = (100, 1_000, 10_000, 100_000)
-AWKWARD = ((1.0, 0.01), (-1.0, 0.01), (0.0, SPREAD))  # where the mean may lie, and the variance, of the bounds' half and its square
-TYPICAL_LIMITS = {"rows": 10, "groups": 3, "per_group": 3}  # what a forecast takes limits to be that are still to be found
+AWKWARD = (
+    (1.0, 0.01),
+    (-1.0, 0.01),
+    (0.0, SPREAD),
+)  # worst cases: the mean and the variance, relative to half the bounds' width and its square
+TYPICAL_LIMITS = {"rows": 10, "groups": 3, "per_group": 3}  # assumed for limits that are still to be discovered
 HalfWidth: TypeAlias = "float | dict[int, float] | None"
 
 
@@ -39,15 +43,15 @@ HalfWidth: TypeAlias = "float | dict[int, float] | None"
 class Forecast(Mapping[str, HalfWidth]):
     """For each output: the half-width of its interval; by group size where it depends on that; None where it cannot be known.
 
-    What is forecast is the noise around the bounded question. How far bounding and clipping move the answer itself is not known without
-    spending. The error of a mean depends on where it lies: half-way between the middle of its bounds and an end, unless `at` says where;
-    `worst` has the half-widths for the most awkward place (for a standard deviation: values within a tenth of the bounds, at an end).
+    The forecast covers the noise. It excludes the bias from clipping and contribution bounds, which is not known without spending. The
+    error of a mean depends on its true value: half-way between the middle of its bounds and an end, unless `at` gives it. `worst` has the
+    half-widths for the worst true value (for a standard deviation: values within a tenth of the bounds, at an end).
     """
 
     widths: dict[str, HalfWidth]
     confidence: float
     ranks: frozenset[str] = field(default=frozenset())  # columns whose error is a number of ranks, or of votes
-    assumed: Mapping[str, int] = field(factory=dict)  # limits that are to be found, and were taken to be this
+    assumed: Mapping[str, int] = field(factory=dict)  # values assumed for limits that are still to be discovered
     worst: dict[str, HalfWidth] = field(factory=dict)
 
     def __getitem__(self, name: str) -> HalfWidth:
@@ -60,17 +64,17 @@ class Forecast(Mapping[str, HalfWidth]):
         return len(self.widths)
 
     def __repr__(self) -> str:
-        lines = [f"expected error, {self.confidence:.0%} of the time at most:"]
+        lines = [f"expected error, {self.confidence:.0%} intervals:"]
         for name, width in self.widths.items():
             lines.append(f"  {name}: {_spelled(width, name in self.ranks)}{_at_worst(width, self.worst.get(name))}")
         for what, limit in self.assumed.items():
-            lines.append(f'  if the limit found is {what} = {limit}, for example; the error grows with it, see assume={{"{what}": …}}')
+            lines.append(f'  assuming a discovered limit of {what} = {limit}; the error grows with it, see assume={{"{what}": …}}')
         return "\n".join(lines)
 
 
 def _at_worst(width: HalfWidth, worst: HalfWidth) -> str:
     if isinstance(width, float) and isinstance(worst, float) and worst > 1.1 * width:
-        return f", up to ±{worst:,.4g} by where it lies"
+        return f", at worst ±{worst:,.4g}, depending on the true value"
     return ""
 
 
@@ -78,7 +82,7 @@ def _spelled(width: HalfWidth, ranks: bool) -> str:
     unit = " ranks" if ranks else ""
     match width:
         case None:
-            return "not known before its bounds are found"
+            return "unknown until its bounds are discovered"
         case dict():
             return ", ".join(f"±{value:,.4g}{unit} in a group of {size:,}" for size, value in width.items())
     return f"±{width:,.4g}{unit}"
@@ -91,7 +95,7 @@ def forecast(
     at: Mapping[str, float] | None = None,
     assume: Mapping[str, Any] | None = None,
 ) -> Forecast:
-    """Half-widths of all outputs; `at` says where statistics lie, `assume` what open bounds and limits will be."""
+    """Half-widths of all outputs; `at` gives the true values of statistics to assume, `assume` the open bounds and limits."""
     level = float(confidence_of(confidence))
     sizes = SIZES if size is None else (exact.whole(size, "size"),)
     said = _said(plan, "assume", assume, {one.name for one in plan.discoveries if isinstance(one, BoundDiscovery)} | set(TYPICAL_LIMITS))
@@ -130,7 +134,7 @@ def confidence_of(value: Number) -> Fraction:
 
 
 def _by_size(found: list[float], sizes: tuple[int, ...]) -> HalfWidth:
-    even = max(found) - min(found) <= 1e-6 * max(found)  # slopes are taken numerically
+    even = max(found) - min(found) <= 1e-6 * max(found)  # slopes are numerical
     return found[0] if even else dict(zip(sizes, found, strict=True))
 
 
@@ -152,7 +156,7 @@ def _additive(
     group = Imagined.of(plan, at, place, spread)
     cells: Cells = {one.total: np.array([size * group.mean_of(one.total) for size in sizes]) for one in plan.totals}
     statistics = {name: one for name, one in plan.question.additive.items() if name in columns_of(expr)}
-    of = totals_of(plan)
+    of = resolved_totals(plan)
 
     def output(there: Cells) -> Floats:
         if isinstance(expr, Column):
@@ -172,16 +176,16 @@ def _additive(
 @final
 @frozen
 class Imagined:
-    """A group as a forecast takes it to be: where the means of numbers lie between their bounds, their variances, and correlations."""
+    """A hypothetical group: the means of numbers between their bounds, their variances, and correlations."""
 
     plan: Steps
-    known: Mapping[tuple[str, tuple[Expr, ...]], float]  # what `at` says of means, variances and correlations
-    place: float  # else means lie this far from the middle, of the way to an end,
+    known: Mapping[tuple[str, tuple[Expr, ...]], float]  # means, variances and correlations given by `at`
+    place: float  # else means lie this share of the way from the middle to an end,
     spread: float  # and variances are this share of the square of half the width
 
     @classmethod
     def of(cls, plan: Steps, at: Mapping[str, float], place: float, spread: float) -> Imagined:
-        """With what is said about statistics, by the names of their outputs, and about columns."""
+        """With the given values of statistics, by the names of their outputs, and of columns."""
         outputs = {name: expr.name for name, expr in plan.question.outputs if isinstance(expr, Column)}
         statistics = plan.question.additive
         known: dict[tuple[str, tuple[Expr, ...]], float] = {}
@@ -220,7 +224,7 @@ class Imagined:
         return self.known.get(("variance", (expr,)), self.spread * ((high - low) / 2) ** 2)
 
     def _ends(self, expr: Expr) -> tuple[float, float]:
-        within = totals_of(self.plan).range(expr)
+        within = resolved_totals(self.plan).range(expr)
         return float(within.low), float(within.high)
 
 
@@ -232,7 +236,7 @@ def _choice(plan: Steps, name: str, level: float) -> float:
 
 
 def _assumed(plan: Steps, assume: Mapping[str, Any]) -> Steps | None:
-    """The plan as if this had been discovered; None if something is still open."""
+    """The plan resolved with assumed discoveries; None if a bound or limit is still open."""
     ends = [one for one in plan.discoveries if isinstance(one, BoundDiscovery)]
     named: dict[str, list[Expr]] = {}
     for one in ends:
@@ -247,7 +251,7 @@ def _assumed(plan: Steps, assume: Mapping[str, Any]) -> Steps | None:
             low, high = interval(*value)
             bounds |= {(expr, end): value for expr in named[name] for end, value in (("low", low), ("high", high))}
         else:
-            raise Invalid(f"{name} is not open; open are {', '.join([*named, *open_limits]) or 'no bounds and no limits'}")
+            raise Invalid(f"{name} is not discovered by this plan: assume only {', '.join([*named, *open_limits]) or 'nothing'}")
     if {(one.expr, one.end) for one in ends} - set(bounds) or open_limits - set(limits):
         return None
     return resolve(plan, imagined(plan, lambda one: limits[one.what], lambda one: bounds[one.expr, one.end]))

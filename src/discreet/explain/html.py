@@ -1,4 +1,4 @@
-"""An explanation as a page; everything is escaped."""
+"""An explanation as HTML; everything is escaped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STYLE = """<style>
 
 
 def page(sections: list[tuple[str, list[str]]]) -> str:
-    """The sections as headings and lists; theorems and SQL are folded away."""
+    """The sections as headings and lists; theorems and SQL are collapsed."""
     body = "".join(_section(title, lines) for title, lines in sections)
     return f'{STYLE}<div class="discreet-plan">{body}</div>'
 
@@ -33,7 +33,7 @@ def _section(title: str, lines: list[str]) -> str:
 
 
 def _statements(lines: list[str]) -> str:
-    """What each is for, and below it its lines together."""
+    """The purpose of each statement, and its lines in one block below."""
     parts = []
     for is_sql, some in groupby(lines, key=lambda line: line.startswith("  ")):
         text = escape("\n".join(line.removeprefix("  ") for line in some))

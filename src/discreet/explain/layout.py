@@ -1,4 +1,4 @@
-"""SQL of our own laid out for reading: a line for each clause, a step in for each subquery."""
+"""Format generated SQL for reading: a line for each clause, an indentation step for each subquery."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLAUSES = {"FROM", "WHERE", "GROUP BY", "UNION ALL", "JOIN"}
 
 
 def laid_out(sql: str) -> str:
-    """The same text but for blanks outside of quotes.
+    """The same text, with other whitespace outside of quotes.
 
     >>> print(laid_out("SELECT k, SUM(n) AS s FROM (SELECT k, 1 AS n FROM t WHERE x = ' FROM (SELECT') AS r GROUP BY k"))
     SELECT k, SUM(n) AS s

@@ -1,4 +1,4 @@
-"""Expressions as people read them: names and signs, without the casts and clamps of the SQL that runs."""
+"""Expressions for readers: names and operators, without the casts and clamps of the SQL that runs."""
 
 from __future__ import annotations
 

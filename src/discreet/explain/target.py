@@ -25,7 +25,7 @@ def target_errors(error: Any, question: Question) -> dict[str, float]:
 
 
 def least_epsilon(forecast_at: Callable[[Fraction], Forecast], targets: Mapping[str, float], surely: bool) -> Fraction:
-    """The least ε of three significant digits at which every output is within its target; `surely` wherever its statistics lie."""
+    """The least ε of three significant digits at which every output is within its target; `surely`, for every true value."""
 
     def enough(epsilon: Fraction) -> bool:
         forecast = forecast_at(epsilon)
@@ -34,7 +34,7 @@ def least_epsilon(forecast_at: Callable[[Fraction], Forecast], targets: Mapping[
     steps = [Fraction(digits) * Fraction(10) ** exponent for exponent in range(-8, 2) for digits in range(100, 1000)]
     low, high = 0, len(steps) - 1
     if not enough(steps[high]):
-        raise Invalid("no ε is enough for that: ask for a larger error, or check bounds and contributions")
+        raise Invalid("no ε reaches this target: ask for a larger error, or declare tighter bounds and contributions")
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(steps[middle]) else (middle + 1, high)
@@ -43,10 +43,9 @@ def least_epsilon(forecast_at: Callable[[Fraction], Forecast], targets: Mapping[
 
 def _width(forecast: Any, name: str) -> float:
     if isinstance(forecast, dict):
-        raise Invalid(f"the error of {name} depends on a group's size: give size=…, the size of the groups you care about")
+        raise Invalid(f"the error of {name} depends on the group size: give size=1000, for the size of the groups you care about")
     if forecast is None:
         raise Invalid(
-            f"the error of {name} cannot be known before paying: declare its bounds, or say what to assume, as in "
-            "assume={'cost': (0, 500)}"
+            f"the error of {name} cannot be known before paying: declare its bounds, or assume them, as in assume={{'cost': (0, 500)}}"
         )
     return float(forecast)

@@ -1,4 +1,4 @@
-"""A plan explained to a person: as text, as plain values, and as a page."""
+"""Explain a plan: as text, as plain values, and as an HTML page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Section = tuple[str, list[str]]  # a title and its lines
 @final
 @frozen(repr=False)
 class Explanation:
-    """Who is protected, what is done, what it costs and why that is so; printed as text, shown as a page in a notebook."""
+    """Who is protected, what is done, what it costs and why that is so; printed as text, rendered as HTML in a notebook."""
 
     facts: dict[str, Any]
 
@@ -39,7 +39,7 @@ class Explanation:
         return self.facts
 
     def to_html(self) -> str:
-        """A page of its own."""
+        """A standalone HTML page."""
         return f'<!doctype html><meta charset="utf-8"><title>A private plan</title>{self._repr_html_()}\n'
 
     def __str__(self) -> str:
@@ -66,9 +66,9 @@ def _wrapped(lines: list[str]) -> Iterator[str]:
 
 
 def sections(told: dict[str, Any]) -> Iterator[Section]:
-    """What is said, in its order; sections with nothing to say are left out."""
+    """The sections in their order; empty ones are left out."""
     yield "Who is protected", _protected(told)
-    yield "How much of one unit counts", [f"{told['bounding']['how']} ({told['bounding']['why']})"]
+    yield "Contribution bounds", [f"{told['bounding']['how']} ({told['bounding']['why']})"]
     if told["groups"]["kind"] != "none":
         yield "Which groups are shown", _groups(told["groups"])
     if told["discoveries"]:
@@ -77,9 +77,9 @@ def sections(told: dict[str, Any]) -> Iterator[Section]:
     if told["totals"]:
         yield "Totals", [_together(told["together"]), *(line for total in told["totals"] for line in _total(total))]
     if told["choices"]:
-        yield "Choices", [_choice(choice) for choice in told["choices"]]
+        yield "Selected values", [_choice(choice) for choice in told["choices"]]
     yield "Expected error", _forecast(told["forecast"])
-    yield "Not known without spending", [*told["unknown"]] or ["nothing: no bounds or limits bend this answer"]
+    yield "Not known without spending", [*told["unknown"]] or ["nothing: no bound or limit biases this answer"]
     if told["notes"]:
         yield "Notes", list(told["notes"])
     yield "What it costs", list(_loss(told["loss"]))
@@ -92,10 +92,10 @@ def _protected(told: dict[str, Any]) -> list[str]:
     cost = f"ε = {short(price['epsilon'])}" + (f", δ = {short(price['delta'])}" if Fraction(price["delta"]) else "")
     lines = [f"{who['unit']}; neighbours are {who['neighbours']}", cost]
     if price["odds"] is None:
-        return [*lines, "at this price a unit is hardly protected at all: its odds may grow beyond any number worth writing"]
-    lines.append(f"whatever somebody knows already, this answer makes their odds about one unit grow at most {price['odds']:.3g}-fold")
+        return [*lines, "at this ε a unit has almost no protection: an attacker's odds may grow more than e^700-fold"]
+    lines.append(f"whatever an attacker already knows, this answer changes their odds about one unit at most {price['odds']:.3g}-fold")
     if Fraction(price["delta"]):
-        lines[-1] += f", but for a chance of {short(price['delta'])}"
+        lines[-1] += f", except with probability {short(price['delta'])}"
     return lines
 
 
@@ -104,13 +104,13 @@ def _groups(told: dict[str, Any]) -> list[str]:
     if told["kind"] == "public":
         first = ", ".join(" · ".join("NULL" if part is None else part for part in group) for group in told["first"])
         more = f", … ({told['count']:,} in all)" if told["count"] > len(told["first"]) else ""
-        lines = [f"by {keys}: a public list, so every one is shown, empty ones too: {first}{more}"]
+        lines = [f"by {keys}: a public list, so every group is shown, including empty ones: {first}{more}"]
     else:
         chances = ", ".join(f"{size:,} {'unit' if size == 1 else 'units'} {_chance(chance)}" for size, chance in told["chances"])
         lines = [
-            f"by {keys}: found privately, so small groups stay hidden ({told['assumed']})",
-            f"shown with 50 % chance from {told['half']:,} units on, with 95 % from {told['most']:,}",
-            f"chances: {chances}",
+            f"by {keys}: discovered privately, so small groups are suppressed ({told['assumed']})",
+            f"shown with probability 50 % from {told['half']:,} units, 95 % from {told['most']:,} units",
+            f"probabilities: {chances}",
         ]
     return lines + (["all other rows are counted in one more group, (other)"] if told["other"] else [])
 
@@ -140,22 +140,24 @@ def _total(told: dict[str, Any]) -> Iterator[str]:
         return
     share = f" and ε = {short(told['epsilon'])}" if "epsilon" in told else ""
     yield f"Σ {told['adds']}: {told['mechanism']} noise of scale {told['scale']:,.4g}{share}"
-    yield f"  one unit moves it by {told['sensitivity']:,.6g} at most: {told['why']}"
+    yield f"  sensitivity at most {told['sensitivity']:,.6g}: {told['why']}"
 
 
 def _forecast(told: dict[str, Any]) -> list[str]:
-    lines = [f"noise around the bounded question, {told['confidence']:.0%} of the time at most:".replace("%", " %")]
+    lines = [
+        f"{told['confidence']:.0%} intervals for the noise; bias from clipping and contribution bounds is excluded:".replace("%", " %")
+    ]
     for name, width in told["half_widths"].items():
         unit = " ranks or votes" if name in told["ranks"] else ""
         match width:
             case None:
-                text = "not known before its bounds are found; plan.error(assume=…) imagines them"
+                text = "unknown until its bounds are discovered; plan.error(assume=…) takes assumed bounds"
             case dict():
                 text = ", ".join(f"± {half:,.3g}{unit} in a group of {int(size):,}" for size, half in width.items())
             case _:
                 text = f"± {width:,.4g}{unit}"
         lines.append(f"{name}: {text}")
-    lines += [f"if the limit found is {what} = {limit}, for example; the error grows with it" for what, limit in told["assumed"].items()]
+    lines += [f"assuming a discovered limit of {what} = {limit}; the error grows with it" for what, limit in told["assumed"].items()]
     return lines
 
 
@@ -167,12 +169,12 @@ def _loss(told: dict[str, Any]) -> Iterator[str]:
         yield f"at δ = {short(at['delta'])}: {', '.join(shown) or 'no theorem applies'}"
     for group in told["people"]:
         delta = f" and δ = {group['delta']:.2g}" if group["delta"] else ""
-        cost = "no promise" if group["epsilon"] is None else f"ε = {group['epsilon']:.4g}{delta}"
+        cost = "no guarantee" if group["epsilon"] is None else f"ε = {group['epsilon']:.4g}{delta}"
         yield f"for {group['units']} units together: {cost}"
 
 
 def _work(told: dict[str, Any]) -> str:
-    """How often private rows are read, and how often rows or sums are brought together by unit or group."""
+    """How often private rows are read, and how often rows or sums are shuffled by unit or group."""
     return ", ".join(f"{told[what]} {what if told[what] != 1 else what[:-1]}" for what in ("scans", "shuffles"))
 
 

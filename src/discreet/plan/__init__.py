@@ -1,1 +1,1 @@
-"""From a question to a priced plan: contributions bounded, keys decided, one mechanism per statistic, the error known."""
+"""Compile a question into a priced plan: bounded contributions, resolved keys, one mechanism per statistic."""

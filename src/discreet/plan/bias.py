@@ -1,4 +1,4 @@
-"""How much bounding and clipping take away, as a question of its own: it costs budget like any other."""
+"""Measure how many units bounding and clipping affect, as a question of its own that costs budget like any other."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from discreet.tables.table import Contributions
 
 
 def bias_question(question: Question, limits: Contributions) -> Question:
-    """Ask how many units there are, how many have more rows than count, and how many have a value beyond its bounds.
+    """Count all units, those with more rows than the limit, and those with a value outside its bounds.
 
-    Each unit counts once in each number, so all of them together cost little: a sensitivity of 1 each.
+    Each unit adds at most 1 to each count, so every count has sensitivity 1.
     """
     loose = _loosened(question.relation)
     clipped = {f"{expr.name}_clipped": _outside(expr, question) for expr in _bounded(question)}
     over = {} if limits.rows is None or not loose.has_id else {"over_limit": call("greater", Column("n"), Literal(limits.rows))}
     if not clipped and not over:
-        raise Refused("nothing here is limited by what was declared, so there is no bias to measure: declare bounds or contributions")
+        raise Refused("no bounds or contributions are declared here, so there is no bias to measure: declare bounds or contributions")
     if loose.has_id:
         inside = tuple((name, Within("max", condition)) for name, condition in clipped.items())
         relation: Relation = PerUnit(loose, (), (), (("n", Within("count")), *inside))
@@ -51,7 +51,7 @@ def _bounded(question: Question) -> list[Column]:
 
 
 def _outside(expr: Column, question: Question) -> Call:
-    """1 where a value lies beyond its bounds, else 0."""
+    """1 where a value lies outside its bounds, else 0."""
     field = field_of(expr, question.relation.schema)
     assert field.range is not None
     low, high = (Literal(int(end) if field.kind is Kind.INTEGER else end) for end in (field.range.low, field.range.high))
@@ -60,7 +60,7 @@ def _outside(expr: Column, question: Question) -> Call:
 
 
 def _loosened(relation: Relation) -> Relation:
-    """The same rows, read without their bounds."""
+    """The same rows without declared bounds."""
     match relation:
         case Scan(table):
             return evolve(relation, table=evolve(table, columns=tuple(evolve(column, bounds=None) for column in table.columns)))

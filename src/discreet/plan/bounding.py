@@ -1,4 +1,4 @@
-"""How one unit's contribution is bounded: by weights, which keep the expectation and need neither an order of rows nor sampling.
+"""Bound one unit's contribution by weights, which keep the expectation and need neither an order of rows nor sampling.
 
 Weights are fixed-point numbers with denominator `one`. `sensitivity` bounds what one unit adds to a vector of cells when each row adds 1,
 in ℓ₁ and ℓ₂, in units of 1/`one`. Weights are rounded down, so the bounds are exact.
@@ -38,17 +38,17 @@ class Single:
 
     @property
     def heaviest(self) -> int:
-        """The most that what is summed in the end may weigh: a row, or all of a unit's rows in one group."""
+        """The largest weight of a summand: of a row, or of all of a unit's rows in one group."""
         return 1
 
     @property
     def groups(self) -> int:
-        """In how many groups a unit may be."""
+        """The most groups a unit may contribute to."""
         return 1
 
     @property
     def values(self) -> int:
-        """How many different values of an expression a unit may have, in all groups together."""
+        """The most distinct values of an expression a unit may contribute, over all groups."""
         return 1
 
     def __str__(self) -> str:
@@ -58,7 +58,7 @@ class Single:
 @final
 @frozen
 class Rows:
-    """A unit with n > `rows` rows counts rows/n for each.
+    """Each row of a unit with n > `rows` rows has weight rows/n.
 
     Lemma. Σ over its rows of ⌊one·rows/n⌋ ≤ one·rows, however they are spread over cells; and ℓ₂ ≤ ℓ₁.
     """
@@ -83,18 +83,19 @@ class Rows:
         return self.rows
 
     def __str__(self) -> str:
-        return f"a unit with n > {self.rows} rows counts {self.rows}/n for each of them"
+        return f"each row of a unit with n > {self.rows} rows has weight {self.rows}/n"
 
 
 @final
 @frozen
 class Groups:
-    """A unit with c > `per_group` rows in a group counts per_group/c for each, and one in m > `groups` groups counts groups/m of that.
+    """Each row of a unit with c > `per_group` rows in a group has weight per_group/c, times groups/m for a unit in m > `groups` groups.
 
     With `euclidean` the second factor is √(groups/m).
 
-    Lemma. In one group a unit counts at most per_group. Over m groups: ℓ₁ ≤ m·per_group·groups/max(m, groups) ≤ groups·per_group, and with
-    the root ℓ₂ ≤ √m·per_group·√(groups/max(m, groups)) ≤ √groups·per_group. Without it, ℓ₂ ≤ √m·per_group·groups/max(m, groups) ≤ the same.
+    Lemma. In one group a unit's weights add up to at most per_group. Over m groups: ℓ₁ ≤ m·per_group·groups/max(m, groups) ≤
+    groups·per_group, and with the root ℓ₂ ≤ √m·per_group·√(groups/max(m, groups)) ≤ √groups·per_group. Without it,
+    ℓ₂ ≤ √m·per_group·groups/max(m, groups) ≤ the same.
     """
 
     limit: int
@@ -105,7 +106,7 @@ class Groups:
     @property
     def sensitivity(self) -> Sensitivity:
         length = exact.rational_up(lambda: exact.ball(self.limit).sqrt()) * self.per_group * self.one
-        # with roots the ℓ₁ norm grows with m, so Laplace noise must not be used: no such plan is made
+        # with roots the ℓ₁ norm grows with m, so Laplace noise must not be used: plans never combine them
         return Sensitivity(self.limit * self.per_group * self.one, length)
 
     @property
@@ -123,8 +124,8 @@ class Groups:
     def __str__(self) -> str:
         share = f"√({self.limit}/m)" if self.euclidean else f"{self.limit}/m"
         return (
-            f"a unit with c > {self.per_group} rows in a group counts {self.per_group}/c for each of them, "
-            f"and one in m > {self.limit} groups counts {share} of that"
+            f"each row of a unit with c > {self.per_group} rows in a group has weight {self.per_group}/c, "
+            f"times {share} for a unit in m > {self.limit} groups"
         )
 
 
@@ -136,8 +137,8 @@ Bounding: TypeAlias = Single | Rows | Groups
 class Votes:
     """How units choose the most popular value: each votes once in a group for each of its different values there.
 
-    A unit that votes in m > `limit` groups has limit/m of a vote in each. How many rows it has, and how many values, plays no part: a
-    unit with forty rows in one group votes 1 for each of their values.
+    A unit that votes in m > `limit` groups has limit/m of a vote in each. The number of its rows and values does not matter: a unit
+    with forty rows in one group votes 1 for each of their values.
 
     Lemma. A unit's votes are all 0 or w = ⌊one·limit/max(m, limit)⌋, in m groups; so its largest votes in all groups together are
     m·w ≤ one·limit.
@@ -145,7 +146,7 @@ class Votes:
     Theorem (one group: Dwork & Roth 2014, sec. 3.3; McKenna & Sheldon 2020; all groups: basic composition).
         Let the winner of every group be chosen with fresh noise at the rate λ, so that scores which all move the same way by at most r
         make it e^(λr) times as likely at most. Then the winners of all groups together are ε-DP for λ = ε/(one·limit) where units are
-        added or removed, and for half of that where one is replaced: what counts in a group is a unit's largest vote, not their sum.
+        added or removed, and for half of that where one is replaced: in a group a unit's largest vote matters, not their sum.
 
     Proof.
         Let the scores of group g move by d, and r(g) = max d − min d. The winner depends on differences of scores alone, so min d may be
@@ -166,7 +167,7 @@ class Votes:
 
     def __str__(self) -> str:
         said = "units are counted, not rows: each votes once for each of its distinct values"
-        return said if self.one == 1 else f"{said} in a group, and one in m > {self.limit} groups with {self.limit}/m of a vote"
+        return said if self.one == 1 else f"{said} in a group, with weight {self.limit}/m for a unit in m > {self.limit} groups"
 
 
 def between_neighbours(sensitivity: Sensitivity, adjacency: Adjacency, signed: bool) -> Sensitivity:

@@ -1,4 +1,4 @@
-"""Split a question's budget between its totals so that the squared errors of what is shown are least in sum."""
+"""Split a question's budget between its totals to minimise the sum of squared errors of the outputs."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def declared_size(question: Question) -> int | None:
 
 
 def totals_of(question: Question, ranges: Mapping[Expr, Interval], centred: bool, bounding: Bounding) -> Totals:
-    """The totals that the question's statistics may ask for."""
+    """The totals that the question's statistics may use."""
     weighted = not isinstance(bounding, Single)
     return Totals(question.schema, ranges, weighted, centred, question.relation.one_row, declared_size(question))
 
 
 def needed(question: Question, of: Totals) -> dict[Total, float]:
-    """All totals that a question needs, each once, with the weight k = Σ (how far its error moves each statistic)²."""
+    """All totals that a question needs, each once, with the weight k = Σ (the effect of its error on each statistic)²."""
     found: dict[Total, float] = {}
     for statistic in question.additive.values():
         for total, moves in statistic.needs(of).items():

@@ -1,4 +1,4 @@
-"""From a question to a plan, pass by pass, before any private row is read: `PASSES` decide, then the plan is resolved and priced."""
+"""Compile a question into a plan before any private row is read: `PASSES` decide, then the plan is resolved and priced."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.loss.loss import NOTHING
 from discreet.plan.discover import plan_discoveries
 from discreet.plan.discovery import BoundDiscovery, Discovered, Discovery, KeyValues, LimitDiscovery
 from discreet.plan.noise import choose_noise
-from discreet.plan.price import price
+from discreet.plan.price import plan_loss
 from discreet.plan.resolve import imagined, resolve
 from discreet.plan.steps import Budget, Steps
 from discreet.query.question import Question
@@ -28,18 +28,18 @@ from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
 Lookup = Callable[[str, str], tuple[Value, ...]]  # the values of a public table's column
 _LEAST, _MOST_STATISTICS = Fraction(1, 10**5), 100
-_FAR = Fraction(2**40)  # no discovered bound lies further out
+_FAR = Fraction(2**40)  # discovered bounds lie within ±this
 
 
 @final
 @frozen
 class Draft:
-    """A plan in the making: what is asked at which price, and what the passes have decided so far."""
+    """A partial plan: the question, its price, and the decisions of the passes already run."""
 
     question: Question
     catalog: Catalog
     epsilon: Fraction
-    delta: Fraction  # the δ on offer; the plan may need less
+    delta: Fraction  # the most δ the plan may use
     lookup: Lookup
     contributions: Contributions = Contributions()
     groups: KeyValues | None = None
@@ -60,9 +60,9 @@ def compile_plan(question: Question, catalog: Catalog, epsilon: Fraction, delta:
 
 
 def check_size(draft: Draft) -> Draft:
-    """Refuse a price or a number of statistics that no plan could serve."""
+    """Refuse an ε that is too small, or too many statistics."""
     if draft.epsilon < _LEAST:
-        raise Invalid(f"epsilon must be at least {_LEAST} for a question: less would drown any answer")
+        raise Invalid(f"epsilon must be at least {_LEAST} for a question, or noise hides every answer: give a larger epsilon")
     if len(draft.question.statistics) > _MOST_STATISTICS:
         raise Refused(f"at most {_MOST_STATISTICS} statistics are answered at once: ask some of them in another question")
     return draft
@@ -82,7 +82,7 @@ def list_public_groups(draft: Draft) -> Draft:
     if groups is None and draft.delta == 0:
         unknown = [name for name, expr in draft.question.keys if _values(draft.question, expr, draft.lookup) is None]
         raise Refused(
-            f"the groups of {', '.join(unknown)} are not declared, and finding them privately needs a delta above 0: declare them with "
+            f"the groups of {', '.join(unknown)} are not declared, and discovering them privately needs a delta above 0: declare them with "
             f'keys={{"{unknown[0]}": [...]}}, or give the budget a delta such as 1e-6'
         )
     return evolve(draft, groups=groups)
@@ -95,7 +95,7 @@ def discover_the_rest(draft: Draft) -> Draft:
 
 
 def split_budget(draft: Draft) -> Draft:
-    """Choose the noise with the least error, and split what discoveries leave of the price."""
+    """Choose the noise with the least error, and split the budget that discoveries leave."""
     rest = draft.epsilon - sum((one.epsilon for one in draft.discoveries), Fraction(0))
     taken = sum((one.delta for one in draft.discoveries), Fraction(0))
     return evolve(draft, budget=choose_noise(draft.question, draft.contributions, rest, draft.delta, taken))
@@ -117,7 +117,7 @@ PASSES: tuple[Callable[[Draft], Draft], ...] = (
 
 
 def _finished(draft: Draft) -> Steps:
-    """The plan, resolved as far as it can be, with its price."""
+    """The plan with its price, resolved where nothing is left to be discovered."""
     assert draft.budget is not None
     plan = Steps(
         question=draft.question,
@@ -134,13 +134,13 @@ def _finished(draft: Draft) -> Steps:
         loss=NOTHING,
         notes=draft.notes,
     )
-    # with discoveries, resolve for the largest possible outcome: what cannot be computed is refused now, not after paying
+    # with discoveries, resolve for the largest possible outcome: a plan that cannot be computed is refused now, not after paying
     resolved = resolve(plan, imagined(plan, _most_rows, _furthest) if plan.discoveries else Discovered())
     if not plan.discoveries:
         plan = resolved
     assert resolved.of is not None
     remarks = [f"{name} {said}" for name, statistic in draft.question.additive.items() for said in statistic.remarks(resolved.of)]
-    return evolve(plan, loss=price(plan), notes=(*plan.notes, *remarks))
+    return evolve(plan, loss=plan_loss(plan), notes=(*plan.notes, *remarks))
 
 
 def _most_rows(_: LimitDiscovery) -> int:
@@ -155,7 +155,7 @@ def _furthest(discovery: BoundDiscovery) -> Fraction:
 
 
 def public_groups(question: Question, lookup: Lookup) -> KeyValues | None:
-    """All groups, where every key's values are public: in their declared order, empty ones too."""
+    """All groups, where every key's values are public: in their declared order, including empty ones."""
     values = [_values(question, expr, lookup) for _, expr in question.keys]
     if any(found is None for found in values):
         return None
@@ -173,7 +173,7 @@ def _values(question: Question, expr: Expr, lookup: Lookup) -> tuple[Value | Non
 
 
 def _left_out(question: Question, groups: KeyValues | None) -> list[str]:
-    """Say where rows without a key are left out."""
+    """Note where rows without a key are left out."""
     missing = []
     for place, (name, expr) in enumerate(question.keys):
         if groups is not None and field_of(expr, question.schema).nullable and all(group[place] is not None for group in groups):

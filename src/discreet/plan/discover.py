@@ -9,19 +9,19 @@ from attrs import evolve
 from discreet.errors import Refused
 from discreet.mechanisms.sensitivity import Adjacency
 from discreet.plan.discovery import Discovery, KeyDiscovery, LimitDiscovery, open_ends
-from discreet.query.canonical import digest
+from discreet.query.canonical import question_digest
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column, field_of, inner_value
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
-_KEYS, _BOUND, _LIMIT = Fraction(1, 4), Fraction(1, 5), Fraction(1, 10)  # what discoveries take of ε, each
-_MOST = Fraction(1, 2)  # and all together
+_KEYS, _BOUND, _LIMIT = Fraction(1, 4), Fraction(1, 5), Fraction(1, 10)  # the share of ε of each discovery
+_MOST = Fraction(1, 2)  # the most that all discoveries take of ε
 
 
 def plan_discoveries(
     question: Question, adjacency: Adjacency, limits: Contributions, groups_hidden: bool, epsilon: Fraction, delta: Fraction
 ) -> tuple[Discovery, ...]:
-    """The discoveries in their order: limits, groups, bounds; together they take half of ε at most."""
+    """The discoveries in their order: limits, groups, bounds; together they take at most half of ε."""
     found: list[Discovery] = [LimitDiscovery(what, epsilon * _LIMIT, adjacency) for what in open_limits(question, limits)]
     hidden = _hidden(question, groups_hidden)
     if hidden and delta == 0:
@@ -29,7 +29,7 @@ def plan_discoveries(
     share = delta / 2 if question.additive else delta
     for name in hidden:
         limit = _limit_of_groups(question, limits) if name is None else _limit_of_values(question, limits)
-        found.append(KeyDiscovery(epsilon * _KEYS, share / len(hidden), limit, digest(question), name, adjacency))
+        found.append(KeyDiscovery(epsilon * _KEYS, share / len(hidden), limit, question_digest(question), name, adjacency))
     for expr, name in question.numbers.items():
         interval = field_of(expr, question.schema).range
         if interval is not None and not interval.known:
@@ -59,20 +59,20 @@ def open_limits(question: Question, limits: Contributions) -> list[str]:
 def counts_units_only(question: Question) -> bool:
     """Whether each unit contributes once to a group, or votes once for each value, whatever its rows: only its groups need a limit.
 
-    Where the candidates of a mode must be discovered, the number of values that a unit may show needs one too, so then rows are limited.
+    Where the candidates of a mode must be discovered, the number of a unit's values needs a limit too, so rows are limited then.
     """
     return all(statistic.counts_units(question.schema) for _, statistic in question.statistics)
 
 
 def _limit_of_groups(question: Question, limits: Contributions) -> int | None:
-    """To how many groups a unit may contribute, if that is known."""
+    """The most groups a unit may contribute to, if known."""
     if question.relation.one_row:
         return 1
     return limits.rows if limits.groups is None and limits.per_group is None else limits.groups
 
 
 def _limit_of_values(question: Question, limits: Contributions) -> int | None:
-    """To how many values a unit may contribute where candidates are discovered, if that is known: as many as it may have rows in all."""
+    """The most values a unit may contribute where candidates are discovered, if known: the number of its rows in all."""
     if question.relation.one_row:
         return 1
     if limits.groups is None and limits.per_group is None:

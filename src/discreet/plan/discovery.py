@@ -1,7 +1,6 @@
-"""What was not declared and is discovered privately first: bounds, contribution limits, and which groups there are.
+"""Discover privately what was not declared: bounds, contribution limits, and groups.
 
-Each discovery pays with its share of the question's own budget. What it finds is public from then on, and the plan goes on as if it had
-been declared.
+Each discovery pays with its share of the question's own budget. Its outcome is public from then on, and the plan treats it as declared.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from discreet.tables.kind import Value
 from discreet.tables.table import MOST_CONTRIBUTED
 
 OCTAVE = 2  # grid points for each doubling
-# few candidates, so that a small ε finds a good one even among a thousand units
+# few candidates, so that a small ε selects a good one even with a thousand units
 _LIMITS_ABOVE_8 = (10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768)
 LIMITS: tuple[int, ...] = (*range(1, 9), *_LIMITS_ABOVE_8, MOST_CONTRIBUTED)
-LOWEST, HIGHEST = -10, 40  # powers of two: smaller values count as 0, larger ones as the largest
+LOWEST, HIGHEST = -10, 40  # powers of two: smaller values are treated as 0, larger ones are clamped
 TOP = OCTAVE * (HIGHEST - LOWEST)
 PLACES = 2 * TOP + 1
 _SURE = Fraction(95, 100)
@@ -76,7 +75,7 @@ class LimitDiscovery:
 
     def __str__(self) -> str:
         words = {"rows": "rows per unit", "groups": "groups per unit", "per_group": "rows per unit and group"}
-        return f"discover a limit of {words[self.what]}: the least beyond which few units lie (about {-int(self.mechanism.threshold):,})"
+        return f"discover a limit of {words[self.what]}: the least that few units exceed (about {-int(self.mechanism.threshold):,})"
 
 
 @final
@@ -112,7 +111,7 @@ class BoundDiscovery:
     def __str__(self) -> str:
         which = "an upper bound" if self.end == "high" else "a lower bound"
         few = f"{-int(self.mechanism.threshold):,}"
-        return f"discover {which} of {self.name}: the first beyond which few units have values (about {few})"
+        return f"discover {which} of {self.name}: the first that values of few units exceed (about {few})"
 
 
 def _two_digits(size: float, up: bool) -> Fraction:
@@ -139,7 +138,7 @@ class KeyDiscovery:
 
     @property
     def mechanism(self) -> PartitionSelection | WeightedGaussianSelection:
-        """The one that shows smaller groups.
+        """The mechanism that shows smaller groups.
 
         Replacing a unit is a removal and an addition, so then it is (ε/2, δ/(1 + e^(ε/2)))-DP for each of these.
         """
@@ -152,7 +151,7 @@ class KeyDiscovery:
         if limit == 1:
             return single
         spread = WeightedGaussianSelection(epsilon=epsilon, delta=delta, partitions=limit)
-        if limit > _FEW or epsilon / limit < _TINY:  # its curve would be long, and is never the better one
+        if limit > _FEW or epsilon / limit < _TINY:  # its curve would be long, and it is never the better one
             return spread
         return single if single.error(0.5) <= spread.error(0.5) * _TYPICAL_SPREAD else spread
 
@@ -170,7 +169,7 @@ class KeyDiscovery:
 
 
 _FEW, _TINY = 8, Fraction(1, 10**4)
-_TYPICAL_SPREAD = 1.5  # units are usually in a few groups, where each gets less than the full weight
+_TYPICAL_SPREAD = 1.5  # units are usually in a few groups, so each group has less than the full weight
 
 Discovery: TypeAlias = LimitDiscovery | BoundDiscovery | KeyDiscovery
 
@@ -202,12 +201,12 @@ def open_ends(expr: Expr, name: str, interval: Interval, epsilon: Fraction, adja
 def resolved_range(interval: Interval, found: dict[str, Fraction]) -> Interval:
     """The range with its open ends as they were discovered; never empty.
 
-    Bounds that crossed mean that there were too few units to discover any: then the range is a short one, at a known end or at 0.
+    Bounds that cross mean that there were too few units: the range is then a short one, at a known end or at 0.
     """
     low, high = found.get("low", interval.low), found.get("high", interval.high)
     if low >= high:
         low, high = (Fraction(0), Fraction(1)) if len(found) == 2 else (low, low + 1) if "high" in found else (high - 1, high)
-    least = max(abs(low), abs(high), Fraction(1)) / 2**20  # so that floats tell its ends apart
+    least = max(abs(low), abs(high), Fraction(1)) / 2**20  # so that its ends differ as floats
     if high - low < least:
         low, high = (low, low + least) if "high" in found else (high - least, high)
     return Interval(low, high)

@@ -1,4 +1,4 @@
-"""Choose the noise: of the ways to split a budget and to add noise, the one with the least expected error."""
+"""Choose the noise and the split of the budget with the least expected error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.query.relation.expr import field_of
 from discreet.query.totals import Total
 from discreet.tables.table import Contributions
 
-_USUAL = {"rows": 1, "groups": 3, "per_group": 1}  # limits that ways are compared with, where none are known yet
+_USUAL = {"rows": 1, "groups": 3, "per_group": 1}  # assumed for open limits when candidates are compared
 
 
 def choose_noise(question: Question, limits: Contributions, epsilon: Fraction, delta: Fraction, taken: Fraction) -> Budget:
@@ -37,7 +37,7 @@ def _noises(question: Question, delta: Fraction, taken: Fraction) -> list[tuple[
 
 
 def _centrings(question: Question) -> list[bool]:
-    """Whether sums are taken from the middle of their bounds, together with the count: where bounds are known, both ways are tried."""
+    """Whether sums are centred at the middle of their bounds; both are tried where bounds are known."""
     ranges = [field_of(one.centring, question.schema).range for one in question.additive.values() if one.centring is not None]
     return [False, True] if ranges and all(interval is not None and interval.known for interval in ranges) else [False]
 
@@ -45,7 +45,7 @@ def _centrings(question: Question) -> list[bool]:
 def _way(
     question: Question, limits: Contributions, epsilon: Fraction, delta: Fraction, noise: Noise, centred: bool
 ) -> tuple[Budget, float]:
-    """One way to split what is left, and its score: the sum of squared errors, each relative to the sensitivity."""
+    """One candidate budget, and its score: the sum of squared errors, each relative to the sensitivity."""
     guess = Discovered(limits={what: _USUAL[what] for what in open_limits(question, limits)})
     bounding = bound(question.relation.one_row, limits, guess, noise, bool(question.keys))
     weights = needed(question, totals_of(question, {}, centred, bounding))

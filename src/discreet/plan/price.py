@@ -1,4 +1,4 @@
-"""The price of a plan: the losses of its discoveries, its totals and its choices together, whatever is discovered."""
+"""The price of a plan: the composed loss of its discoveries, totals and choices, whatever is discovered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discreet.loss.promise import Promised
 from discreet.plan.steps import Steps
 
 
-def price(plan: Steps) -> Loss:
+def plan_loss(plan: Steps) -> Loss:
     """What the plan costs, whatever is discovered."""
     budget, parts = plan.budget, [one.loss for one in plan.discoveries]
     if plan.question.additive:

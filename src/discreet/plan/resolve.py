@@ -29,10 +29,10 @@ ONE_FOR_CHOICES = 2**10  # coarser weights where they are counted per value, so 
 
 
 def resolve(plan: Steps, discovered: Discovered) -> Steps:
-    """The plan with all that was open filled in; its price stays what it was."""
+    """The plan with every open bound, limit and group filled in; its price does not change."""
     groups = plan.public_groups if plan.public_groups is not None else discovered.groups
     if groups is None:
-        raise Refused("the groups are not known yet: discover them first")
+        raise Refused("the groups are not known yet: run the plan's discoveries first")
     bounding = bound(plan.question.relation.one_row, plan.contributions, discovered, plan.budget.noise, keyed=bool(plan.question.keys))
     of = totals_of(plan.question, ranges_of(plan, discovered), plan.budget.centred, bounding)
     weights = needed(plan.question, of)
@@ -46,7 +46,7 @@ def resolve(plan: Steps, discovered: Discovered) -> Steps:
 def imagined(
     plan: Steps, limit: Callable[[LimitDiscovery], int], end: Callable[[BoundDiscovery], Fraction], groups: KeyValues | None = None
 ) -> Discovered:
-    """Discoveries as they might turn out, before anything is read: to refuse early, to forecast, and to show statements."""
+    """Hypothetical discoveries, before anything is read: to refuse early, to forecast, and to show statements."""
     placeholder = (tuple(None for _ in plan.question.keys),) if groups is None else groups
     return Discovered(
         limits={one.what: limit(one) for one in plan.discoveries if isinstance(one, LimitDiscovery)},
@@ -62,7 +62,7 @@ def ranges_of(plan: Steps, discovered: Discovered) -> dict[Expr, Interval]:
 
 
 def numeric_ranges(plan: Steps) -> dict[Expr, Interval]:
-    """What is declared about each number that is summed or ranked."""
+    """The declared range of each number that is summed or ranked."""
     ranges = {}
     for expr in plan.question.numbers:
         interval = field_of(expr, plan.question.schema).range
@@ -86,7 +86,7 @@ def _noisy(total: Total, share: Fraction, budget: Budget, bounding: Bounding, pl
     scaled = Scaled.of(total, used, plan.adjacency, cells)
     unit = total.step * 2**scaled.bits / (1 if total.form == "distinct" else used.one)
     if not Fraction(1, 10**250) < unit * scaled.l1 < 10**250:
-        raise Refused("these numbers are too large or too small to be squared or summed: scale them first")
+        raise Refused("these numbers are too large or too small to be squared or summed: rescale them, as in SUM(x / 1000)")
     if budget.noise == "laplace":
         return NoisyTotal(total, scaled, Laplace(epsilon=budget.epsilon * share, sensitivity=scaled.l1, whole=True), unit)
     sigma = calibrate.gaussian_scale(budget.epsilon, budget.delta, Fraction(1))
@@ -117,7 +117,7 @@ def _candidates(name: str, statistic: Selected, plan: Steps) -> tuple[Value, ...
 
 
 def _weights(bounding: Bounding) -> Bounding:
-    """Rows carry coarser weights; choices are pure, so what matters is ℓ₁."""
+    """Coarser weights for rows; choices are pure DP, so only ℓ₁ matters."""
     if isinstance(bounding, Single):
         return bounding
     used = evolve(bounding, one=ONE_FOR_CHOICES)
@@ -125,7 +125,7 @@ def _weights(bounding: Bounding) -> Bounding:
 
 
 def votes(bounding: Bounding, most: int | None) -> Single | Votes:
-    """How units vote: in as many groups as rows or groups of a unit are allowed, and in no more than there are."""
+    """How units vote: in as many groups as their contribution allows, and in no more than exist."""
     if isinstance(bounding, Single):
         return bounding
     if most == 0:
@@ -134,7 +134,7 @@ def votes(bounding: Bounding, most: int | None) -> Single | Votes:
 
 
 def most_groups(keys: int, groups: KeyValues | None, other: bool) -> int | None:
-    """In how many groups a unit's rows can be at most, whatever they are: 0 without keys, None where nothing is known of the groups."""
+    """The most groups that a unit's rows can be in: 0 without keys, None where the groups are unknown."""
     if not keys:
         return 0
     if other:

@@ -1,4 +1,4 @@
-"""What will happen: every step with its mechanism and price, decided before anything is read."""
+"""A plan: every step with its mechanism and price, decided before anything is read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class NoisyTotal:
 
     @property
     def is_gaussian(self) -> bool:
-        """Which noise it is."""
+        """Whether the noise is Gaussian."""
         return isinstance(self.mechanism, Gaussian)
 
     @property
@@ -79,16 +79,16 @@ class Budget:
 @final
 @frozen
 class Steps:
-    """A question with everything decided: what is discovered first, how contributions are bounded, each mechanism, the loss.
+    """A question with all decisions: what is discovered first, how contributions are bounded, each mechanism, the loss.
 
-    Until what is open is discovered, totals and choices wait for it; their prices do not.
+    Totals and choices stay empty until all discoveries are made; their prices are fixed before.
     """
 
     question: Question
     epsilon: Fraction
     delta: Fraction
     adjacency: Adjacency
-    policy: str  # the digest of all that was declared
+    policy: str  # the digest of the declared policy
     version: str
     protected: str
     contributions: Contributions
@@ -115,6 +115,6 @@ class Steps:
         return next((one for one in self.discoveries if isinstance(one, KeyDiscovery) and one.statistic is None), None)
 
     def shown(self, size: int) -> float:
-        """The probability that a group of so many units, each in no other group, is shown; 1 where the groups are public."""
+        """The probability that a group of `size` units, each in no other group, is shown; 1 where the groups are public."""
         finder = self.key_discovery
         return 1.0 if finder is None else finder.mechanism.chance(size)

@@ -1,1 +1,1 @@
-"""What is asked: relations, statistics, questions; read from SQL or built in Python."""
+"""Questions: relations and statistics, parsed from SQL or built in Python."""

@@ -1,4 +1,4 @@
-"""Questions and plans as plain values, the same for equal ones; their digest names a question."""
+"""Canonical plain form of questions and plans; its digest identifies a question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.tables.table import Table
 def plain(value: Any) -> Any:
     """Frozen nodes as JSON: a node is its kind and its fields, a fraction is text."""
     if isinstance(value, Table):
-        # what is declared about it has a digest of its own; only bounds may differ from that (see bias.py)
+        # the declared policy has its own digest; only bounds may differ from it (see plan/bias.py)
         return {"is": "Table", "name": value.name, "bounds": [plain(column.bounds) for column in value.columns]}
     if attrs.has(type(value)):
         fields = {a.name: plain(getattr(value, a.name)) for a in attrs.fields(type(value)) if a.eq}
@@ -31,16 +31,16 @@ def plain(value: Any) -> Any:
             return {"is": "number", "value": str(value)}
         case None | bool() | int() | str():
             return value
-        case datetime.date():  # and moments
+        case datetime.date():  # and timestamps
             return {"is": type(value).__name__, "value": value.isoformat()}
     raise TypeError(type(value).__name__)
 
 
-def digest(value: Any) -> str:
+def question_digest(value: Any) -> str:
     """The SHA-256 of a value's plain form."""
     return fingerprint(plain(value))
 
 
 def fingerprint(value: Any) -> str:
-    """The SHA-256 of what is plain already, such as a question read back from a receipt."""
+    """The SHA-256 of a plain value, such as a question read back from a receipt."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=True).encode()).hexdigest()

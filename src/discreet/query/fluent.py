@@ -1,6 +1,6 @@
-"""Ask in Python: a chain of steps that builds the same question as SQL does.
+"""Build a question in Python: a chain of steps, equivalent to SQL.
 
-Strings are SQL expressions, read by the same reader and refused by the same rules.
+Strings are SQL expressions, parsed by the same reader and refused by the same rules.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Named = tuple[str | None, str]
 NOT_COPIED = (
-    "a question belongs to its session and cannot be copied or pickled: send its text, and ask it with db.sql(...) of a session there"
+    "a query is attached to its session and cannot be copied or pickled: send its SQL text, and call db.sql(...) on a session there"
 )
-_LONGEST = 300  # characters of a chain that are shown
+_LONGEST = 300  # characters of a chain in its repr
 
 
 def _pieces() -> ModuleType:
@@ -92,19 +92,19 @@ class QueryBuilder(Generic[T]):
     ) -> QueryBuilder[T]:
         """Join another table on equal columns; two private ones on the column that names the unit.
 
-        A column of the other table whose name is taken here is called name_2.
+        A column of the other table whose name already exists is called name_2.
         """
         if not isinstance(other, QueryBuilder) or other.keys or other.statistics:
-            raise Invalid("join takes another table, before it is grouped or counted")
+            raise Invalid("join takes a table before group_by and statistics, as in visits.join(db.table('people'), on='id')")
         if how not in ("inner", "left"):
             raise Invalid('how must be "inner" or "left"')
         joined = self._rows(_pieces().join(self.relation, other.relation, _pairs(on), how))
         return joined._with(_step("join", other, on=on, **({} if how == "inner" else {"how": how})))
 
     def stack(self, other: QueryBuilder[Any]) -> QueryBuilder[T]:
-        """Put the rows of another table with the same columns below (UNION ALL)."""
+        """Append the rows of another table with the same columns (UNION ALL)."""
         if not isinstance(other, QueryBuilder) or other.keys or other.statistics:
-            raise Invalid("stack takes another table, before it is grouped or counted")
+            raise Invalid("stack takes a table before group_by and statistics, as in a.stack(db.table('b'))")
         return self._rows(_pieces().stack(self.relation, other.relation))._with(_step("stack", other))
 
     def per_unit(self, *keys: str | Iterable[str], **aggregates: str) -> QueryBuilder[T]:
@@ -122,14 +122,14 @@ class QueryBuilder(Generic[T]):
     # ── groups and statistics ────────────────────────────────────────────────────────────────────────────────────────
 
     def group_by(self, *keys: str | Iterable[str], **named: str) -> QueryBuilder[T]:
-        """Ask of each group; keys are columns, or expressions with a name."""
+        """Group by keys: columns, or expressions with a name."""
         return self._with(_step("group_by", *keys, **named), keys=(*self.keys, *_named(keys, named)))
 
     def __getattr__(self, name: str) -> Callable[..., QueryBuilder[T]]:
         """The statistics, by the names that their classes give them in Python: count, sum, mean, median, corr, …"""
         found = registry.by_method(name)
         if found is None:
-            if name.startswith("_"):  # asked for by Python itself, as copying does
+            if name.startswith("_"):  # looked up by Python itself, as in copying
                 raise AttributeError(name)
             raise AttributeError(f"a query has no {name[:40]!r}; {suggest_and_list(name, registry.methods())}")
         return _method(self, name, *found)
@@ -138,7 +138,7 @@ class QueryBuilder(Generic[T]):
         return [*dir(type(self)), *registry.methods()]
 
     def agg(self, *expressions: str | Iterable[str], **named: str) -> QueryBuilder[T]:
-        """Anything computed from aggregates, as in agg(ratio="SUM(a) / SUM(b)")."""
+        """Add expressions over aggregates, as in agg(ratio="SUM(a) / SUM(b)")."""
         asked = self
         for name, text in _named(expressions, named):
             step = _step("agg", text) if name is None else _step("agg", **{name: text})
@@ -150,25 +150,25 @@ class QueryBuilder(Generic[T]):
             raise Invalid("name must be text, as in name='mean_cost'")
         return self._with(step, statistics=(*self.statistics, called))
 
-    # ── afterwards ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── post-processing ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def having(self, condition: str) -> QueryBuilder[T]:
-        """Show the groups whose answers meet a condition."""
+        """Keep the groups whose released values meet a condition."""
         return self._with(_step("having", condition), filters=(*self.filters, _text(condition)))
 
     def order_by(self, *expressions: str | Iterable[str], descending: bool = False) -> QueryBuilder[T]:
-        """Sort by answers, keys or expressions of them; what is NULL comes last."""
+        """Sort by statistics, keys or expressions of them; NULL comes last."""
         if not isinstance(descending, bool):
             raise Invalid("descending must be True or False")
         ordered = (*self.ordered, *((text, descending) for _, text in _named(expressions, {})))
         return self._with(_step("order_by", *expressions, **({"descending": True} if descending else {})), ordered=ordered)
 
     def limit(self, most: int) -> QueryBuilder[T]:
-        """Show so many groups at most."""
+        """Keep at most this many groups."""
         return self._with(_step("limit", most), most=exact.whole(most, "limit"))
 
     def with_contributions(self, *, rows: int | None = None, groups: int | None = None, per_group: int | None = None) -> QueryBuilder[T]:
-        """Say how much of one unit counts: `rows` in all, or `per_group` rows in each of `groups` groups."""
+        """Bound the contribution of one unit: `rows` in all, or `per_group` rows in each of `groups` groups."""
         given = {name: value for name, value in (("rows", rows), ("groups", groups), ("per_group", per_group)) if value is not None}
         return self._with(_step("with_contributions", **given), contributions=Contributions.of(given))
 
@@ -181,43 +181,43 @@ class QueryBuilder(Generic[T]):
 
     @property
     def question(self) -> Question:
-        """What is asked."""
+        """The question that the steps build."""
         if self.other and not self.keys:
-            raise Invalid("without group_by there are no other groups: leave with_other out, or group")
+            raise Invalid("with_other needs groups: add group_by(...), or leave with_other out")
         asked = (self.keys, self.statistics, self.filters, self.ordered, self.most, self.contributions)
         found: Question = _pieces().question(self.relation, *asked, self.dialect)
         return evolve(found, other=self.other)
 
     def done(self) -> T:
-        """What the owner of this chain makes of the question; on a session, a Query."""
+        """The question passed to `build`; on a session, a Query."""
         return self.build(self.question)
 
     # ── on a session ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def plan(self, *price: Any, **more: Any) -> Any:
-        """What would happen at this price, as `Query.plan`; reads and spends nothing."""
+        """Plan the query at this price, as `Query.plan`; reads and spends nothing."""
         return self._query.plan(*price, **more)
 
     def release(self, *price: Any, **more: Any) -> Any:
-        """Pay, and let the answers out, as `Query.release`."""
+        """Pay and release the answers, as `Query.release`."""
         return self._query.release(*price, **more)
 
     def dry_run(self, *price: Any, **more: Any) -> Any:
-        """Walk the whole road on made-up data, as `Query.dry_run`; free."""
+        """Run end to end on mock data, as `Query.dry_run`; free."""
         return self._query.dry_run(*price, **more)
 
     def price(self, *error: Any, **more: Any) -> Any:
-        """The least ε at which every output is as close as wished, as `Query.price`; free."""
+        """The least ε at which every output meets its target error, as `Query.price`; free."""
         return self._query.price(*error, **more)
 
     def bias(self, *price: Any, **more: Any) -> Any:
-        """Pay to learn how many units bounding and clipping touched, as `Query.bias`."""
+        """Pay to learn how many units bounding and clipping affect, as `Query.bias`."""
         return self._query.bias(*price, **more)
 
     def estimate(self, what: Callable[[Any], Any] | str, of: str | None = None, **options: Any) -> Any:
         """Pay for an estimate of any function of people's rows, or of a robust statistic of one value for each, as `Session.estimate`."""
         if self.estimator is None:
-            raise Invalid("this question hangs on no session: begin with db.table(...)")
+            raise Invalid("this query is not attached to a session: begin with db.table(...)")
         return self.estimator(self, what, of, **options)
 
     def __repr__(self) -> str:
@@ -228,7 +228,7 @@ class QueryBuilder(Generic[T]):
     def _query(self) -> Any:
         found: Any = self.done()
         if isinstance(found, Question):
-            raise Invalid("this question hangs on no session: begin with db.table(...)")
+            raise Invalid("this query is not attached to a session: begin with db.table(...)")
         return found
 
 
@@ -239,9 +239,9 @@ def table(
     dialect: str = "duckdb",
     estimator: Callable[..., Any] | None = None,
 ) -> QueryBuilder[T]:
-    """Begin with a declared table; `build` is applied to the question in the end."""
+    """Begin with a declared table; `build` is applied to the finished question."""
     if not isinstance(name, str):
-        raise Invalid("a table is named by text, as in 'visits'")
+        raise Invalid("a table name must be text, as in 'visits'")
     found = catalog.table(name)
     if found is None:
         names = (other.name for other in catalog.tables)
@@ -250,7 +250,7 @@ def table(
 
 
 def _method(builder: QueryBuilder[T], name: str, entry: registry.Entry, spelling: str) -> Callable[..., QueryBuilder[T]]:
-    """One statistic as a method of a chain, with a signature and a docstring of its own."""
+    """One statistic as a method of the builder, with its own signature and docstring."""
     kinds = registry.places(entry, spelling)
     signature = _signature(entry, kinds)
 
@@ -275,7 +275,7 @@ def _method(builder: QueryBuilder[T], name: str, entry: registry.Entry, spelling
 
 
 def _signature(entry: registry.Entry, kinds: tuple[Argument, ...]) -> Signature:
-    """What a statistic's method takes: its arguments, a name, bounds where it is of numbers, and a condition on rows."""
+    """The signature of a statistic's method: its arguments, a name, bounds for numbers, and a condition on rows."""
     exprs = sum(kind is not Argument.SHARE for kind in kinds)
     fields = ["expression"] if issubclass(entry, Spelling) else entry.field_names()
     names = ["q" if kind is Argument.SHARE else "expression" if exprs == 1 else field for kind, field in zip(kinds, fields, strict=False)]
@@ -298,7 +298,7 @@ def _as_it_is(question: Question) -> Any:
 
 def _text(expression: Any) -> str:
     if not isinstance(expression, str):
-        raise Invalid("expressions are written as text, such as 'cost > 10'")
+        raise Invalid("an expression must be text, such as 'cost > 10'")
     return expression
 
 
@@ -309,11 +309,11 @@ def _named(plain: Iterable[str | Iterable[str]], named: dict[str, str]) -> tuple
 
 
 def _pairs(on: Any) -> list[tuple[str, str]]:
-    """The columns that a join equates, the one here first."""
+    """The columns that a join equates, the left one first."""
     found = [on] if isinstance(on, str | tuple) else on
     pairs = [(one, one) if isinstance(one, str) else one for one in found] if isinstance(found, list) else []
     if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(n, str) for n in pair) for pair in pairs):
-        raise Invalid("on must be a column, a pair of columns (here, there), or a list of these")
+        raise Invalid("on must be a column, a pair of columns (left, right), or a list of these, as in on='id'")
     return [(a, b) for a, b in pairs]
 
 
@@ -322,14 +322,14 @@ def _pair(bounds: Any, expression: str | None) -> tuple[Any, Any] | None:
     if bounds is None:
         return None
     if isinstance(bounds, dict | set | frozenset):
-        raise Invalid("bounds must be a pair (lower, upper)")
+        raise Invalid("bounds must be a pair (lower, upper), as in bounds=(0, 500)")
     read_bounds(Kind.REAL, bounds, (expression or "this")[:80])
     low, high = bounds
     return low, high
 
 
 def _step(word: str, /, *arguments: Any, **named: Any) -> str:
-    """One link of the chain as it was typed, without what was left out."""
+    """One step of the chain as typed, without omitted arguments."""
     parts = [repr(argument) for argument in arguments if argument is not None]
     parts += [f"{name}={value!r}" for name, value in named.items() if value is not None]
     return f"{word}({', '.join(parts)})"

@@ -12,9 +12,9 @@ from discreet.errors import Refused
 from discreet.query.relation.field import Field, Interval
 from discreet.tables.kind import Kind
 
-SINGLE_BITS, WEIGHTED_BITS, PRODUCT_BITS = 30, 20, 28  # bits of what a row adds: alone, times a weight, as a product of several values
+SINGLE_BITS, WEIGHTED_BITS, PRODUCT_BITS = 30, 20, 28  # bits of a row's summand: alone, times a weight, as a product of several values
 _MIDDLE_BITS = PRODUCT_BITS // 2  # the middle lies on the grid of squares, so that totals and squares share it
-_FAR = Fraction(2) ** 500  # floats are neither subnormal nor near overflow as long as nothing is further out or finer
+_FAR = Fraction(2) ** 500  # between 1/this and this, floats are neither subnormal nor near overflow
 
 
 @final
@@ -28,7 +28,7 @@ class Grid:
 
     @property
     def half(self) -> Fraction:
-        """Half the width of the bounds, as the grid has it."""
+        """Half the width of the grid."""
         return self.most * self.step
 
     def is_whole(self, kind: Kind | None) -> bool:
@@ -61,7 +61,7 @@ def grid(field: Field, interval: Interval, bits: int, centred: bool) -> Grid:
     half = (interval.high - interval.low) / 2 if centred else interval.magnitude
     middle = (interval.high + interval.low) / 2 if centred else Fraction(0)
     if field.kind is not Kind.INTEGER and half * 2**60 < interval.magnitude:
-        raise Refused("these bounds are too close together for floats so far from 0: declare wider ones, or subtract their middle first")
+        raise Refused("these bounds are too close together for floats of this size: declare wider bounds, or subtract their middle first")
     coarse, step = (_power(half, each, field.kind is Kind.INTEGER) for each in (_MIDDLE_BITS, bits))
     mid = math.floor(middle / coarse) * coarse
     return Grid(mid, step, max(math.ceil((interval.high - mid) / step), math.ceil((mid - interval.low) / step), 1))

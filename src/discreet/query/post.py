@@ -1,4 +1,4 @@
-"""Post-processing: expressions over what was released, for one row of public values."""
+"""Post-processing: evaluate expressions over one row of released values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.query.relation.functions import FUNCTIONS
 
 
 def evaluate(expr: Expr, row: Mapping[str, Any]) -> Any:
-    """The value of an expression on one row of released values; NULL where it has none, as for a division by zero.
+    """The value of an expression on one row of released values; NULL where it is undefined, as in a division by zero.
 
     >>> from discreet.query.relation.expr import call
     >>> evaluate(call("divide", Column("a"), Literal(2)), {"a": 3})
@@ -37,7 +37,7 @@ def evaluate(expr: Expr, row: Mapping[str, Any]) -> Any:
 
 
 def _tame(value: Any) -> Any:
-    """NULL for what no reader could use: infinities, NaN, and whole numbers beyond all floats."""
+    """NULL for infinities, NaN, and integers beyond the range of floats."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return None if isinstance(value, int) and abs(value) > 10**300 else value
@@ -48,7 +48,7 @@ _STEPS = {"round", "floor", "ceil", "truncate"}
 
 
 def smooth(expr: Expr) -> Expr | None:
-    """The expression without rounding, where an error can be followed through it; None where it jumps, as CASE and comparisons do."""
+    """The expression without rounding, where errors propagate through it; None where it is discontinuous, as CASE and comparisons are."""
     match expr:
         case Column() | Literal():
             return expr
@@ -64,7 +64,7 @@ def smooth(expr: Expr) -> Expr | None:
 
 
 def check(expr: Expr, known: set[str]) -> None:
-    """Refuse what cannot be computed on released values."""
+    """Refuse an expression that cannot be computed from released values."""
     match expr:
         case Column(name):
             if name not in known:

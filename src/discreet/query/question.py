@@ -1,4 +1,4 @@
-"""What was asked: a relation, the groups, the statistics, and what is done with them afterwards."""
+"""A question: a relation, its groups, its statistics, and their post-processing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_RELATIONS = 100
 @final
 @frozen
 class Question:
-    """What was asked, as frozen nodes; how it was spelled is forgotten, so that equal questions are equal values.
+    """A question as frozen nodes, independent of its spelling, so that equal questions are equal values.
 
     `outputs`, `having`, `order` and `limit` work on released values alone: expressions over the names of keys and statistics.
     """
@@ -36,13 +36,15 @@ class Question:
     contributions: Contributions = Contributions()
     epsilon: Fraction | None = None
     delta: Fraction | None = None
-    other: bool = False  # one more group for all that is not shown
-    notes: tuple[str, ...] = field(default=(), eq=False)  # what the reader wants said, e.g. that MAX is a quantile
+    other: bool = False  # one more group for all rows whose group is not shown
+    notes: tuple[str, ...] = field(default=(), eq=False)  # remarks of the SQL reader, e.g. that MAX is a quantile
 
     def __attrs_post_init__(self) -> None:
         check_private(self.relation)
         if size(self.relation) > MOST_RELATIONS:
-            raise Refused(f"this reads, joins and stacks more than {MOST_RELATIONS} relations, counted with repeats: ask for less at once")
+            raise Refused(
+                f"this question has more than {MOST_RELATIONS} relations, repeated ones included: split it into several questions"
+            )
         if not self.statistics:
             raise Refused("ask for a statistic, such as COUNT(*), SUM(x) or AVG(x): single rows are never shown")
         for _, expr in self.keys:
@@ -54,9 +56,9 @@ class Question:
         if key.unit:
             raise Refused("groups of single units are never shown: group by the unit in a subquery and aggregate again")
         if key.kind is None:
-            raise Refused("NULL makes no groups: group by a column")
+            raise Refused("NULL cannot be a group key: group by a column")
         if key.kind is Kind.REAL:
-            raise Refused("real numbers make no groups: use WIDTH_BUCKET(x, low, high, buckets) or FLOOR(x)")
+            raise Refused("real numbers cannot be group keys: use WIDTH_BUCKET(x, low, high, buckets) or FLOOR(x)")
 
     def _check_statistic(self, statistic: Statistic) -> None:
         for expr, argument in zip(statistic.exprs, statistic.arguments, strict=False):

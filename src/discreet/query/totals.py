@@ -1,4 +1,4 @@
-"""The totals behind statistics: which whole number each row adds, and on which grid."""
+"""Totals: the whole number that each row adds, and its grid."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ Cells: TypeAlias = Mapping[Total, Floats]  # each total of every group, in its o
 @final
 @frozen
 class Totals:
-    """The totals that statistics may ask for, each on the grid that suits the question: the same request always gives the same total."""
+    """The totals that statistics may ask for, each on the grid of the question: the same request always gives the same total."""
 
     schema: Schema
     ranges: Mapping[Expr, Interval]  # of numbers that are summed or ranked, as declared or discovered
     weighted: bool  # whether rows carry weights
-    centred: bool  # whether sums are taken from the middle of their bounds
+    centred: bool  # whether sums are centred at the middle of their bounds
     one_row: bool  # whether each unit has one row at most
     declared_size: int | None = None  # the number of rows, where it is public
 

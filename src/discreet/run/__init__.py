@@ -1,1 +1,1 @@
-"""Run a plan: write its SQL, execute it on an engine, turn noisy totals into the rows that are shown."""
+"""Run a plan: write its SQL, execute it on an engine, turn noisy totals into output rows."""

@@ -1,4 +1,4 @@
-"""Run discoveries: what each asks of the engine, and what its mechanism makes of the answer."""
+"""Run discoveries: the statement of each, and the mechanism applied to its result."""
 
 from __future__ import annotations
 
@@ -39,66 +39,66 @@ from discreet.run.write import write_capped, write_per_unit
 from discreet.tables.kind import Kind
 
 
-def discover(discovery: Discovery, plan: Steps, so_far: Discovered, engine: Engine) -> Discovered:
-    """What is known after one more discovery."""
-    statement = discovery_statement(discovery, plan, so_far, engine.dialect)
+def discover(discovery: Discovery, plan: Steps, discovered: Discovered, engine: Engine) -> Discovered:
+    """Run one discovery, and add its outcome to the known ones."""
+    statement = discovery_statement(discovery, plan, discovered, engine.dialect)
     match discovery:
         case LimitDiscovery(what):
             outcomes = discovery.mechanism.release(
                 engine.run(statement.text, statement.given).map(partial(_beyond, places=len(LIMITS), outwards=1))
             )
-            return evolve(so_far, limits={**so_far.limits, what: discovery.read(outcomes)})
+            return evolve(discovered, limits={**discovered.limits, what: discovery.read(outcomes)})
         case BoundDiscovery(expr, _, end):
             outwards = 1 if end == "high" else -1
             outcomes = discovery.mechanism.release(
                 engine.run(statement.text, statement.given).map(partial(_beyond, places=PLACES, outwards=outwards))
             )
-            return evolve(so_far, bounds={**so_far.bounds, (expr, end): discovery.read(outcomes)})
+            return evolve(discovered, bounds={**discovered.bounds, (expr, end): discovery.read(outcomes)})
         case KeyDiscovery():
-            return _keys(_limited(discovery, plan, so_far), plan, so_far, statement, engine)
+            return _keys(_limited(discovery, plan, discovered), plan, discovered, statement, engine)
         case _:
             assert_never(discovery)
 
 
-def _keys(discovery: KeyDiscovery, plan: Steps, so_far: Discovered, statement: Statement, engine: Engine) -> Discovered:
-    source, mechanism = _source(discovery, plan, so_far, engine.dialect), discovery.mechanism
+def _keys(discovery: KeyDiscovery, plan: Steps, discovered: Discovered, statement: Statement, engine: Engine) -> Discovered:
+    source, mechanism = _source(discovery, plan, discovered, engine.dialect), discovery.mechanism
     kinds = [field_of(expr, plan.question.schema).kind for _, expr in source.keys]
     shown: list[tuple[Any, ...]] = []
-    for batch in engine.stream(statement.text, statement.given):  # groups are decided one by one, so all need not be there at once
+    for batch in engine.stream(statement.text, statement.given):  # groups are decided one by one, so they need not be in memory at once
         shown += mechanism.release(batch.map(partial(_sized, names=source.key_names)))
     labels = [tuple(received(value, kind) for value, kind in zip(label, kinds, strict=True)) for label in shown]
     labels.sort(key=lambda label: tuple(map(in_order, label)))
     if discovery.statistic is None:
-        return evolve(so_far, groups=tuple(labels))
+        return evolve(discovered, groups=tuple(labels))
     candidates = tuple(label[0] for label in labels if label[0] is not None)
-    return evolve(so_far, candidates={**so_far.candidates, discovery.statistic: candidates})
+    return evolve(discovered, candidates={**discovered.candidates, discovery.statistic: candidates})
 
 
 def _sized(columns: Columns, names: list[str]) -> tuple[Keys, NDArray[np.int64]]:
     return Keys(tuple(columns[name] for name in names)), columns["s0"].astype(np.int64)
 
 
-def _limited(discovery: KeyDiscovery, plan: Steps, so_far: Discovered) -> KeyDiscovery:
-    """With the limit that was discovered before it."""
+def _limited(discovery: KeyDiscovery, plan: Steps, discovered: Discovered) -> KeyDiscovery:
+    """The discovery with the limit that an earlier discovery gave."""
     if discovery.limit is not None:
         return discovery
-    known = bound(plan.question.relation.one_row, plan.contributions, so_far, plan.budget.noise, keyed=bool(plan.question.keys))
-    return evolve(discovery, limit=known.groups if discovery.statistic is None else known.values)
+    bounding = bound(plan.question.relation.one_row, plan.contributions, discovered, plan.budget.noise, keyed=bool(plan.question.keys))
+    return evolve(discovery, limit=bounding.groups if discovery.statistic is None else bounding.values)
 
 
-def _source(discovery: Discovery, plan: Steps, so_far: Discovered, dialect: Dialect) -> Source:
-    """The rows that a discovery looks at: all of them where there is a group for what is not shown."""
+def _source(discovery: Discovery, plan: Steps, discovered: Discovered, dialect: Dialect) -> Source:
+    """The rows that a discovery reads: all of them where one group collects the rest."""
     question = plan.question
     if isinstance(discovery, KeyDiscovery) and discovery.statistic is not None:
         expr = dict(question.statistics)[discovery.statistic].candidates
         assert expr is not None
         return Source(question.relation, ((discovery.statistic, expr),), None, dialect)
-    groups = plan.public_groups if plan.public_groups is not None else so_far.groups
+    groups = plan.public_groups if plan.public_groups is not None else discovered.groups
     return Source(question.relation, question.keys, None if question.other else groups, dialect)
 
 
 def _beyond(columns: Columns, places: int, outwards: int) -> list[int]:
-    """Minus how many units lie beyond each candidate, from the inside out, from how many are at each."""
+    """Minus the number of units beyond each candidate, from the inside out, from the number at each candidate."""
     at = np.zeros(places, np.int64)
     np.add.at(at, np.clip(columns["v"].astype(np.int64), 0, places - 1), np.maximum(columns["w"].astype(np.int64), 0))
     upto = np.cumsum(at[::outwards])
@@ -108,9 +108,9 @@ def _beyond(columns: Columns, places: int, outwards: int) -> list[int]:
 # ── SQL ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def discovery_statement(discovery: Discovery, plan: Steps, so_far: Discovered, dialect: Dialect) -> Statement:
-    """What a discovery asks of the engine."""
-    source = _source(discovery, plan, so_far, dialect)
+def discovery_statement(discovery: Discovery, plan: Steps, discovered: Discovered, dialect: Dialect) -> Statement:
+    """The statement that a discovery runs."""
+    source = _source(discovery, plan, discovered, dialect)
     match discovery:
         case LimitDiscovery(what):
             return _limit_statement(what, source)
@@ -118,7 +118,7 @@ def discovery_statement(discovery: Discovery, plan: Steps, so_far: Discovered, d
             word = "MAX" if discovery.end == "high" else "MIN"
             return write_per_unit(source, f"{word}(x)", discovery.expr, f"{log_place('__e0', dialect)} + {TOP}")
         case KeyDiscovery():
-            limited = _limited(discovery, plan, so_far)
+            limited = _limited(discovery, plan, discovered)
             mechanism = limited.mechanism
             root = mechanism.unit if isinstance(mechanism, WeightedGaussianSelection) else None
             return write_capped(source, None, limited.limit or 1, discovery.salt, root)
@@ -127,7 +127,7 @@ def discovery_statement(discovery: Discovery, plan: Steps, so_far: Discovered, d
 
 
 def _limit_statement(what: str, source: Source) -> Statement:
-    """How many units have each limit as their least; one number for each unit."""
+    """The number of units by the least limit that holds each; every unit is counted once."""
     match what:
         case "rows":
             value = "COUNT(*)"
@@ -143,7 +143,7 @@ def log_place(text: str, dialect: Dialect) -> str:
     """The position of a number on the log grid: 0 for numbers near 0, then a step for each half of a doubling, with its sign."""
     real, near = f"CAST({text} AS {dialect.type_name(Kind.REAL)})", dialect.real(Fraction(2) ** LOWEST)
     far = dialect.real(Fraction(2) ** (HIGHEST + 1))
-    # whatever the number is, and whatever branch is computed: its logarithm is defined, and a whole number of steps
+    # for every number and in every branch that the engine evaluates, the logarithm is defined and the step fits an integer
     size = f"LEAST(CASE WHEN ABS({real}) > {near} THEN ABS({real}) ELSE {near} END, {far})"
     steps = f"{dialect.floor(f'LN({size}) * {OCTAVE / math.log(2)!r} + 1e-9')} + {1 - OCTAVE * LOWEST}"
     whole = f"CAST({steps} AS {dialect.type_name(Kind.INTEGER)})"

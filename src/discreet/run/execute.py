@@ -1,6 +1,6 @@
 """Run a plan on an engine: discover what is open, resolve, then release every total and every choice.
 
-Private columns are only ever arranged (`Private.map`) and handed to mechanisms; what comes back is public. The number, order and text of
+Private columns are only arranged (`Private.map`) and passed to mechanisms, whose outputs are public. The number, order and text of
 the engine's statements depend on the plan and on what was discovered, not on the data.
 """
 
@@ -43,8 +43,8 @@ OTHER = "(other)"
 
 @final
 @frozen(eq=False)
-class Answers:
-    """What came out, public: the resolved plan, and for each group (and last the others, if asked for) totals and choices."""
+class PlanResults:
+    """The public results: the resolved plan, and for each group (the "other" group last) totals and choices."""
 
     plan: Steps
     groups: KeyValues
@@ -52,14 +52,14 @@ class Answers:
     choices: Mapping[str, Sequence[Any]]
 
 
-def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) -> Answers:
-    """Release everything the plan says."""
+def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) -> PlanResults:
+    """Run every step of the plan."""
     plan = _resolved(plan, engine, progress)
     assert plan.groups is not None
     positions = Positions.of(Source.of(plan, engine.dialect).cells or ())
     totals: dict[Total, NDArray[Any]] = {}
     if positions.size:
-        for noisy, statement in statements(plan, engine.dialect):
+        for noisy, statement in total_statements(plan, engine.dialect):
             progress("counting")
             cells = np.zeros((len(noisy), positions.size), np.int64)
             for batch in engine.stream(statement.text, statement.given):
@@ -68,7 +68,7 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
                 totals[one.total] = np.asarray(one.mechanism.release(Private(cells[place])))
     choices = {choice.name: _chosen(choice, plan, engine, positions) for choice in plan.choices}
     groups = (*plan.groups, tuple(OTHER for _ in plan.question.keys)) if plan.question.other else plan.groups
-    return Answers(plan, groups, totals, choices)
+    return PlanResults(plan, groups, totals, choices)
 
 
 def _resolved(plan: Steps, engine: Engine, progress: Progress) -> Steps:
@@ -81,7 +81,7 @@ def _resolved(plan: Steps, engine: Engine, progress: Progress) -> Steps:
     return resolve(plan, discovered)
 
 
-def statements(plan: Steps, dialect: Dialect) -> list[tuple[list[NoisyTotal], Statement]]:
+def total_statements(plan: Steps, dialect: Dialect) -> list[tuple[list[NoisyTotal], Statement]]:
     """The totals, grouped by the statement that counts them."""
     assert plan.bounding is not None
     source = Source.of(plan, dialect)

@@ -1,8 +1,8 @@
 """Half-widths of intervals, computed from public numbers alone, for all groups at once.
 
 A statistic is a function of independent noisy totals. Near its value it is nearly linear, so its error is Σ gᵢZᵢ with gᵢ its slope in
-total i, and the law of that sum is known: a half-width is its exact quantile. Where noise may move a statistic far along a curve (ratios
-of variances, say), the quantile is taken over the noise's own law instead, at fixed points. The same functions forecast and report.
+total i, and the law of that sum is known: a half-width is its exact quantile. Where a statistic is not nearly linear within the
+noise (as a ratio of variances), the quantile is taken over the noise's own law instead, at fixed points. Forecasts and releases share it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _POINTS, _MOST_POINTS = 512, 20_000  # at which curved statistics are evaluated
 def half_widths(
     output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal], confidence: float, curved: bool = False
 ) -> Floats:
-    """How far an output may be off in every group, with this confidence; not finite where nothing can be said."""
+    """The half-width of an output's interval in every group, at this confidence; not finite where it is unbounded."""
     with np.errstate(all="ignore"):
         return _along_the_curve(output, cells, totals, confidence) if curved else _by_slopes(output, cells, totals, confidence)
 
@@ -33,10 +33,10 @@ def half_widths(
 def _by_slopes(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal], confidence: float) -> Floats:
     moving = []
     for noisy in totals:
-        step = np.maximum(noisy.scale * _STEP, np.abs(cells[noisy.total]) * 1e-5)  # so far that floats see it
+        step = np.maximum(noisy.scale * _STEP, np.abs(cells[noisy.total]) * 1e-5)  # large enough to change the float
         ahead, behind = (output({**cells, noisy.total: cells[noisy.total] + sign * step}) for sign in (1, -1))
         slopes = np.abs(ahead - behind) / (2 * step)
-        slopes = np.where(np.abs(slopes - 1) < 1e-6, 1.0, slopes)  # so that a count's ends are whole
+        slopes = np.where(np.abs(slopes - 1) < 1e-6, 1.0, slopes)  # so that a count's interval has whole ends
         if np.any(slopes > 0):
             moving.append((slopes, noisy))
     if not moving:
@@ -54,10 +54,10 @@ def _by_slopes(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence
 
 
 def _along_the_curve(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal], confidence: float) -> Floats:
-    """The quantile of |f(T − Z) − f(T)|, for the noisy totals T and noise Z: where the truth may lie, given what was released.
+    """The quantile of |f(T − Z) − f(T)|, for the noisy totals T and noise Z: the distance to the true value, given the released one.
 
-    Noise is symmetric, so the totals without noise are T − Z. Points at which the statistic is undefined count as infinitely far. The
-    points are fixed, so nothing random is shown.
+    Noise is symmetric, so the totals without noise are T − Z. Points at which the statistic is undefined have infinite distance. The
+    points are fixed, so the result is deterministic.
     """
     centre = output(cells)
     points = _points(
@@ -89,7 +89,7 @@ def laplace_sum_quantile(scales: Floats, confidence: float) -> Floats:
     """The t with P[|Σ Zⱼ| ≤ t] = confidence, for independent Laplace noise; one row of scales for each Zⱼ.
 
     The characteristic function Π 1/(1 + bⱼ²t²) falls into partial fractions, so P[|Σ Zⱼ| > t] = Σ Aⱼ e^(−t/bⱼ) with
-    Aⱼ = Π_{k≠j} bⱼ²/(bⱼ² − b_k²). Scales that are nearly equal are moved apart by 0.2 %, which moves t by no more than that.
+    Aⱼ = Π_{k≠j} bⱼ²/(bⱼ² − b_k²). Scales that are nearly equal are separated by 0.2 %, which changes t by no more than that.
 
     >>> laplace_sum_quantile(np.array([[1.0, 2.0], [1.0, 0.0]]), 0.95).round(2)
     array([4.12, 5.99])

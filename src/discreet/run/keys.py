@@ -1,4 +1,4 @@
-"""Keys on their way to and from the engine, and the place of each group in what is released."""
+"""Convert keys to and from the engine's form, and locate each group in the release."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from discreet.tables.kind import Kind, Value
 
 
 def received(value: Any, kind: Kind | None) -> Value | None:
-    """A key as it left the engine, as a value of its kind; a date beyond our calendar stays text."""
+    """A key from the engine as a value of its kind; a date outside Python's calendar stays text."""
     if value is None:
         return None
     try:
@@ -30,7 +30,7 @@ def received(value: Any, kind: Kind | None) -> Value | None:
 
 
 def sent(value: Value | None) -> Any:
-    """A public key in the form in which the engine gives keys: parts of seconds without trailing zeros."""
+    """A public key in the engine's form: fractions of seconds without trailing zeros."""
     if isinstance(value, datetime.datetime):
         text = value.isoformat(sep=" ")
         return text.rstrip("0") if value.microsecond else text
@@ -40,7 +40,7 @@ def sent(value: Value | None) -> Any:
 @final
 @frozen(eq=False)
 class Positions:
-    """The place of each public group in what is released; rows of other groups are left out."""
+    """The index of each public group in the release; rows of other groups are left out."""
 
     place: Mapping[tuple[Any, ...], int]
     keys: int

@@ -1,4 +1,4 @@
-"""What is shown: columns of released values with their errors, after HAVING, ORDER BY and LIMIT."""
+"""Output columns: released values with their errors, after HAVING, ORDER BY and LIMIT."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.query.post import evaluate, in_order, smooth
 from discreet.query.relation.expr import Column, Expr, columns_of
 from discreet.query.statistics.statistic import Additive, Drawn
 from discreet.query.totals import Cells, Floats, Total, Totals
-from discreet.run.execute import Answers
+from discreet.run.execute import PlanResults
 from discreet.run.intervals import half_widths
 
 Values = list[Any]
@@ -22,9 +22,10 @@ Values = list[Any]
 
 @final
 @frozen(eq=False, slots=False)
-class Shown:
-    """One column: its values; the raw noisy ones where they differ; the half-widths of its intervals, one for all where they are equal; and
-    where it must lie; and how it is drawn. Intervals are made when they are asked for.
+class OutputColumn:
+    """One output column: values, raw noisy values where they differ, half-widths (one where all are equal), limits, how it is drawn.
+
+    Intervals are computed on demand.
     """
 
     name: str
@@ -53,7 +54,7 @@ class Shown:
         least, most = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
         return [None if c is None or w is None else min(max(c + sign * w, least), most) for c, w in zip(centres, widths, strict=True)]
 
-    def taken(self, rows: Sequence[int]) -> Shown:
+    def taken(self, rows: Sequence[int]) -> OutputColumn:
         """Some of the rows, in this order."""
         raw = None if self.raw is None else [self.raw[i] for i in rows]
         widths = [self.widths[i] for i in rows] if isinstance(self.widths, list) else self.widths
@@ -61,24 +62,24 @@ class Shown:
 
 
 def _finite(values: Floats) -> Values:
-    """Plain floats, and None for what is none."""
+    """Plain floats, and None for what is not finite."""
     listed = list(values.tolist())
     return listed if np.isfinite(values).all() else [value if math.isfinite(value) else None for value in listed]
 
 
-def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: float = -math.inf, most: float = math.inf) -> Shown:
-    """A column with intervals, written as briefly as it can be."""
+def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: float = -math.inf, most: float = math.inf) -> OutputColumn:
+    """A column with intervals, in its most compact form."""
     if math.isfinite(most - least):
-        widths = np.where(np.isinf(widths), most - least, widths)  # it may lie anywhere between its limits
+        widths = np.where(np.isinf(widths), most - least, widths)  # it may be anywhere between its limits
     listed: float | Values = _finite(widths)
     if len(widths) and np.isfinite(widths[0]) and (widths == widths[0]).all():
         listed = float(widths[0])
     low, high = (None if math.isinf(end) else end for end in (least, most))
-    return Shown(name, values, None if raw == values else raw, listed, low, high)
+    return OutputColumn(name, values, None if raw == values else raw, listed, low, high)
 
 
-def outcome(answers: Answers, confidence: float) -> list[Shown]:
-    """All output columns, in the order and number of rows that were asked for."""
+def outcome(answers: PlanResults, confidence: float) -> list[OutputColumn]:
+    """All output columns, with rows filtered, ordered and limited as the question asks."""
     plan = answers.plan
     cells: Cells = {one.total: answers.totals[one.total] * float(one.unit) for one in plan.totals if one.total in answers.totals}
     count = len(answers.groups)
@@ -90,21 +91,21 @@ def outcome(answers: Answers, confidence: float) -> list[Shown]:
     return shown if rows is None else [column.taken(rows) for column in shown]
 
 
-def _released(answers: Answers, cells: Cells, clipped: bool) -> dict[str, Values]:
+def _released(answers: PlanResults, cells: Cells, clipped: bool) -> dict[str, Values]:
     """Keys and statistics by name."""
     table: dict[str, Values] = {}
     for place, (name, _) in enumerate(answers.plan.question.keys):
         table[name] = [group[place] for group in answers.groups]
     for name, statistic in answers.plan.question.additive.items():
-        of = totals_of(answers.plan)
+        of = resolved_totals(answers.plan)
         table[name] = as_asked(statistic, _value(statistic, of, cells, clipped), answers.plan)
     for name in answers.plan.question.selected:
         table[name] = list(answers.choices[name])
     return table
 
 
-def totals_of(plan: Steps) -> Totals:
-    """What the statistics of a resolved plan are computed from."""
+def resolved_totals(plan: Steps) -> Totals:
+    """The totals that the statistics of a resolved plan are computed from."""
     assert plan.of is not None
     return plan.of
 
@@ -115,25 +116,25 @@ def _value(statistic: Additive, of: Totals, cells: Cells, clipped: bool) -> Floa
 
 
 def as_asked(statistic: Additive, values: Floats, plan: Steps) -> Values:
-    """Counts that were not weighted are whole."""
-    counted = statistic.counted(totals_of(plan))
+    """Values as plain Python numbers; unweighted counts are integers."""
+    counted = statistic.counted(resolved_totals(plan))
     if counted is None:
         return _finite(values)
     whole = all(one.unit == 1 for one in plan.totals if one.total == counted)
     return list((values.astype(np.int64) if whole else values).tolist())
 
 
-def _column(name: str, expr: Expr, answers: Answers, cells: Cells, table: dict[str, Values], confidence: float) -> Shown:
-    plan, of = answers.plan, totals_of(answers.plan)
+def _column(name: str, expr: Expr, answers: PlanResults, cells: Cells, table: dict[str, Values], confidence: float) -> OutputColumn:
+    plan, of = answers.plan, resolved_totals(answers.plan)
     used = columns_of(expr)
     if isinstance(expr, Column):
         values = table[expr.name]
     else:
         values = [evaluate(expr, dict(zip(table, row, strict=True))) for row in zip(*table.values(), strict=True)]
     if isinstance(expr, Column) and expr.name in plan.question.selected:
-        return Shown(name, values, drawn=plan.question.selected[expr.name].drawn)
+        return OutputColumn(name, values, drawn=plan.question.selected[expr.name].drawn)
     if not used & set(plan.question.additive) or used & set(plan.question.selected):
-        return Shown(name, values)
+        return OutputColumn(name, values)
     if isinstance(expr, Column):
         statistic = plan.question.additive[expr.name]
         totals = behind([statistic], plan)
@@ -145,17 +146,19 @@ def _column(name: str, expr: Expr, answers: Answers, cells: Cells, table: dict[s
 
 def behind(statistics: Sequence[Additive], plan: Steps) -> list[NoisyTotal]:
     """The noisy totals that statistics are computed from."""
-    of = totals_of(plan)
+    of = resolved_totals(plan)
     needed: set[Total] = {total for statistic in statistics for total in statistic.needs(of)}
     return [one for one in plan.totals if one.total in needed]
 
 
-def _computed(name: str, expr: Expr, values: Values, answers: Answers, cells: Cells, table: dict[str, Values], confidence: float) -> Shown:
-    """A computed column: its error is followed through the expression, where that is smooth."""
+def _computed(
+    name: str, expr: Expr, values: Values, answers: PlanResults, cells: Cells, table: dict[str, Values], confidence: float
+) -> OutputColumn:
+    """A computed column: its error is propagated through the expression where that is smooth."""
     expr_without_steps = smooth(expr)
     if expr_without_steps is None:
-        return Shown(name, values)
-    expr, plan, of = expr_without_steps, answers.plan, totals_of(answers.plan)
+        return OutputColumn(name, values)
+    expr, plan, of = expr_without_steps, answers.plan, resolved_totals(answers.plan)
     statistics = {name: one for name, one in plan.question.additive.items() if name in columns_of(expr)}
     others = {key: column for key, column in table.items() if key not in statistics}
 
@@ -168,7 +171,7 @@ def _computed(name: str, expr: Expr, values: Values, answers: Answers, cells: Ce
     with np.errstate(all="ignore"):
         raw = output(cells)
     if np.isnan(raw).all():
-        return Shown(name, values)
+        return OutputColumn(name, values)
     curved = any(one.curved for one in statistics.values())
     widths = half_widths(output, cells, behind(list(statistics.values()), plan), confidence, curved)
     return _bounded(name, values, _finite(raw), widths)
@@ -179,7 +182,7 @@ def _number(value: Any) -> float:
 
 
 def _kept(plan: Steps, table: dict[str, Values], shown: Sequence[Values], count: int) -> list[int] | None:
-    """Which rows remain, in which order; None if all do as they are."""
+    """The rows to keep, in their order; None if all stay as they are."""
     question = plan.question
     if question.having is None and not question.order and question.limit is None:
         return None

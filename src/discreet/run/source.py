@@ -16,8 +16,8 @@ from discreet.query.relation.node import Named, Relation
 from discreet.query.relation.write import UNIT, write_expr, write_relation
 from discreet.tables.kind import Kind, Value
 
-LISTED = 1000  # so many values are written into a statement; more go with it as a table
-_SENT = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)  # kinds that can go as a table
+LISTED = 1000  # the most values written into a statement; more are sent as a table
+_SENT = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)  # kinds that can be sent as a table
 
 
 @final
@@ -56,7 +56,7 @@ class Source:
 
     @property
     def given(self) -> tuple[PublicTable, ...]:
-        """The public groups as tables that go with the statement, where they are too many to be written into it."""
+        """The public groups as tables sent with the statement, where they are too many to be written into it."""
         if self.other:
             return (self._numbered(),) if self._is_sent else ()
         found = []
@@ -69,7 +69,7 @@ class Source:
     def rows(self, exprs: Sequence[tuple[str, Expr]] = (), values: Sequence[tuple[str, str]] = (), condition: str | None = None) -> str:
         """SELECT unit, keys, and the expressions under their names; or values and a condition over these names.
 
-        What is made of an expression repeats it, so it is computed below, once.
+        Values may repeat an expression, so it is computed once, in the inner SELECT.
         """
         schema, dialect = self.relation.schema, self.dialect
         keys = [write_expr(expr, schema, dialect) for _, expr in self.keys]
@@ -88,7 +88,7 @@ class Source:
         return f"SELECT {above} FROM ({below}) AS e" + (f" WHERE {condition}" if condition else "")
 
     def transported(self, prefix: str = "") -> list[str]:
-        """The keys as they leave the engine: dates and times as text, for not every engine's calendar fits ours."""
+        """The keys as they leave the engine: dates and times as text, because engines' calendars differ from Python's."""
         if self.other:
             return [f"{prefix}k0 AS k0"]
         shown = []
@@ -110,11 +110,11 @@ class Source:
     def _values(self, place: int) -> list[Value]:
         """The values of one key in the public groups, where these leave out any rows."""
         if self.groups is None or self.other or self.relation.one_row:
-            return []  # with one row for each unit nothing is used up: rows outside are left out when they are counted
+            return []  # with one row for each unit no contribution is lost: rows outside are dropped when groups are counted
         return [value for value in dict.fromkeys(group[place] for group in self.groups) if value is not None]
 
     def _within_groups(self) -> list[str]:
-        """Keep each key to its public values, so that rows outside do not use up a unit's contribution."""
+        """Keep each key to its public values, so that rows outside do not consume a unit's contribution."""
         if self.groups is None or self.other or self.relation.one_row:
             return []
         sent = {table.name: table for table in self.given}
@@ -129,7 +129,7 @@ class Source:
             else:
                 tests = [f"{text} IN ({', '.join(map(self.dialect.literal, values))})"] if values else []
             tests += [f"{text} IS NULL"] if any(group[place] is None for group in self.groups) else []
-            kept.append(f"({' OR '.join(tests)})" if tests else "FALSE")  # no group was found
+            kept.append(f"({' OR '.join(tests)})" if tests else "FALSE")  # no group was discovered
         return kept
 
     def _places(self, keys: list[str], inside: str) -> tuple[list[str], str]:
@@ -156,7 +156,7 @@ class Source:
 
 
 def _without_gaps(values: Sequence[Value], kind: Kind | None) -> tuple[Value, Value] | None:
-    """The ends of whole numbers that leave none out between them, which are tested faster than a list."""
+    """The ends of consecutive whole numbers, which are tested faster than a list."""
     wholes = [value for value in values if isinstance(value, int)]
     if kind is not Kind.INTEGER or not wholes or len(wholes) < len(values) or max(wholes) - min(wholes) != len(set(wholes)) - 1:
         return None

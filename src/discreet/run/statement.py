@@ -14,8 +14,8 @@ from discreet.run.source import Source
 @final
 @frozen
 class Statement:
-    """One SELECT of ours, the tables of public values that go with it, how often it reads the rows of private tables, and how often rows,
-    or what was made of them, are brought together by unit or by group (on several machines, a shuffle)."""
+    """One generated SELECT, the public tables sent with it, how often it scans private tables, and how often it shuffles rows or partial
+    results by unit or group."""
 
     text: str
     given: tuple[PublicTable, ...]
@@ -24,7 +24,7 @@ class Statement:
 
     @classmethod
     def of(cls, source: Source, text: str, shuffles: int, times: int = 1) -> Statement:
-        """A statement in which the source's rows are written out so many times."""
+        """A statement in which the source's rows are written out `times` times."""
         return cls(text, source.given, times * scans(source.relation), times * shuffled(source.relation) + shuffles)
 
 
@@ -44,7 +44,7 @@ def scans(relation: Relation) -> int:
 
 
 def shuffled(relation: Relation) -> int:
-    """How often rows are brought together for a relation: once for a join, a link or a subquery for each unit."""
+    """How often rows are shuffled for a relation: once for each join, link or aggregation per unit."""
     match relation:
         case Scan(_, links):
             return len(links)

@@ -1,4 +1,4 @@
-"""The SQL of what each row adds to a total: whole numbers on a grid, never NULL, clamped whatever is believed of them."""
+"""The SQL of what each row adds to a total: whole numbers on a grid, never NULL, clamped whatever range was inferred."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def _factor(factor: Factor, columns: Mapping[Expr, str], schema: Schema, dialect
 def on_grid(text: str, grid: Grid, kind: Kind | None, dialect: Dialect, nudge: str = " + 0.5") -> str:
     """The position of a value on the grid, rounded to the nearest (or down, without the nudge), as a whole number; NULL stays NULL.
 
-    The value is clamped to the grid's ends before it is cast or subtracted from, so that nothing overflows whatever it is. (Engines sort
-    NaN above all numbers, so it counts as the upper end.)
+    The value is clamped to the grid's ends before it is cast or subtracted from, so that nothing overflows. (Engines sort NaN above
+    all numbers, so it becomes the upper end.)
     """
     whole, low, high = dialect.type_name(Kind.INTEGER), grid.mid - grid.half, grid.mid + grid.half
     if grid.is_whole(kind):

@@ -1,6 +1,6 @@
 """The SQL of each step: rows with their keys and values, their weights, and totals as whole numbers.
 
-Nothing here is ordered, sampled or summed in floats, so the totals are the same in any order and on any engine.
+Nothing here is ordered, sampled or summed in floats, so the totals are the same in any row order and on any engine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from discreet.run.statement import Statement
 from discreet.run.values import write_value
 
 _GROUPS_OF = f"(SELECT {UNIT}, COUNT(*) AS m FROM __p GROUP BY {UNIT}) AS u"  # p: each unit once in each of its groups
-MASKED = 62  # so many groups fit the bits of a mask
+MASKED = 62  # the most groups that fit the bits of a mask
 
 
 def _group_by(names: Sequence[str]) -> str:
@@ -59,12 +59,12 @@ def write_totals(source: Source, totals: Sequence[tuple[Total, Scaled]], boundin
 
 
 def _row_weight(bounding: Rows, dialect: Dialect) -> str:
-    """⌊one·rows/n⌋, and one if that is more."""
+    """min(one, ⌊one·rows/n⌋)."""
     return f"CASE WHEN u.n <= {bounding.rows} THEN {bounding.one} ELSE {dialect.floor_divide(str(bounding.one * bounding.rows), 'u.n')} END"
 
 
 def _rows_weighted(rows: str, bounding: Rows, kept: Sequence[str], weighed: Sequence[tuple[str, str]], dialect: Dialect) -> str:
-    """Every row with its weight, by how many its unit has; `weighed` columns begin with what the weight is multiplied with.
+    """Every row with its weight, from the number of its unit's rows; `weighed` columns begin with the factor of the weight.
 
     Two forms with the same integers: join rows with the counts of all units, or only of those beyond the limit, from sorted units.
     """
@@ -93,8 +93,8 @@ def _pairs_weighted(rows: str, bounding: Groups, keys: Sequence[str], names: Seq
 def _few_groups(source: Source, rows: str, bounding: Groups, names: Sequence[str]) -> str:
     """The same for a few public groups, about twice as fast: a unit's groups are bits of a mask.
 
-    A unit with n rows in m groups has at most n − m + 1 in any. If that is within per_group, its rows can be weighted as they are, by what
-    m says alone; only the others' rows are summed by group first. The weights are the same to the last bit.
+    A unit with n rows in m groups has at most n − m + 1 in any. If that is within per_group, its rows can be weighted as they are, from
+    m alone; only the rows of other units are summed by group first. The weights are identical.
     """
     dialect, keys = source.dialect, source.key_names
     assert source.cells is not None
@@ -170,7 +170,7 @@ def write_votes(source: Source, expr: Expr, value: str, votes: Votes) -> Stateme
 
 
 def _group_weight(limit: int, one: int, dialect: Dialect) -> str:
-    """⌊one·groups/m⌋, and one if that is more, for a unit in m groups."""
+    """min(one, ⌊one·groups/m⌋), for a unit in m groups."""
     return dialect.floor_divide(str(one * limit), f"(CASE WHEN u.m > {limit} THEN u.m ELSE {limit} END)")
 
 
@@ -180,7 +180,7 @@ def write_marginals(source: Source, cliques: Sequence[tuple[int, ...]], bounding
     Keys are whole numbers from 0 and never NULL. All marginals are counted in one scan.
     """
     dialect, keys = source.dialect, source.key_names
-    # a code below 0 or missing would be taken for a key that is not of the marginal, and its row counted in a second one
+    # a negative or missing code would look like a key outside the marginal, and its row would be counted in a second marginal
     sound = _listed([UNIT] if source.relation.has_id else [], [f"GREATEST(COALESCE({key}, 0), 0) AS {key}" for key in keys])
     rows = f"SELECT {sound} FROM ({source.rows()}) AS c"
     match bounding:
@@ -234,7 +234,7 @@ def write_capped(source: Source, value: Expr | None, most: int, salt: str, root:
         return Statement.of(source, text, 1)
     pairs = f"SELECT {_listed([UNIT], parts)} FROM ({rows}) AS r GROUP BY {_listed([UNIT], parts)}"
     kinds = [*source.key_kinds, *([] if value is None else [field_of(value, schema).kind])]
-    ties = [f"{part} NULLS FIRST" for part in parts]  # engines differ in where NULL goes
+    ties = [f"{part} NULLS FIRST" for part in parts]  # engines differ in where they sort NULL
     order = _listed([dialect.hash_order([(UNIT, None), *zip(parts, kinds, strict=True)], salt)], ties)
     ranked = f"SELECT *, ROW_NUMBER() OVER (PARTITION BY {UNIT} ORDER BY {order}) AS n FROM ({pairs}) AS p"
     kept = f"SELECT * FROM ({ranked}) AS q WHERE n <= {most}"

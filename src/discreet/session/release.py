@@ -12,7 +12,7 @@ from attrs import field, frozen
 from discreet.ledger.receipt import Kind, Receipt
 from discreet.plots.table import LEGEND, NO_GROUP, NO_ROWS, Series, text_table
 from discreet.run.execute import OTHER
-from discreet.run.outcome import Shown
+from discreet.run.outcome import OutputColumn
 from discreet.session.released import Released, Row
 
 
@@ -27,7 +27,7 @@ class Release(Released):
 
     KINDS: ClassVar[tuple[Kind, ...]] = ("question",)
 
-    columns: tuple[Shown, ...]
+    columns: tuple[OutputColumn, ...]
     receipt: Receipt
     repeated: bool = field(default=False)
 
@@ -111,7 +111,7 @@ class Release(Released):
         return cls(columns_from_json(answers), receipt, repeated)
 
 
-def columns_to_json(columns: Sequence[Shown]) -> dict[str, Any]:
+def columns_to_json(columns: Sequence[OutputColumn]) -> dict[str, Any]:
     """Columns with their half-widths as plain values."""
     return {
         "columns": [
@@ -129,9 +129,11 @@ def columns_to_json(columns: Sequence[Shown]) -> dict[str, Any]:
     }
 
 
-def columns_from_json(said: Any) -> tuple[Shown, ...]:
+def columns_from_json(said: Any) -> tuple[OutputColumn, ...]:
     """Read back what `columns_to_json` gave."""
-    return tuple(Shown(c["name"], _values(c["values"]), c["raw"], c["widths"], c["least"], c["most"], c["drawn"]) for c in said["columns"])
+    return tuple(
+        OutputColumn(c["name"], _values(c["values"]), c["raw"], c["widths"], c["least"], c["most"], c["drawn"]) for c in said["columns"]
+    )
 
 
 def _of_one_type(values: list[Any]) -> list[Any]:

@@ -10,7 +10,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.price import price
 from discreet.ledger.receipt import Kind, Receipt
 from discreet.plots.table import NO_ROWS, Series, text_table
-from discreet.run.outcome import Shown
+from discreet.run.outcome import OutputColumn
 from discreet.session.release import columns_from_json, columns_to_json
 from discreet.session.released import Released
 
@@ -25,7 +25,7 @@ class Transcript(Released):
 
     KINDS: ClassVar[tuple[Kind, ...]] = ("conversation", "threshold stream")
 
-    columns: tuple[Shown, ...]
+    columns: tuple[OutputColumn, ...]
     receipt: Receipt
     repeated: bool = field(default=False)
 

@@ -169,8 +169,8 @@ def test_division_is_real_where_the_dialect_says_so(dialect: str) -> None:
 
 def test_least_and_largest_are_announced() -> None:
     assert read("SELECT MIN(cost), MAX(cost), COUNT(*) FROM visits", CATALOG).notes == (
-        "MIN is answered as the 0.01 quantile: the outermost value belongs to one person",
-        "MAX is answered as the 0.99 quantile: the outermost value belongs to one person",
+        "MIN is answered as the 0.01 quantile: the extreme value belongs to one person",
+        "MAX is answered as the 0.99 quantile: the extreme value belongs to one person",
     )
     assert read("SELECT COUNT(*) FROM visits", CATALOG).notes == ()
 

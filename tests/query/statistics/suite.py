@@ -23,7 +23,7 @@ from discreet.query.statistics import registry
 from discreet.query.statistics.registry import Entry, places
 from discreet.query.statistics.spelling import Spelling
 from discreet.query.statistics.statistic import Additive, Argument, Selected, Statistic
-from discreet.run.execute import Answers, statements
+from discreet.run.execute import PlanResults, total_statements
 from discreet.run.keys import Positions
 from discreet.run.outcome import outcome
 from discreet.run.source import Source
@@ -196,15 +196,15 @@ def drawn(text: str, epsilon: float, delta: float, draws: int) -> tuple[discreet
     plan = db.sql(f"SELECT {text} AS s FROM t").plan(epsilon, delta)
     steps, engine = plan.steps, db._engine
     bare, noisy = {}, {}
-    for totals, statement in statements(steps, engine.dialect):
+    for totals, statement in total_statements(steps, engine.dialect):
         positions, cells = Positions.of(Source.of(steps, engine.dialect).cells or ()), np.zeros((len(totals), 1), np.int64)
         positions.add(cells, reveal(engine.run(statement.text, statement.given)))
         for place, one in enumerate(totals):
             bare[one.total] = cells[place]
             bits = Seeded(1000 + len(bare))
             noisy[one.total] = np.asarray(one.mechanism.sealed().sample(np.repeat(cells[place], draws), bits))
-    (truth,) = outcome(Answers(steps, ((),), bare, {}), 0.95)
-    (told,) = outcome(Answers(steps, ((),) * draws, noisy, {}), 0.95)
+    (truth,) = outcome(PlanResults(steps, ((),), bare, {}), 0.95)
+    (told,) = outcome(PlanResults(steps, ((),) * draws, noisy, {}), 0.95)
     return plan, truth, told
 
 

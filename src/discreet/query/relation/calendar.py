@@ -1,4 +1,4 @@
-"""Dates and times: their parts, and the day, month or year they begin."""
+"""Dates and timestamps: their parts, and truncation to a day, week, month, quarter or year."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ PARTS = {
 STARTS = ("day", "week", "month", "quarter", "year")
 
 
-def _moments(fields: Sequence[Field]) -> Field:
+def _times(fields: Sequence[Field]) -> Field:
     if fields[0].kind not in (Kind.DATE, Kind.TIMESTAMP):
-        raise Refused("this needs a date or a timestamp; text is not cast, declare the column's type")
+        raise Refused("a date or a timestamp is needed, and text is not cast: declare the column's type")
     return fields[0]
 
 
@@ -34,13 +34,13 @@ def part(name: str) -> Callable[[Sequence[Field]], Field]:
     """The range of a part: fixed, except that years follow the bounds of a date."""
 
     def rule(fields: Sequence[Field]) -> Field:
-        moment = _moments(fields)
-        if moment.kind is Kind.DATE and name in ("hour", "minute"):
-            raise Refused(f"a date has no {name}")
+        time = _times(fields)
+        if time.kind is Kind.DATE and name in ("hour", "minute"):
+            raise Refused(f"a date has no {name}: use a timestamp column")
         low, high = (Fraction(end) for end in PARTS[name])
         known = name != "year"
-        if name == "year" and moment.range is not None and moment.range.known:
-            low, high = (Fraction(datetime.date.fromordinal(int(end)).year) for end in (moment.range.low, moment.range.high))
+        if name == "year" and time.range is not None and time.range.known:
+            low, high = (Fraction(datetime.date.fromordinal(int(end)).year) for end in (time.range.low, time.range.high))
             known = True
         return Field(Kind.INTEGER, Interval(low, high, known, known), True)
 
@@ -48,13 +48,13 @@ def part(name: str) -> Callable[[Sequence[Field]], Field]:
 
 
 def start(fields: Sequence[Field]) -> Field:
-    _moments(fields)
+    _times(fields)
     return Field(Kind.DATE, native(Kind.DATE), True)
 
 
 def to_date(fields: Sequence[Field]) -> Field:
-    moment = _moments(fields)
-    return Field(Kind.DATE, moment.range or native(Kind.DATE), moment.nullable, moment.keys if moment.kind is Kind.DATE else None)
+    time = _times(fields)
+    return Field(Kind.DATE, time.range or native(Kind.DATE), time.nullable, time.keys if time.kind is Kind.DATE else None)
 
 
 def write_part(name: str) -> Callable[[Dialect, Texts, Fields, Field], str]:

@@ -28,7 +28,7 @@ class Column:
 @final
 @frozen
 class Literal:
-    """A value that was written in the question; None is NULL. TRUE, 1 and 1.0 are different literals, though Python holds them equal."""
+    """A value that was written in the question; None is NULL. TRUE, 1 and 1.0 are different literals, though they are equal in Python."""
 
     value: Value | None = field(eq=lambda value: (type(value).__name__, value))
 
@@ -55,7 +55,7 @@ def call(function: str, *arguments: Expr) -> Call:
 
 
 def literal_field(value: Value | None) -> Field:
-    """What is believed of a literal: exactly itself, or the float as which it is written."""
+    """The field of a literal: its exact value, or the float that represents it."""
     match value:
         case None:
             return Field(None, nullable=True)
@@ -75,7 +75,7 @@ def literal_field(value: Value | None) -> Field:
 
 
 def field_of(expr: Expr, schema: Schema) -> Field:
-    """What is believed of an expression over these columns, or Refused where it would not be total.
+    """Infer the field of an expression over these columns, or raise Refused where it may fail on a row.
 
     >>> from discreet.query.relation.field import Interval
     >>> price, quantity = Field(Kind.REAL, Interval(Fraction(0), Fraction(9))), Field(Kind.INTEGER, Interval(Fraction(1), Fraction(3)))
@@ -93,7 +93,7 @@ def field_of(expr: Expr, schema: Schema) -> Field:
             fields = tuple(field_of(argument, schema) for argument in arguments)
             if any(field.unit for field in fields):
                 raise Refused(
-                    "the column that names the protected unit may not be computed with: count its distinct values, join on it, or group "
+                    "expressions cannot use the column that names the protected unit: count its distinct values, join on it, or group "
                     "by it in a subquery that is aggregated again"
                 )
             if function not in FUNCTIONS:
@@ -117,7 +117,7 @@ def inner_value(expr: Expr) -> Expr:
 
 
 def columns_of(expr: Expr) -> set[str]:
-    """The columns an expression reads."""
+    """The columns that an expression reads."""
     match expr:
         case Column(name):
             return {name}

@@ -1,4 +1,4 @@
-"""What is believed of an expression: its kind, its range, whether it may be NULL, which values are public."""
+"""The inferred field of an expression: its kind, its range, whether it may be NULL, which values are public."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from attrs import frozen
 from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind, Value
 
-FURTHEST = Fraction(1e100)  # a real number further out counts as this
-WIDEST = Fraction(1e290)  # no expression may reach further: floats end at 10^308
+FURTHEST = Fraction(1e100)  # real numbers are clamped to this
+WIDEST = Fraction(1e290)  # the largest magnitude of an expression: floats end at 10^308
 WHOLE = Fraction(2**63 - 1)
-FIRST, LAST = datetime.date.min, datetime.date.max  # a date or time further out counts as this: beyond, engines raise errors
+FIRST, LAST = datetime.date.min, datetime.date.max  # dates and times are clamped to these: beyond them, engines raise errors
 
 
-AS_THEY_ARE = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN)  # kinds whose values need nothing to be believed of them
+AS_THEY_ARE = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN)  # kinds whose values are read unchanged
 
 
 @final
 @frozen
 class Interval:
-    """Where a number lies, always; an end is known if it follows from what was declared, and not only from the column's type."""
+    """The guaranteed range of a number; an end is known if it follows from declarations, and not only from the column's type."""
 
     low: Fraction
     high: Fraction
@@ -32,7 +32,7 @@ class Interval:
 
     @property
     def known(self) -> bool:
-        """Whether both ends follow from what was declared."""
+        """Whether both ends follow from declarations."""
         return self.low_known and self.high_known
 
     @property
@@ -41,7 +41,7 @@ class Interval:
         return max(abs(self.low), abs(self.high))
 
     def floats(self) -> Interval:
-        """The same for the nearest floats. Rounding keeps order, so if the ends are rounded as values are, it stays true of every value."""
+        """The same for the nearest floats. Rounding is monotone, so an interval with rounded ends contains every rounded value."""
         return Interval(Fraction(float(self.low)), Fraction(float(self.high)), self.low_known, self.high_known)
 
     def contains(self, value: Fraction | int) -> bool:
@@ -111,7 +111,7 @@ _NATIVE = {
 @final
 @frozen
 class Field:
-    """What is believed of one column or expression. `kind` is None for a bare NULL."""
+    """The static facts about one column or expression. `kind` is None for a bare NULL."""
 
     kind: Kind | None
     range: Interval | None = None
@@ -121,8 +121,8 @@ class Field:
 
     @classmethod
     def of(cls, column: ColumnMetadata, unit: bool = False) -> Field:
-        """What a declared column promises once it is read: clamped to its bounds, NaN read as NULL (see write.py, which makes it true)."""
-        if column.unique and column.kind in AS_THEY_ARE:  # read as it is, so that it stays unique: nothing more is believed of it
+        """The field of a declared column as it is read: clamped to its bounds, NaN read as NULL (write.py enforces this)."""
+        if column.unique and column.kind in AS_THEY_ARE:  # read unchanged, so that it stays unique: declared bounds are not enforced
             return cls(column.kind, native(column.kind), True, column.keys, unit)
         bounds = None if column.bounds is None else Interval(*column.bounds)
         if bounds is not None and column.kind is Kind.REAL:
@@ -131,7 +131,7 @@ class Field:
 
     @property
     def public_keys(self) -> tuple[Value | None, ...] | None:
-        """The values that may occur, where they are few and follow from what was declared."""
+        """The values that may occur, where they are few and follow from declarations."""
         if self.keys is not None:
             return self.keys
         if self.kind is Kind.BOOLEAN:
@@ -141,9 +141,9 @@ class Field:
         return None
 
 
-MOST_LISTED = 10_000  # whole numbers within declared bounds are listed as groups up to this many
+MOST_LISTED = 10_000  # the most whole numbers within declared bounds that are listed as groups
 
 
 def native(kind: Kind | None) -> Interval | None:
-    """The range of a kind when nothing was declared."""
+    """The range of a kind without declared bounds."""
     return None if kind is None else _NATIVE[kind]

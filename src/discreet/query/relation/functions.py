@@ -1,7 +1,7 @@
-"""The closed list of functions: for each what is believed of its result, how it is written, and its value on public numbers.
+"""The closed list of functions: for each its type rule, its SQL, and its value on public numbers.
 
-Every function is total on what its rule admits: whatever the row, the engine raises nothing. Overflow is excluded by ranges, division by
-zero and logarithms of it by refusing ranges that contain it, casts of text altogether.
+Every function is total on what its rule admits: no row makes the engine raise an error. Ranges exclude overflow; divisors and logarithms
+whose range contains 0 are refused; text is never cast.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Writer = Callable[[Dialect, Sequence[str], Sequence[Field], Field], str]
 @final
 @frozen
 class Function:
-    """One function: its name, what is believed of the result, how it is written, and (for post-processing) how it is computed."""
+    """One function: its name, its type rule, its SQL, and (for post-processing) its value."""
 
     name: str
     rule: Rule
@@ -34,7 +34,7 @@ class Function:
     most: int | None = None
 
     def field(self, arguments: Sequence[Field]) -> Field:
-        """What is believed of the result, or Refused."""
+        """Infer the field of the result, or raise Refused."""
         most = self.least if self.most is None else self.most
         if not self.least <= len(arguments) <= most:
             raise Refused(f"{self.name} takes {self.least}{'' if most == self.least else f' to {most}'} arguments, not {len(arguments)}")

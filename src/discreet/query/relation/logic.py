@@ -1,4 +1,4 @@
-"""Conditions and choices between values, with SQL's three truth values."""
+"""Conditions and CASE, in SQL's three-valued logic."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def common_kind(fields: Sequence[Field]) -> Kind | None:
         return Kind.REAL
     if len(kinds) > 1:
         raise Refused(
-            f"values of different kinds cannot be mixed: {' and '.join(sorted(k.value for k in kinds))}; nothing is cast silently"
+            f"values of different kinds cannot be mixed: {' and '.join(sorted(k.value for k in kinds))}; nothing is cast silently: use CAST"
         )
     return kinds.pop() if kinds else None
 
@@ -93,7 +93,7 @@ def _either(fields: Sequence[Field]) -> Field:
 def case(fields: Sequence[Field]) -> Field:
     """condition, value, condition, value, …, else."""
     if len(fields) % 2 == 0:
-        raise Refused("CASE needs a value for each condition")
+        raise Refused("CASE needs a value for each condition: write CASE WHEN a THEN b ELSE c END")
     _conditions(fields[:-1:2])
     return _either([*fields[1:-1:2], fields[-1]])
 
@@ -102,7 +102,7 @@ def coalesce(fields: Sequence[Field]) -> Field:
     return evolve(_either(fields), nullable=all(field.nullable for field in fields))
 
 
-# ── spelling ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── SQL ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _alike(dialect: Dialect, texts: Texts, fields: Fields) -> list[str]:

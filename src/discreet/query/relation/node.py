@@ -1,8 +1,8 @@
 """Relations in which every row belongs to one unit and depends on that unit's rows, and on public tables, alone.
 
-That is the whole stability argument. Filters, computed columns, joins with public tables, joins of private tables on the unit, stacking,
-and aggregation within a unit keep it; nothing else is a node. So however rows multiply on the way, one unit's rows at the top are its own,
-and bounding them there bounds everything (see plan/bound.py).
+This is the stability argument. Filters, computed columns, joins with public tables, joins of private tables on the unit, stacking,
+and aggregation within a unit keep it; nothing else is a node. So however rows multiply, the rows of a unit at the top depend on that unit
+alone, and bounding them there bounds its whole contribution (see plan/bounding.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Named: TypeAlias = tuple[tuple[str, Expr], ...]
 def _named_fields(columns: Named, schema: Schema) -> dict[str, Field]:
     fields = {name: field_of(expr, schema) for name, expr in columns}
     if len(fields) < len(columns):
-        raise Refused("two columns have the same name: name them apart with AS")
+        raise Refused("two columns have the same name: give them different names with AS")
     return fields
 
 
@@ -49,7 +49,7 @@ class Scan:
 
     @property
     def has_id(self) -> bool:
-        """Whether rows carry the name of their unit; else each row is one."""
+        """Whether rows carry the identifier of their unit; else each row is a unit."""
         return self.private and not isinstance(self.table.unit, EachRow)
 
     @property
@@ -69,7 +69,7 @@ class Where:
     @cached_property
     def schema(self) -> dict[str, Field]:
         if field_of(self.condition, self.input.schema).kind is not Kind.BOOLEAN:
-            raise Refused("WHERE needs a condition: write a comparison")
+            raise Refused("WHERE needs a condition: write a comparison, as in cost > 10")
         return dict(self.input.schema)
 
     private = property(lambda self: self.input.private)
@@ -80,7 +80,7 @@ class Where:
 @final
 @frozen(slots=False)
 class Select:
-    """Compute columns; the name of the unit goes along unseen."""
+    """Compute columns; the identifier of the unit is carried along."""
 
     input: Relation
     columns: Named
@@ -97,7 +97,7 @@ class Select:
 @final
 @frozen(slots=False)
 class Join:
-    """Join on equal columns, and on the unit where both sides are private; columns must have been named apart.
+    """Join on equal columns, and on the unit where both sides are private; column names must be distinct.
 
     `kind` "left" keeps rows of the left side without a match.
     """
@@ -113,13 +113,11 @@ class Join:
         if self.kind == "left":
             from_right = {name: Field(f.kind, f.range, True, f.keys, f.unit) for name, f in from_right.items()}
         if set(self.left.schema) & set(from_right):
-            raise Refused("two joined tables have a column of the same name: name them apart")
+            raise Refused("two joined tables have a column of the same name: rename one with AS")
         if self.right.private and not self.left.private and self.kind == "left":
-            raise Refused("a LEFT JOIN keeps public rows that belong to nobody: put the private table on the left, or use JOIN")
+            raise Refused("a LEFT JOIN keeps public rows that belong to no unit: put the private table on the left, or use JOIN")
         if self.left.private and self.right.private and not (self.left.has_id and self.right.has_id):
-            raise Refused(
-                "rows that are protected one by one cannot be joined with other private rows: declare the column that names the unit"
-            )
+            raise Refused("a table whose unit is the row cannot be joined with private rows: declare the column that names the unit")
         return {**self.left.schema, **from_right}
 
     @property
@@ -140,7 +138,7 @@ class Join:
 
 
 def unit_kind(relation: Relation) -> Kind | None:
-    """The kind of the values that name the units of a relation's rows; None where rows have none."""
+    """The kind of the unit identifiers of a relation's rows; None where rows have none."""
     match relation:
         case Scan(table, links):
             holder = links[-1][1] if links else table
@@ -157,7 +155,7 @@ def unit_kind(relation: Relation) -> Kind | None:
 
 
 def _same_kind(a: Field, b: Field) -> bool:
-    """Whether an engine compares two columns as what they are; numbers of different kinds are compared as floats, which are fewer."""
+    """Whether an engine compares two columns exactly; numbers of different kinds are compared as floats, which lose digits."""
     return a.kind == b.kind and a.kind in AS_THEY_ARE
 
 
@@ -193,9 +191,9 @@ class Stack:
             for name, field in other.items():
                 merged[name] = _either(merged[name], field, name)
         if len({relation.private for relation in self.inputs}) > 1 or len({relation.has_id for relation in self.inputs}) > 1:
-            raise Refused("UNION ALL cannot stack public rows, which belong to nobody, on private ones")
+            raise Refused("UNION ALL cannot mix public rows, which belong to no unit, with private rows: use tables of one sort")
         if len({unit_kind(relation) for relation in self.inputs}) > 1:
-            raise Refused("both sides name their units by different kinds of values, so who is the same cannot be told: declare one type")
+            raise Refused("the two sides identify their units by values of different types, so units cannot be matched: declare one type")
         return merged
 
     private = property(lambda self: self.inputs[0].private)
@@ -208,7 +206,7 @@ class Stack:
 
 def _either(a: Field, b: Field, name: str) -> Field:
     if a.unit != b.unit:
-        raise Refused(f"UNION ALL: column {name} names the unit on one side only")
+        raise Refused(f"UNION ALL: column {name} names the unit on one side only: select the unit on both sides")
     if a.kind != b.kind and None not in (a.kind, b.kind):
         raise Refused(f"UNION ALL: column {name} has different types on the two sides: make whole numbers real with CAST(x AS DOUBLE)")
     ranges = [found for field in (a, b) if (found := field.range or native(field.kind)) is not None]
@@ -229,7 +227,7 @@ class Within:
 @final
 @frozen(slots=False)
 class PerUnit:
-    """Aggregate each unit's own rows, by keys if there are any; `units` are the names under which the unit itself is seen."""
+    """Aggregate each unit's own rows, by keys if there are any; `units` are the columns that show the unit itself."""
 
     input: Relation
     units: tuple[str, ...]
@@ -239,14 +237,12 @@ class PerUnit:
     @cached_property
     def schema(self) -> dict[str, Field]:
         if not self.input.has_id:
-            raise Refused(
-                "each row is protected by itself, so there is nothing to aggregate within a unit: declare the column that names the unit"
-            )
+            raise Refused("the unit is the row, so there is nothing to aggregate within a unit: declare the column that names the unit")
         unit = next(field for field in self.input.schema.values() if field.unit) if self.units else Field(None)
         fields = dict.fromkeys(self.units, unit) | _named_fields(self.keys, self.input.schema)
         for name, aggregate in self.aggregates:
             if name in fields:
-                raise Refused("two columns have the same name: name them apart with AS")
+                raise Refused("two columns have the same name: give them different names with AS")
             fields[name] = within_field(aggregate, self.input.schema)
         return fields
 
@@ -264,10 +260,10 @@ class PerUnit:
 
 
 def within_field(aggregate: Within, schema: Schema) -> Field:
-    """What is believed of an aggregate within a unit."""
+    """Infer the field of an aggregate within a unit."""
     below = None if aggregate.expr is None else field_of(aggregate.expr, schema)
     if below is not None and below.unit and aggregate.function != "count_of":
-        raise Refused("the column that names the protected unit may only be counted")
+        raise Refused("the column that names the protected unit may only be counted: write COUNT(DISTINCT unit)")
     match aggregate.function:
         case "count" | "count_of" | "count_distinct":
             return Field(Kind.INTEGER, Interval(WHOLE * 0, WHOLE, True, False))
@@ -279,14 +275,14 @@ def within_field(aggregate: Within, schema: Schema) -> Field:
             low = below.range.low >= 0 and below.range.low_known
             high = below.range.high <= 0 and below.range.high_known
             return Field(Kind.REAL, Interval(FURTHEST * (0 if low else -1), FURTHEST * (0 if high else 1), low, high).floats(), True)
-    raise Refused(f"{aggregate.function.upper()} within a unit needs another kind of column")
+    raise Refused(f"{aggregate.function.upper()} within a unit does not take this kind of column: use a number")
 
 
 Relation: TypeAlias = Scan | Where | Select | Join | Stack | PerUnit
 
 
 def size(relation: Relation) -> int:
-    """How many relations there are in it, each as often as it occurs."""
+    """The number of relations in it, repeated ones included."""
     match relation:
         case Scan():
             return 1
@@ -301,21 +297,21 @@ def size(relation: Relation) -> int:
 
 
 def check_private(relation: Relation) -> None:
-    """Refuse rows that no unit can be held to: of public tables alone, or of units without a name where one row may have become several.
+    """Refuse rows that cannot be bounded by unit: of public tables alone, or of row units where one row may become several.
 
-    Every road begins here, whatever it does with the rows: bounding, blocks, days and marginals all rest on it.
+    Every pipeline begins with this check: bounding, blocks, days and marginals rely on it.
     """
     if not relation.private:
-        raise Refused("this reads public tables only: nothing here needs protection, ask the engine directly")
+        raise Refused("this reads public tables only, which need no protection: use the engine directly")
     if not relation.has_id and not relation.one_row:
         raise Refused(
-            "each row is protected by itself, and here one row may become several: declare that the joined column is unique in the "
+            "the unit is the row, and here one row may become several: declare that the joined column is unique in the "
             "public table, or declare the column that names the unit"
         )
 
 
 def tables_in(relation: Relation) -> set[Table]:
-    """All tables that a relation reads, and those through which its units are found."""
+    """All tables that a relation reads, including those that link to its units."""
     match relation:
         case Scan(table, links):
             return {table, *(target for _, target in links)}

@@ -1,9 +1,9 @@
-"""Numbers: ranges through arithmetic, and spelling that cannot overflow.
+"""Numbers: interval arithmetic, and SQL that cannot overflow.
 
 Whole numbers are computed as 64-bit integers where the range of the result allows it, else as floats. Floats round, but +, −, ·, / and √
-round correctly, and rounding keeps order: so if the ends of a range are rounded just as values are, what is believed is a fact, however
-numbers cancel, and nothing overflows. What is not correctly rounded (logarithms, sums on a grid) is clamped or has a margin. What privacy
-rests on is clamped once more, as an integer, where it is summed.
+round correctly, and rounding is monotone: with ends rounded as values are, an inferred range holds for every value, whatever cancels, and
+nothing overflows. What is not correctly rounded (logarithms, sums on a grid) is clamped or has a margin. Summands, on which privacy
+rests, are clamped once more as integers.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ def numbers(fields: Sequence[Field]) -> list[Interval]:
     for field in fields:
         if field.kind is None or not field.kind.numeric:
             raise Refused(
-                f"this needs numbers, not {field.kind.value if field.kind else 'NULL'}; text is not cast, declare the column's type"
+                f"numbers are needed, not {field.kind.value if field.kind else 'NULL'}, and text is not cast: declare the column's type"
             )
     return [field.range for field in fields if field.range is not None]
 
 
 def result(kinds: Sequence[Field], interval: Interval, nullable: bool = False, real: bool = False) -> Field:
-    """A number of this range: whole if all arguments are and it fits, unless it is to be real."""
+    """A number of this range: whole if all arguments are and it fits, unless `real`."""
     if interval.magnitude > WIDEST:
-        raise Refused("this expression may be too large for a number: declare bounds for its columns, or clip them with LEAST and GREATEST")
+        raise Refused("this expression may overflow: declare bounds for its columns, or clip them with LEAST and GREATEST")
     whole = not real and all(field.kind is Kind.INTEGER for field in kinds) and interval.magnitude <= WHOLE
     return Field(Kind.INTEGER if whole else Kind.REAL, interval, nullable or any(field.nullable for field in kinds))
 
@@ -59,18 +59,18 @@ def divide(fields: Sequence[Field]) -> Field:
     a, b = (interval.floats() for interval in numbers(fields))
     if b.contains(0):
         raise Refused(
-            "the divisor may be 0: declare bounds that exclude it, clip it with GREATEST(x, 1), or divide after aggregating, as in "
+            "the divisor may be 0: declare bounds that exclude 0, clip it with GREATEST(x, 1), or divide after aggregating, as in "
             "SUM(a) / SUM(b)"
         )
     if b.reciprocal().magnitude > WIDEST:
-        raise Refused("the divisor may be too close to 0: declare bounds that keep it away, or clip it with GREATEST(x, 1)")
+        raise Refused("the divisor may be too close to 0: declare bounds away from 0, or clip it with GREATEST(x, 1)")
     return result(fields, a * b.reciprocal(), real=True)
 
 
 def modulo(fields: Sequence[Field]) -> Field:
     a, b = numbers(fields)
     if any(field.kind is not Kind.INTEGER for field in fields) or b.low != b.high or b.low < 1:
-        raise Refused("a remainder is taken of a whole number by a positive whole literal, as in x % 10")
+        raise Refused("% takes a whole number and a positive whole literal: write x % 10")
     low = Fraction(0) if a.low >= 0 else 1 - b.high
     return result(fields, Interval(low, b.high - 1))
 
@@ -86,7 +86,7 @@ def absolute(fields: Sequence[Field]) -> Field:
 def to_whole(fields: Sequence[Field]) -> Field:
     inside = numbers(fields)[0]
     if inside.magnitude > 2**53:
-        raise Refused("only a number with bounds can be made whole: declare bounds for its columns")
+        raise Refused("a number without bounds cannot be rounded to a whole number: declare bounds for its columns")
     interval = Interval(Fraction(math.floor(inside.low)), Fraction(math.ceil(inside.high)), inside.low_known, inside.high_known)
     return Field(Kind.INTEGER, interval, fields[0].nullable)
 
@@ -96,9 +96,9 @@ def rounded(fields: Sequence[Field]) -> Field:
         return to_whole(fields)
     inside, digits = numbers(fields)
     if digits.low != digits.high or not 0 <= digits.low <= 15 or fields[1].kind is not Kind.INTEGER:
-        raise Refused("ROUND takes a literal number of digits from 0 to 15")
+        raise Refused("ROUND takes a literal number of digits from 0 to 15: write ROUND(x, 2)")
     if inside.magnitude > Fraction(1e30):
-        raise Refused("only a number with bounds can be rounded: declare bounds for its columns")
+        raise Refused("a number without bounds cannot be rounded: declare bounds for its columns")
     edge = Fraction(1, 10 ** int(digits.low))
     return Field(Kind.REAL, Interval(inside.low - edge, inside.high + edge, inside.low_known, inside.high_known), fields[0].nullable)
 
@@ -109,8 +109,8 @@ def to_real(fields: Sequence[Field]) -> Field:
 
 def sqrt(fields: Sequence[Field]) -> Field:
     inside = numbers(fields)[0]
-    if inside.low < -inside.magnitude / 2**40:  # what is negative by rounding alone counts as 0
-        raise Refused("the square root of a number that may be negative: declare bounds from 0, or clip it with GREATEST(x, 0)")
+    if inside.low < -inside.magnitude / 2**40:  # what is negative by rounding error alone becomes 0
+        raise Refused("SQRT of a number that may be negative: declare a lower bound of 0, or clip it with GREATEST(x, 0)")
     return Field(
         Kind.REAL,
         Interval(_root(max(inside.low, Fraction(0))), _root(inside.high) + 1, inside.low_known, inside.high_known),
@@ -125,7 +125,7 @@ def _root(value: Fraction) -> Fraction:
 def ln(fields: Sequence[Field]) -> Field:
     inside = numbers(fields)[0]
     if inside.low <= 0:
-        raise Refused("the logarithm of a number that may be 0 or less: declare bounds above 0, or clip it with GREATEST(x, 1)")
+        raise Refused("LN of a number that may be 0 or negative: declare bounds above 0, or clip it with GREATEST(x, 1)")
     low, high = (Fraction(math.log(end)).limit_denominator(10**6) for end in (inside.low, inside.high))
     return Field(
         Kind.REAL, Interval(low - Fraction(1, 10**5), high + Fraction(1, 10**5), inside.low_known, inside.high_known), fields[0].nullable
@@ -135,7 +135,7 @@ def ln(fields: Sequence[Field]) -> Field:
 def exp(fields: Sequence[Field]) -> Field:
     inside = numbers(fields)[0]
     if inside.high > 200:
-        raise Refused("the exponential of a number that may exceed 200: declare bounds for it")
+        raise Refused("EXP of a number that may exceed 200: declare bounds for it, or clip it with LEAST(x, 200)")
     return Field(
         Kind.REAL,
         Interval(Fraction(0), _exp_end(inside), True, inside.high_known),
@@ -173,14 +173,14 @@ def width_bucket(fields: Sequence[Field]) -> Field:
     return Field(Kind.INTEGER, Interval(Fraction(0), count.low + 1), fields[0].nullable)
 
 
-# ── spelling ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── SQL ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 Texts = Sequence[str]
 Fields = Sequence[Field]
 
 
 def as_kind(dialect: Dialect, argument: str, kind: Kind | None) -> str:
-    """An argument cast to a kind wide enough to compute in; only casts that cannot fail."""
+    """An argument cast to a kind wide enough for the result; only casts that cannot fail."""
     return f"CAST({argument} AS {dialect.type_name(kind or Kind.REAL)})"
 
 
@@ -195,7 +195,7 @@ def write_operator(symbol: str) -> Callable[[Dialect, Texts, Fields, Field], str
 
 
 def clamped(real: str, interval: Interval | None, dialect: Dialect) -> str:
-    """A float moved to the ends of its range if it lies beyond."""
+    """A float clamped to its range."""
     assert interval is not None
     low, high = dialect.real(interval.low), dialect.real(interval.high)
     return f"(CASE WHEN {real} > {high} THEN {high} WHEN {real} < {low} THEN {low} ELSE {real} END)"
@@ -220,20 +220,20 @@ def _exp_bits(end: Fraction) -> int:
 
 
 def write_exp(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    """On a grid, for engines differ in the last digit."""
+    """Rounded to a grid, because engines differ in the last digit."""
     assert out.range is not None
     bits = _exp_bits(out.range.high)
     return _on_fine_grid(dialect, dialect.exp(clamped(as_kind(dialect, texts[0], Kind.REAL), fields[0].range, dialect)), bits)
 
 
 def write_sqrt(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    """A difference may round to just below 0: that counts as 0."""
+    """A difference that rounds to just below 0 becomes 0."""
     real = as_kind(dialect, texts[0], Kind.REAL)
     return f"(CASE WHEN {real} > 0 THEN SQRT({real}) WHEN {real} <= 0 THEN {dialect.real(Fraction(0))} END)"
 
 
 def write_ln(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    """What rounds to below the range counts as its end. On a grid, for engines differ in the last digit."""
+    """Values that round to below the range are clamped. Rounded to a grid, because engines differ in the last digit."""
     assert fields[0].range is not None
     real, low = as_kind(dialect, texts[0], Kind.REAL), dialect.real(fields[0].range.low)
     logarithm = f"(CASE WHEN {real} > {low} THEN LN({real}) WHEN {real} <= {low} THEN LN({low}) END)"
@@ -250,7 +250,7 @@ def _on_fine_grid(dialect: Dialect, real: str, bits: int) -> str:
 
 
 def write_divide(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    """The range of the divisor does not contain 0, and is made sure of once more."""
+    """The range of the divisor excludes 0; the clamp enforces it."""
     a, b = (as_kind(dialect, text, Kind.REAL) for text in texts)
     return dialect.over(a, clamped(b, fields[1].range, dialect))
 
@@ -260,7 +260,7 @@ def write_modulo(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> 
 
 
 def _whole(dialect: Dialect, rounded: str, out: Field) -> str:
-    """A rounded real as a whole number, clamped to its range first: rounding errors may have carried it beyond."""
+    """A rounded real as a whole number, clamped to its range first, because rounding may exceed it."""
     return as_kind(dialect, clamped(rounded, out.range, dialect), Kind.INTEGER)
 
 
@@ -278,7 +278,7 @@ def write_truncate(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -
 
 
 def write_round(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    """Half upwards, the same everywhere: engines differ on ties."""
+    """Round half up on every engine: their own rules for ties differ."""
     real = as_kind(dialect, texts[0], Kind.REAL)
     if len(texts) == 1:
         return _whole(dialect, dialect.floor(f"{real} + 0.5"), out)
@@ -292,7 +292,7 @@ def write_to_real(dialect: Dialect, texts: Texts, fields: Fields, out: Field) ->
 
 
 def write_choice(word: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
-    """The least or greatest, NULL if any is: engines differ on that, so it is spelled out."""
+    """The least or greatest, NULL if any is: engines differ on that, so it is written explicitly."""
 
     def write(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
         chosen = f"{word}({', '.join(as_kind(dialect, text, out.kind) for text in texts)})"

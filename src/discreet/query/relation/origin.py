@@ -1,4 +1,4 @@
-"""Where a column comes from."""
+"""Trace a column to the table it comes from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet.tables.table import Table
 
 
 def origin(relation: Relation, expr: Expr) -> tuple[str, str] | None:
-    """The public table and column whose values these are, if they are just that."""
+    """The public table and column that an expression repeats unchanged, if any."""
     if not isinstance(expr, Column):
         return None
     match relation:

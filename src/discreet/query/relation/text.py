@@ -1,4 +1,4 @@
-"""Text: comparing with patterns and taking pieces. Regular expressions are refused: their cost may depend on a row."""
+"""Text: patterns, substrings and concatenation. Regular expressions are refused: their cost may depend on a row."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from discreet.tables.kind import Kind
 MOST_WILDCARDS = 3
 
 
-LONGEST, MOST_JOINED = 1000, 16  # characters of each text that is joined to others, and how many
+LONGEST, MOST_JOINED = 1000, 16  # characters of each concatenated text, and how many texts
 
 
 def _texts(fields: Sequence[Field]) -> None:
     if any(field.kind not in (Kind.TEXT, None) for field in fields):
-        raise Refused("this needs text; numbers and dates are not cast to it")
+        raise Refused("text is needed, and numbers and dates are not cast to text: use a text column")
 
 
 def like(fields: Sequence[Field]) -> Field:
     _texts(fields)
-    if fields[1].keys is None or len(fields[1].keys) != 1 or fields[1].nullable:  # a column may hold what was not declared
+    if fields[1].keys is None or len(fields[1].keys) != 1 or fields[1].nullable:  # a column may contain undeclared values
         raise Refused("a pattern must be written as a literal, as in name LIKE 'A%'")
     if str(fields[1].keys[0]).count("%") > MOST_WILDCARDS:
-        raise Refused(f"a pattern has at most {MOST_WILDCARDS} times %, as the time to match more may depend on a row: use '%word%'")
+        raise Refused(
+            f"a pattern has at most {MOST_WILDCARDS} wildcards %, because the time to match more may depend on a row: use '%word%'"
+        )
     return Field(Kind.BOOLEAN, nullable=fields[0].nullable)
 
 
@@ -58,7 +60,7 @@ def substring(fields: Sequence[Field]) -> Field:
 def concat(fields: Sequence[Field]) -> Field:
     _texts(fields)
     if len(fields) > MOST_JOINED:
-        raise Refused(f"at most {MOST_JOINED} texts are joined at once")
+        raise Refused(f"at most {MOST_JOINED} texts are concatenated at once: concatenate fewer")
     return Field(Kind.TEXT, nullable=any(field.nullable for field in fields))
 
 
@@ -71,7 +73,7 @@ def write_case(word: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
 
 
 def write_trim(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    """Spaces only: engines differ on what else is one."""
+    """Spaces only: engines differ on other whitespace."""
     return f"TRIM(BOTH ' ' FROM {texts[0]})"
 
 
@@ -89,7 +91,7 @@ def write_substring(dialect: Dialect, texts: Texts, fields: Fields, out: Field) 
 
 
 def write_concat(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    """The first thousand characters of each, so that no nesting makes a text that memory cannot hold."""
+    """The first thousand characters of each, so that nested concatenation cannot exhaust memory."""
     return f"({' || '.join(f'LEFT({text}, {LONGEST})' for text in texts)})"
 
 

@@ -1,4 +1,4 @@
-"""Functions of public numbers, for what is computed from released ones: NULL where there is no value."""
+"""Functions of released numbers, for post-processing: NULL where they are undefined."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Relations and expressions as SQL text of our own; nothing an analyst typed passes through but literals, quoted.
+"""Write relations and expressions as SQL; of an analyst's text only quoted literals pass through.
 
-A table is read so that what is believed of its columns is true: numbers are clamped to their bounds, NaN is NULL, and in a column declared
-without NULL what is missing all the same counts as its lower bound.
+Reading a table enforces the fields of its columns: numbers are clamped to their bounds, NaN is NULL, and NULL in a column declared without
+it becomes the lower bound.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ UNIT = "__unit"  # the column that names the unit; analysts' names never begin w
 
 
 def column_name(name: str, dialect: Dialect) -> str:
-    """A column's name inside our SQL: itself if it is plain and small, else spelled in hexadecimals.
+    """A column's name inside our SQL: itself if it is plain lower-case ASCII, else hexadecimal.
 
-    Engines take names that differ only in case for one; to us they are two, and what is believed of one must not be read off the other.
+    Engines treat names that differ only in case as one; here they are two columns with different fields.
     """
     plain = name.isascii() and name == name.lower() and name.replace("_", "").replace(".", "").isalnum()
     spelled = name if plain else "~" + name.encode().hex()
-    # PostgreSQL cuts names after 63 bytes, which would make two columns one
+    # PostgreSQL truncates names after 63 bytes, which could merge two columns
     return dialect.identifier(spelled if len(spelled) <= _LONGEST_NAME else "~#" + hashlib.sha256(name.encode()).hexdigest()[:48])
 
 
@@ -110,10 +110,10 @@ def _scan(scan: Scan, table: Table, links: tuple[tuple[object, Table], ...], dia
 
 
 def read_column(column: columns.ColumnMetadata, text: str, dialect: Dialect) -> str:
-    """A column as it is believed to be: within its bounds, without NaN, and without NULL where that is declared."""
+    """A column with its field enforced: within its bounds, without NaN, and without NULL where that is declared."""
     bounds = column.bounds
     if column.unique and column.kind in AS_THEY_ARE:
-        return text  # as it is: clamping would make values equal (see Field.of)
+        return text  # unchanged: clamping would make values equal (see Field.of)
     if column.kind is Kind.DATE:
         ends = (FIRST, LAST) if bounds is None else (datetime.date.fromordinal(int(end)) for end in bounds)
         return _clamp(text, *(dialect.literal(end) for end in ends))
@@ -161,7 +161,7 @@ def _join(join: Join, dialect: Dialect) -> str:
 
 
 def _per_unit(relation: PerUnit, dialect: Dialect) -> str:
-    """Three layers, so that no expression is written twice: expressions by name, aggregates of them, and what is made of these."""
+    """Three layers, so that no expression is written twice: named expressions, their aggregates, and outputs computed from these."""
     schema = relation.input.schema
     keys = [f"__k{i}" for i in range(len(relation.keys))]
     named = {expr: f"__x{i}" for i, expr in enumerate(dict.fromkeys(one.expr for _, one in relation.aggregates if one.expr is not None))}
@@ -189,7 +189,7 @@ def _grouped(expr: Expr, schema: Schema, dialect: Dialect) -> str:
 
 
 def _within(aggregate: Within, text: str, name: str, schema: Schema, dialect: Dialect) -> tuple[list[tuple[str, str]], str]:
-    """The aggregates over a unit's rows, by name, and what is made of them; `text` is the expression's column."""
+    """The aggregates over a unit's rows, by name, and the output computed from them; `text` is the expression's column."""
     if aggregate.expr is None:
         return [(name, "COUNT(*)")], name
     field = field_of(aggregate.expr, schema)
@@ -217,8 +217,8 @@ def _as_real(total: str, dialect: Dialect) -> str:
 def exact_sum(text: str, field: Field, dialect: Dialect) -> tuple[str, int]:
     """A sum in whole numbers of 2^−bits, which no order of rows changes, and the bits.
 
-    A real number without bounds counts at most 2⁴⁰ and is taken on a grid of 2⁻²²: a sum of floats would depend on the order of rows, and
-    so on other people.
+    A real number without bounds is clamped to ±2⁴⁰ and rounded to a grid of 2⁻²²: a sum of floats would depend on the order of rows, and
+    so on other units.
     """
     assert field.range is not None
     whole = dialect.type_name(Kind.INTEGER)
@@ -229,6 +229,6 @@ def exact_sum(text: str, field: Field, dialect: Dialect) -> tuple[str, int]:
     bits = min(39 - (size.numerator.bit_length() - size.denominator.bit_length()), 900) if field.range.known else 22
     ends = (field.range.low, field.range.high) if field.range.known else (-(Fraction(2) ** 40), Fraction(2) ** 40)
     low, high = (dialect.real(end) for end in ends)
-    inside = f"(CASE WHEN {text} > {high} THEN {high} WHEN {text} < {low} THEN {low} ELSE {text} END)"  # whatever is believed of it
+    inside = f"(CASE WHEN {text} > {high} THEN {high} WHEN {text} < {low} THEN {low} ELSE {text} END)"  # whatever range was inferred
     placed = dialect.floor(f"{dialect.scaled(inside, Fraction(2) ** bits)} + 0.5")
     return dialect.total(dialect.whole(placed), 2**41 if field.range.known else 2**63), bits

@@ -1,6 +1,6 @@
-"""Aggregate functions as they are written, before it is known whether they are asked of all or within a unit.
+"""Parse aggregate functions, before it is known whether they apply to all rows or within a unit.
 
-Which functions there are is asked of `statistics/registry.py`; here is only the syntax that goes beyond NAME(argument, …).
+`statistics/registry.py` lists the functions; this module handles the syntax beyond NAME(argument, …).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from discreet.query.statistics.statistic import Argument
 @final
 @frozen
 class Aggregate:
-    """One aggregate: which statistic it asks for, under which SQL name, of which arguments, and what else was said.
+    """One aggregate: its statistic, its SQL name, its arguments, and its further clauses.
 
     `when` comes from FILTER.
     """
@@ -56,7 +56,7 @@ def _plain(node: exp.Expr, entry: Entry, spelling: str) -> Aggregate:
     expected = places(entry, spelling)
     if not len(expected) - entry.optional <= len(inside) <= len(expected):
         what = ", ".join(argument.value for argument in expected) or "no argument"
-        raise refused(node, "one plain expression stands at each place of an aggregate", f"{spelling} takes {what}")
+        raise refused(node, "each argument of an aggregate is one plain expression", f"{spelling} takes {what}")
     read = [share(node, part) if place is Argument.SHARE else _argument(node, part) for part, place in zip(inside, expected, strict=False)]
     return Aggregate(node, entry, spelling, tuple(read))
 
@@ -74,7 +74,7 @@ def _argument(node: exp.Expr, argument: exp.Expr | None) -> exp.Expr:
     if isinstance(argument, exp.Distinct):
         raise refused(node, "only COUNT takes DISTINCT", "use COUNT(DISTINCT x), or aggregate within the unit first")
     if argument is None or isinstance(argument, exp.Star | exp.Order | exp.Limit | exp.HavingMax):
-        raise refused(node, "one plain expression stands inside an aggregate", "write it like SUM(x)")
+        raise refused(node, "an aggregate takes one plain expression", "write it like SUM(x)")
     return argument
 
 
@@ -154,7 +154,9 @@ def _approximate(node: exp.Bracket) -> Aggregate | None:
     parts, at = number(numbers[0]), number(numbers[1])
     if not 0 < at < parts or Fraction(at / parts if isinstance(at, Fraction) else Fraction(at, 1) / parts).denominator > 10**6:
         raise refused(
-            node, "the outermost quantiles are the least and largest value, which single people decide", "choose one between them"
+            node,
+            "the outermost quantiles are the least and largest value, which belong to single people",
+            "choose an inner one, as in [OFFSET(90)]",
         )
     return evolve(_quantile(node, inside.this, Fraction(at) / parts), **bounds)
 
@@ -167,7 +169,7 @@ def _with_bounds(node: exp.Anonymous) -> Aggregate:
     inner, bounds = _unbounded(node)
     found = parse(inner)
     if found is None:
-        raise refused(node, "this has no bounds of its own", "write SUM(x, contribution_bounds_per_group => (0, 10))")
+        raise refused(node, "only an aggregate takes bounds", "write SUM(x, contribution_bounds_per_group => (0, 10))")
     return evolve(found, node=node, **bounds)
 
 
@@ -179,7 +181,7 @@ def _unbounded(node: exp.Anonymous) -> tuple[exp.Expr, dict[str, Any]]:
         raise refused(node, "an aggregate has one pair of bounds", "write SUM(x, contribution_bounds_per_group => (0, 10))")
     word, pair = named[0].this.name.lower(), named[0].expression
     if word not in _BOUNDS:
-        raise refused(named[0], "there is no such argument", f"there are {' and '.join(_BOUNDS)}")
+        raise refused(named[0], "there is no such argument", f"use {' or '.join(_BOUNDS)}")
     if not isinstance(pair, exp.Tuple) or len(pair.expressions) != 2:
         raise refused(named[0], "bounds are a pair", "write contribution_bounds_per_group => (0, 10)")
     return inner, {_BOUNDS[word]: tuple(pair.expressions)}
@@ -195,7 +197,7 @@ _SYNTAX: dict[type[exp.Expr], Parse] = {
 
 
 def parse(node: exp.Expr) -> Aggregate | None:
-    """The aggregate that a piece is, if it is one."""
+    """The aggregate that a node denotes, if it is one."""
     special = _SYNTAX.get(type(node))
     if special is not None:
         return special(node)
@@ -206,7 +208,7 @@ def parse(node: exp.Expr) -> Aggregate | None:
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """Whether there is an aggregate anywhere in a piece; one under OVER is not, as windows are refused where they are met."""
+    """Whether a node contains an aggregate; one under OVER does not count, as windows are refused separately."""
     for part in node.walk():
         if isinstance(part, exp.Count | exp.WithinGroup | exp.Filter | exp.ApproxQuantiles) or _named(part) is not None:
             if not isinstance(part.parent, exp.Window) or isinstance(part, exp.Anonymous):

@@ -1,4 +1,4 @@
-"""The closed list of what an expression may be made of."""
+"""The closed list of syntax that an expression may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparisons, AND, OR, NOT, CASE and their like."""
+"""Comparisons, AND, OR, NOT, IN, LIKE, CASE and COALESCE."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
 
 
 def _alike(node: exp.Expr, parts: list[exp.Expr], values: list[Typed]) -> list[Typed]:
-    """Values of one kind, or Refused; text beside dates is read as one."""
+    """Values of one kind, or Refused; text compared with dates is read as a date."""
     try:
         found = agreed(values)
     except Refused as error:
@@ -74,7 +74,7 @@ def _is(node: exp.Is, reader: Reader) -> Typed:
     elif type(word) is exp.Boolean:
         found = reader.call(node, "coalesce", value if word.this else reader.call(node, "not", value), literal(False))
     else:
-        raise refused(node, "IS is followed by NULL, TRUE or FALSE", "use = for other values")
+        raise refused(node, "IS takes NULL, TRUE or FALSE", "use = for other values")
     return reader.call(node, "not", found) if node.args.get("negate") else found
 
 

@@ -1,4 +1,4 @@
-"""SELECT with groups: which keys, which aggregates, and what is computed from them; the same for questions and within a unit."""
+"""SELECT with groups: keys, aggregates, and expressions over them; for questions and for aggregation within a unit."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from discreet.query.sql.aggregates import Aggregate, has_aggregate
 from discreet.query.sql.naming import expression_name, plain_name, substituted, unique
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import only, refused
-from discreet.query.sql.scope import Rows, matching, new_name
+from discreet.query.sql.scope import Scope, matching, new_name
 from discreet.query.sql.typed import Apply, Typed, column, of_rows
 
 X = TypeVar("X")
 MOST_OUTPUTS = 300
-Make = Callable[[Aggregate, Reader], tuple[X, Field, str]]  # what is asked, what is believed of it, and a name for it
+Make = Callable[[Aggregate, Reader], tuple[X, Field, str]]  # the aggregate, its field, and its default name
 
 
-def row_reader(rows: Rows, dialect: str) -> Reader:
+def row_reader(rows: Scope, dialect: str) -> Reader:
     """Read expressions over these rows."""
     return expression_reader(rows.column, dialect)
 
@@ -35,7 +35,9 @@ def expression_reader(columns: Callable[[exp.Column], Typed], dialect: str) -> R
     def no_aggregates(node: exp.Expr) -> None:
         if aggregates.parse(node) is not None:
             raise refused(
-                node, "aggregates stand in SELECT, HAVING and ORDER BY", "aggregate in a subquery by the unit, or move it to HAVING"
+                node,
+                "aggregates are allowed in SELECT, HAVING and ORDER BY only",
+                "aggregate in a subquery by the unit, or move it to HAVING",
             )
 
     return Reader(cases.CASES, cases.NAMED, of_rows, columns, no_aggregates, dialect)
@@ -65,9 +67,9 @@ class Grouped(Generic[X]):
 @final
 @define
 class _Reading(Generic[X]):
-    """What has been found so far in one SELECT."""
+    """The state of reading one SELECT."""
 
-    rows: Rows
+    rows: Scope
     make: Make[X]
     apply: Apply
     dialect: str
@@ -117,28 +119,28 @@ class _Reading(Generic[X]):
             return None
         found = matching(node.this, [(item.alias, i) for i, item in enumerate(self.items) if item.alias is not None])
         if len(found) > 1:
-            raise refused(node, "two outputs have this name", "name them apart with AS")
+            raise refused(node, "two outputs have this name", "give them different names with AS")
         return self.outputs[found[0]] if found and found[0] < len(self.outputs) else None
 
 
 def _place(kind: str, at: int) -> str:
-    return f"\0{kind} {at}"  # no name that can be written; replaced when all names are known
+    return f"\0{kind} {at}"  # not a name that SQL can contain; replaced when all names are known
 
 
 def items_of(select: exp.Select) -> list[Item]:
     """The pieces of a SELECT list."""
     found: list[Item] = []
     if len(select.expressions) > MOST_OUTPUTS:
-        raise refused(select, f"more than {MOST_OUTPUTS} outputs", "ask for fewer at once")
+        raise refused(select, f"a question has at most {MOST_OUTPUTS} outputs", "split it into several questions")
     for node in select.expressions:
         if type(node) is exp.Alias:
             only(node, "this", "alias")
             item = Item(node.this, new_name(node.args["alias"]))
             if any(other.alias == item.alias for other in found):
-                raise refused(node, "another output has this name", "name them apart with AS")
+                raise refused(node, "another output has this name", "give them different names with AS")
             found.append(item)
         elif type(node) is exp.Aliases:
-            raise refused(node, "several names for one column", "give one with AS")
+            raise refused(node, "one column has several names", "give one name with AS")
         else:
             found.append(Item(node, None))
     return found
@@ -149,7 +151,7 @@ def is_grouped(select: exp.Select) -> bool:
     return bool(select.args.get("group") or select.args.get("having") or any(has_aggregate(node) for node in select.expressions))
 
 
-def read_grouped(select: exp.Select, rows: Rows, make: Make[X], apply: Apply, dialect: str) -> Grouped[X]:
+def read_grouped(select: exp.Select, rows: Scope, make: Make[X], apply: Apply, dialect: str) -> Grouped[X]:
     """Read SELECT, GROUP BY, HAVING and ORDER BY over these rows."""
     reading: _Reading[X] = _Reading(rows, make, apply, dialect, items_of(select))
     _read_keys(select.args.get("group"), reading)
@@ -157,7 +159,7 @@ def read_grouped(select: exp.Select, rows: Rows, make: Make[X], apply: Apply, di
     for item in reading.items:
         if isinstance(item.node, exp.Star) or (isinstance(item.node.this, exp.Star) and isinstance(item.node, exp.Column)):
             raise refused(
-                item.node, "* shows single rows, which is never done", "name the keys and aggregates, as in SELECT dept, COUNT(*)"
+                item.node, "* would show single rows, which are never released", "name the keys and aggregates, as in SELECT dept, COUNT(*)"
             )
         reading.outputs.append(inner.read(item.node))
     having, order = _read_having(select, reading), _read_order(select, reading)
@@ -196,10 +198,10 @@ def _read_key(node: exp.Expr, reading: _Reading[X]) -> Typed:
     elif isinstance(node, exp.Column):
         node = _key_or_alias(node, reading)
     if has_aggregate(node):
-        raise refused(node, "groups are made of columns, not of aggregates", "aggregate within the unit in a subquery first")
+        raise refused(node, "GROUP BY takes columns, not aggregates", "aggregate within the unit in a subquery first")
     key = reading.row.read(node)
     if isinstance(key.expr, Literal):
-        raise refused(node, "a constant makes no groups", "leave it out of GROUP BY")
+        raise refused(node, "a constant cannot be a group key", "leave it out of GROUP BY")
     return key
 
 
@@ -217,17 +219,19 @@ def _key_or_alias(node: exp.Column, reading: _Reading[X]) -> exp.Expr:
     if not named:
         return node
     if len(named) > 1:
-        raise refused(node, "two outputs have this name", "name them apart with AS")
+        raise refused(node, "two outputs have this name", "give them different names with AS")
     if reading.rows.candidates(node) and reading.row.read(node).expr != (
         None if has_aggregate(named[0]) else reading.row.read(named[0]).expr
     ):
         raise refused(
-            node, "both a column and an output have this name, and dialects differ on which is meant", "give the output another name"
+            node,
+            "both a column and an output have this name, and dialects differ on which one GROUP BY uses",
+            "give the output another name",
         )
     return named[0]
 
 
-# ── afterwards ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── post-processing ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _read_having(select: exp.Select, reading: _Reading[X]) -> Typed | None:
@@ -260,7 +264,7 @@ def _read_order(select: exp.Select, reading: _Reading[X]) -> tuple[tuple[Typed, 
             ).read(node)
         if isinstance(value.expr, Literal):
             continue
-        if ordered.args.get("nulls_first") and value.field.nullable:  # NULL comes last unless it is asked for first
+        if ordered.args.get("nulls_first") and value.field.nullable:  # NULL comes last unless NULLS FIRST is written
             found.append((reading.apply("is_null", [value]), True))
         found.append((value, bool(ordered.args.get("desc"))))
     return tuple(found)
@@ -270,7 +274,7 @@ def _read_order(select: exp.Select, reading: _Reading[X]) -> tuple[tuple[Typed, 
 
 
 def _named(reading: _Reading[X], having: Typed | None, order: tuple[tuple[Typed, bool], ...]) -> Grouped[X]:
-    """Name keys and aggregates after the outputs that show them, else after what they are."""
+    """Name keys and aggregates after the outputs that show them, else by default."""
     key_names = [plain_name(key, reading.rows, f"key_{i}") for i, key in enumerate(reading.keys, 1)]
     defaults = {_place("key", i): name for i, name in enumerate(key_names)} | {
         _place("asked", i): made[2] for i, made in enumerate(reading.asked)

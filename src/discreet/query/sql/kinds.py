@@ -52,7 +52,7 @@ def _declared(node: exp.Expr | None, kind: str) -> str:
 
 
 def check_arguments(aggregate: Aggregate, arguments: Sequence[Typed | Fraction]) -> None:
-    """Refuse a statistic of values it is not made for, under the name it was asked by."""
+    """Refuse a statistic of values of the wrong kind, by the name that was written."""
     for argument, value, written in zip(places(aggregate.entry, aggregate.spelling), arguments, aggregate.arguments, strict=False):
         if isinstance(value, Typed) and isinstance(written, exp.Expr):
             _check_argument(aggregate, argument, value, written)
@@ -77,7 +77,7 @@ def _no_number(aggregate: Aggregate, value: Typed, written: exp.Expr) -> str:
     match value.field.kind:
         case Kind.DATE | Kind.TIMESTAMP as kind:
             return (
-                f"{what} is {_WORDS[kind]}, and only numbers have this statistic; count by month or year instead, as in "
+                f"{what} is {_WORDS[kind]}, and this statistic takes numbers; count by month or year instead, as in "
                 f"SELECT DATE_TRUNC('month', {what}), COUNT(*) … GROUP BY 1, or use EXTRACT(YEAR FROM {what})"
             )
         case Kind.BOOLEAN:
@@ -85,7 +85,7 @@ def _no_number(aggregate: Aggregate, value: Typed, written: exp.Expr) -> str:
         case Kind.TEXT if isinstance(value.expr, Column):
             return f"{what} is text; {_declared(written, 'real')}"
         case None:
-            return f"a bare NULL is no number; use a column, as in {name}(cost)"
+            return f"NULL is not a number; use a column, as in {name}(cost)"
         case kind:
             return f"{what} is {_WORDS[kind]}; use a number, as in {name}(cost)"
 
@@ -115,7 +115,7 @@ def check_joined(join: exp.Expr, left: tuple[str, Kind | None], right: tuple[str
 
 
 def _instead(node: exp.Expr, first: exp.Expr, a: Typed, second: exp.Expr, b: Typed) -> str:
-    """A comparison that would work."""
+    """A comparison that works."""
     sign = type(node)
     if isinstance(a.expr, Literal) and not isinstance(b.expr, Literal):
         first, a, second, b = second, b, first, a
@@ -146,7 +146,7 @@ def _instead(node: exp.Expr, first: exp.Expr, a: Typed, second: exp.Expr, b: Typ
 
 
 def _number(text: str | None) -> str:
-    """The number that a text spells, or one to show how numbers are written."""
+    """The number that a text spells, or one as an example."""
     try:
         return "10" if text is None or exact.rational(text) != Fraction(text) else text.strip()
     except (Invalid, ValueError, ZeroDivisionError):

@@ -1,4 +1,4 @@
-"""Values that were written in the question."""
+"""Literal values of a question."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def number(node: exp.Literal) -> int | Fraction:
     try:
         value = exact.rational(text.replace("_", "") if text[:1].isdigit() else text, "the number")
     except Invalid:
-        raise refused(node, "this number cannot be read", "write it like 12, 0.5 or 1e-6") from None
+        raise refused(node, "this is not a number", "write it like 12, 0.5 or 1e-6") from None
     if abs(value) > _FURTHEST:
         raise refused(node, "this number is too large", "use one below 10^100")
     if text.isdigit():
@@ -50,14 +50,14 @@ def read_boolean(node: exp.Boolean) -> Typed:
     return literal(bool(node.this))
 
 
-def moment(text: str, kind: Kind) -> datetime.date | datetime.datetime:
-    """A date or a time written as text."""
+def time_literal(text: str, kind: Kind) -> datetime.date | datetime.datetime:
+    """A date or a timestamp written as text."""
     try:
-        value = kind.read(text, "a moment")
+        value = kind.read(text, "a timestamp")
     except Invalid:
         raise Refused(f"a {kind.value} is written like '2026-11-15{' 08:30:00' if kind is Kind.TIMESTAMP else ''}'") from None
     if kind is Kind.TIMESTAMP and datetime.datetime.fromisoformat(text).tzinfo is not None:
-        raise Refused("times have no zone here: write the time as the table has it")
+        raise Refused("timestamps with a time zone are not supported: write the timestamp as the table has it")
     assert isinstance(value, datetime.date)
     return value
 
@@ -68,13 +68,13 @@ def agreed(arguments: Sequence[Typed]) -> list[Typed]:
     if Kind.TIMESTAMP in kinds:
         return [_as_time(argument) for argument in arguments]
     if Kind.DATE in kinds:
-        return [argument if argument.text is None else literal(moment(argument.text, Kind.DATE)) for argument in arguments]
+        return [argument if argument.text is None else literal(time_literal(argument.text, Kind.DATE)) for argument in arguments]
     return list(arguments)
 
 
 def _as_time(argument: Typed) -> Typed:
     if argument.text is not None:
-        return literal(moment(argument.text, Kind.TIMESTAMP))
+        return literal(time_literal(argument.text, Kind.TIMESTAMP))
     value = argument.expr.value if isinstance(argument.expr, Literal) else None
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         return literal(datetime.datetime(value.year, value.month, value.day))

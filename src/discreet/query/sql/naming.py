@@ -1,14 +1,14 @@
-"""Names for what was given none."""
+"""Default names."""
 
 from __future__ import annotations
 
 from discreet.query.relation.expr import Call, Column, Expr
-from discreet.query.sql.scope import Rows
+from discreet.query.sql.scope import Scope
 from discreet.query.sql.typed import Typed
 
 
 def unique(name: str, taken: set[str]) -> str:
-    """The name, with a number if it is taken; and now it is."""
+    """The name, with a number if it is taken; it is added to `taken`."""
     found, again = name, 1
     while found in taken:
         again += 1
@@ -17,8 +17,8 @@ def unique(name: str, taken: set[str]) -> str:
     return found
 
 
-def plain_name(key: Typed, rows: Rows, otherwise: str) -> str:
-    """A key's name: that of its column, or of what is done to it."""
+def plain_name(key: Typed, rows: Scope, otherwise: str) -> str:
+    """A key's default name: that of its column, or of its outermost function."""
     if isinstance(key.expr, Column):
         inner = key.expr.name
         return next(name for source in rows.sources for name, other in source.columns if other == inner)

@@ -1,7 +1,7 @@
 """Arithmetic, rounding and casts.
 
-`/` is real division everywhere. Where the dialect drops the remainder of two whole numbers, dividing them is refused rather than guessed.
-A cast to a whole number rounds (half upwards) or cuts as the dialect does. LEAST and GREATEST are NULL if any argument is.
+`/` is real division everywhere. Where the dialect drops the remainder of two whole numbers, dividing them is refused.
+A cast to a whole number rounds (half up) or truncates as the dialect does. LEAST and GREATEST are NULL if any argument is.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from sqlglot import exp
 
 from discreet.errors import Refused
 from discreet.query.relation.expr import Literal
-from discreet.query.sql.literals import moment, number
+from discreet.query.sql.literals import number, time_literal
 from discreet.query.sql.reader import Case, Reader
 from discreet.query.sql.refuse import is_set, located, only, refused
 from discreet.query.sql.typed import Typed, literal
 from discreet.tables.kind import Kind
 
 MOST_FACTORS = 10
-_CUTTING = {"spark", "databricks", "tsql"}  # a cast to a whole number cuts the decimals off; the others round
+_CUTTING = {"spark", "databricks", "tsql"}  # a cast to a whole number truncates; the others round
 _WHOLE_TYPES = {exp.DType.INT, exp.DType.BIGINT}
 _REAL_TYPES = {exp.DType.DOUBLE, exp.DType.FLOAT}
 _TIME_TYPES = {exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ, exp.DType.DATETIME, exp.DType.DATETIME2}
@@ -97,7 +97,7 @@ def _clamp(node: exp.Anonymous, reader: Reader) -> Typed:
 
 
 def clipped(reader: Reader, node: exp.Expr, value: Typed, low: Typed, high: Typed) -> Typed:
-    """A value moved to the nearer bound if it lies beyond."""
+    """A value clipped to its bounds."""
     return reader.call(node, "least", reader.call(node, "greatest", value, low), high)
 
 
@@ -113,11 +113,11 @@ def _cast(node: exp.Cast, reader: Reader) -> Typed:
     only(node, "this", "to", "_type", "safe")  # TRY_CAST is the same where no cast can fail
     value, to = reader.read(node.this), node.args["to"]
     if any(is_set(part) for name, part in to.args.items() if name not in ("this", "nested")):
-        raise refused(node, "a number is cast to DOUBLE or INTEGER, without digits", "write ROUND(x, 2)")
+        raise refused(node, "numbers are cast to DOUBLE or INTEGER, without a precision", "write ROUND(x, 2)")
     text = value.text
     if text is not None and (to.this is exp.DType.DATE or to.this in _TIME_TYPES):
         try:
-            return literal(moment(text, Kind.DATE if to.this is exp.DType.DATE else Kind.TIMESTAMP))
+            return literal(time_literal(text, Kind.DATE if to.this is exp.DType.DATE else Kind.TIMESTAMP))
         except Refused as error:
             raise located(node, error) from None
     return _converted(node, value, to.this, reader)
@@ -143,7 +143,7 @@ def _converted(node: exp.Cast, value: Typed, to: exp.DType, reader: Reader) -> T
         return value
     raise refused(
         node,
-        "only numbers are cast to numbers, true/false to whole numbers and times to dates, for other casts may fail on a row and print it",
+        "only numbers are cast to numbers, booleans to whole numbers and timestamps to dates, as other casts may fail on a row and show it",
         "declare the column's type, or use ROUND, FLOOR or CASE",
     )
 

@@ -1,4 +1,4 @@
-"""The reader's parts for the fluent front end: expressions as text over a relation, and questions put together from them."""
+"""The SQL reader for the fluent builder: expressions as text over a relation, and questions built from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from discreet.query.sql.privacy import Options
 from discreet.query.sql.read import question as read_question
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import closed, only
-from discreet.query.sql.scope import Body, Rows, Source, combined, found_in, new_name
+from discreet.query.sql.scope import Body, Scope, ScopedTable, combined, found_in, new_name
 from discreet.query.sql.select import within_units
 from discreet.query.sql.sources import filtered, joined_on
 from discreet.query.sql.tokens import parse
@@ -34,7 +34,7 @@ Texts = Sequence[tuple[str | None, str]]  # a name, if one was given, and an exp
 @final
 @frozen
 class Called:
-    """One output as the fluent front end has it: a statistic by its SQL name, or (without one) an expression with aggregates in it."""
+    """One output of the fluent builder: a statistic by its SQL name, or (without one) an expression over aggregates."""
 
     spelling: str | None
     texts: tuple[str, ...] = ()
@@ -44,16 +44,16 @@ class Called:
     where: str | None = None
 
 
-def rows_of(relation: Relation) -> Rows:
-    """A relation whose columns are called what they are called."""
-    return Rows(Body(relation), (Source("", tuple((name, name) for name in relation.schema)),))
+def rows_of(relation: Relation) -> Scope:
+    """A relation as FROM, its columns under their own names."""
+    return Scope(Body(relation), (ScopedTable("", tuple((name, name) for name in relation.schema)),))
 
 
 def snippet(text: str, dialect: str) -> exp.Expr:
     """One expression, with its name if it has one."""
     tree = parse(f"SELECT {text}\n", dialect).tree
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1:
-        raise Refused("one expression is needed here, such as price * quantity")
+        raise Refused("exactly one expression is needed: write one such as price * quantity")
     only(tree, "expressions")
     found: exp.Expr = tree.expressions[0]
     return found
@@ -73,7 +73,7 @@ def read_condition(text: str, schema: Schema, dialect: str = "duckdb") -> Expr:
 
 
 def _over(schema: Schema, dialect: str) -> Reader:
-    sources = (Source("", tuple((name, name) for name in schema)),)
+    sources = (ScopedTable("", tuple((name, name) for name in schema)),)
     return expression_reader(lambda node: column(inner := found_in(node, sources), schema[inner]), dialect)
 
 
@@ -83,7 +83,7 @@ def where(relation: Relation, text: str, dialect: str) -> Relation:
 
 
 def with_columns(relation: Relation, texts: Texts, dialect: str) -> Relation:
-    """All columns, and new ones."""
+    """Add computed columns to all columns."""
     reader = row_reader(rows_of(relation), dialect)
     new = {new_name(name or ""): closed(lambda: reader.read(snippet(text, dialect)).expr) for name, text in texts}  # noqa: B023
     old = tuple((name, Column(name)) for name in relation.schema if name not in new)
@@ -101,7 +101,7 @@ def _pairs(left: Relation, right: Relation, on: Sequence[tuple[str, str]]) -> li
 
 
 def stack(upper: Relation, lower: Relation) -> Relation:
-    """Rows on top of each other."""
+    """Append the rows of one relation to another."""
     return combined(Stack((upper, lower)), Body(upper), Body(lower)).relation
 
 
@@ -132,7 +132,7 @@ def question(
     contributions: Contributions,
     dialect: str,
 ) -> Question:
-    """What is asked of these rows, read as the SELECT that it amounts to."""
+    """Read a question over these rows, as the equivalent SELECT."""
     options = Options(contributions=contributions)
     return closed(lambda: read_question(_select(keys, statistics, having, order, limit, dialect), rows_of(relation), options, dialect))
 

@@ -15,7 +15,7 @@ from discreet.query.relation.origin import origin
 from discreet.query.sql.literals import number
 from discreet.query.sql.naming import unique
 from discreet.query.sql.refuse import refused
-from discreet.query.sql.scope import Body, Rows
+from discreet.query.sql.scope import Body, Scope
 from discreet.query.sql.units import names_unit
 from discreet.query.statistics.statistic import Statistic
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
@@ -27,21 +27,21 @@ Bounds = tuple[int | Fraction, int | Fraction]
 @final
 @frozen
 class Options:
-    """What a privacy clause asks for."""
+    """The values of a privacy clause."""
 
     epsilon: Fraction | None = None
     delta: Fraction | None = None
     contributions: Contributions = Contributions()
-    public_groups: bool = False  # asked for: groups that are declared, none found
+    public_groups: bool = False  # whether the clause demands declared groups
 
 
-def read_options(written: dict[str, exp.Expr] | None, rows: Rows) -> Options:
+def read_privacy_clause(written: dict[str, exp.Expr] | None, rows: Scope) -> Options:
     """Read a privacy clause; the unit it names must be the declared one."""
     if written is None:
         return Options()
     for name in written:
         if name not in _KNOWN:
-            raise Refused(f"the privacy option {name[:40]} is not understood: there are {', '.join(_KNOWN)}")
+            raise Refused(f"the privacy option {name[:40]} is not supported: use {', '.join(_KNOWN)}")
     if "privacy_unit_column" in written:
         _check_unit(written["privacy_unit_column"], rows)
     epsilon, delta = (_number(written, name) for name in ("epsilon", "delta"))
@@ -49,7 +49,7 @@ def read_options(written: dict[str, exp.Expr] | None, rows: Rows) -> Options:
         raise Refused("epsilon must be positive, and delta at least 0 and below 1: write OPTIONS(epsilon = 1, delta = 1e-6)")
     groups, in_all = (_whole(written, name) for name in ("max_groups_contributed", "max_rows_contributed"))
     if groups is not None and in_all is not None:
-        raise Refused("max_groups_contributed and max_rows_contributed exclude each other: keep one")
+        raise Refused("max_groups_contributed and max_rows_contributed are mutually exclusive: keep one")
     return Options(epsilon, delta, Contributions(rows=in_all, groups=groups), _only_public(written.get("group_selection_strategy")))
 
 
@@ -59,21 +59,21 @@ def _only_public(node: exp.Expr | None) -> bool:
     if not isinstance(node, exp.Column | exp.Literal) or node.name.upper() != "PUBLIC_GROUPS":
         raise refused(
             node,
-            "of group_selection_strategy only PUBLIC_GROUPS is implemented; groups that are not declared are found with another law, which "
-            "shows more of them than a Laplace threshold at the same epsilon and delta",
+            "only group_selection_strategy = PUBLIC_GROUPS is supported; groups that are not declared are discovered by optimal partition "
+            "selection, which shows more of them than a Laplace threshold at the same epsilon and delta",
             "leave group_selection_strategy out",
         )
     return True
 
 
 def check_public(asked: bool, relation: Relation, keys: Named) -> None:
-    """Refuse to find groups where the question says that they are public."""
+    """Refuse undeclared groups where the question demands public ones."""
     for name, expr in keys if asked else ():
         if field_of(expr, relation.schema).public_keys is None and origin(relation, expr) is None:
             raise Refused(f'PUBLIC_GROUPS: the groups of {name} are not declared; declare them with keys={{"{name}": [...]}}')
 
 
-def _check_unit(node: exp.Expr, rows: Rows) -> None:
+def _check_unit(node: exp.Expr, rows: Scope) -> None:
     if not isinstance(node, exp.Column) or not names_unit(rows.relation, rows.find(node)):
         own = [name for source in rows.sources for name, inner in source.columns if names_unit(rows.relation, inner)]
         hint = f"write privacy_unit_column = {own[0]}" if own else "leave privacy_unit_column out"
@@ -92,14 +92,14 @@ def _number(written: dict[str, exp.Expr], name: str) -> Fraction | None:
 def _whole(written: dict[str, exp.Expr], name: str) -> int | None:
     value = _number(written, name)
     if value is not None and (value.denominator > 1 or not 1 <= value <= MOST_CONTRIBUTED):
-        raise Refused(f"the option {name} takes a whole number from 1 to {MOST_CONTRIBUTED}")
+        raise Refused(f"the option {name} takes a whole number from 1 to {MOST_CONTRIBUTED}: write {name} = 10")
     return None if value is None else int(value)
 
 
 # ── bounds of aggregates ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def read_bounds(pair: tuple[exp.Expr, exp.Expr] | None) -> Bounds | None:
+def read_bounds_pair(pair: tuple[exp.Expr, exp.Expr] | None) -> Bounds | None:
     """Two literal numbers, the lower first."""
     if pair is None:
         return None
@@ -120,15 +120,17 @@ def _bound(node: exp.Expr) -> int | Fraction:
 
 @final
 @frozen
-class Bounded:
-    """A statistic, and the bounds to which each unit's share of each group is clipped."""
+class BoundedStatistic:
+    """A statistic, and the bounds to which each unit's contribution to each group is clipped."""
 
     statistic: Statistic
     bounds: Bounds | None = None
 
 
-def per_group(body: Body, keys: Named, asked: tuple[tuple[str, Bounded], ...]) -> tuple[Body, Named, tuple[tuple[str, Statistic], ...]]:
-    """Aggregate each unit's rows of each group first, clip, and ask of these: then one unit has one row in each of its groups."""
+def per_group(
+    body: Body, keys: Named, asked: tuple[tuple[str, BoundedStatistic], ...]
+) -> tuple[Body, Named, tuple[tuple[str, Statistic], ...]]:
+    """Aggregate each unit's rows in each group, clip, and aggregate these: then a unit has one row in each of its groups."""
     if not body.relation.has_id:  # each row is a unit, and its own aggregate
         return body, keys, tuple((name, _of_row(bounded)) for name, bounded in asked)
     within: dict[Within, str] = {}
@@ -144,16 +146,16 @@ def per_group(body: Body, keys: Named, asked: tuple[tuple[str, Bounded], ...]) -
             again = bounded.statistic  # units are the same before and after
         if again is None:
             raise Refused(
-                "beside contribution_bounds_per_group stand only COUNT, SUM, AVG and COUNT(DISTINCT unit): ask for other statistics in a "
-                "question of their own"
+                "contribution_bounds_per_group can be combined with COUNT, SUM, AVG and COUNT(DISTINCT unit) only: ask for other "
+                "statistics in a separate question"
             )
         statistics.append((name, again))
     node = PerUnit(body.relation, (), keys, tuple((name, own) for own, name in within.items()))
     return body.grown(node), tuple((name, Column(name)) for name, _ in keys), tuple(statistics)
 
 
-def _of_row(bounded: Bounded) -> Statistic:
-    """A row is its unit's own aggregate: numbers are clipped as they are, and a row counts as one row."""
+def _of_row(bounded: BoundedStatistic) -> Statistic:
+    """A row is its unit's own aggregate: numbers are clipped directly, and a row is one row."""
     own = bounded.statistic.own_aggregate
     if bounded.bounds is None or not bounded.statistic.numbers or own is None or own.expr is None:
         return bounded.statistic

@@ -1,7 +1,7 @@
-"""From SQL text to a question in nodes of our own; the text goes no further.
+"""Read SQL text into a question of our own nodes; the text itself is never executed.
 
-Every class of piece the parser knows has an explicit case or is refused, and a piece that says more than its case reads is refused too.
-So a quirk of the parser can only refuse, not leak.
+Every node class of the parser has an explicit case or is refused, and so is a node with arguments that its case does not read. So a defect
+of the parser can only cause a refusal, not a leak.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from discreet.query.sql.grouping import Grouped, is_grouped, items_of, read_grou
 from discreet.query.sql.kinds import check_arguments
 from discreet.query.sql.literals import number
 from discreet.query.sql.numbers import clipped
-from discreet.query.sql.privacy import Bounded, Options, check_public, per_group, read_bounds, read_options
+from discreet.query.sql.privacy import BoundedStatistic, Options, check_public, per_group, read_bounds_pair, read_privacy_clause
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import closed, located, only, refused
-from discreet.query.sql.scope import Context, Rows
+from discreet.query.sql.scope import Context, Scope
 from discreet.query.sql.select import arguments_of, named_after, read_query, with_names
 from discreet.query.sql.sources import filtered, read_from
 from discreet.query.sql.tokens import parse
@@ -67,7 +67,7 @@ def _read(text: str, catalog: Catalog, dialect: str) -> Question:
     if tree.args.get("distinct") is not None:
         raise refused(
             tree,
-            "DISTINCT shows what rows hold",
+            "DISTINCT would show values of single rows",
             "count the groups, as in SELECT dept, COUNT(*) FROM visits GROUP BY dept, without DISTINCT",
         )
     only(tree, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_")
@@ -76,19 +76,19 @@ def _read(text: str, catalog: Catalog, dialect: str) -> Question:
     if not is_grouped(tree):
         for item in items_of(tree):
             if not isinstance(item.node, exp.Star | exp.Column):
-                row_reader(rows, dialect).read(item.node)  # where a piece has no meaning at all, that is said first
+                row_reader(rows, dialect).read(item.node)  # an unsupported expression is reported first
         raise refused(tree, "single rows are never shown", "ask for a statistic, as in SELECT COUNT(*), AVG(x) FROM …")
-    return question(tree, rows, read_options(statement.options, rows), dialect)
+    return question(tree, rows, read_privacy_clause(statement.options, rows), dialect)
 
 
-def question(tree: exp.Select, rows: Rows, options: Options, dialect: str) -> Question:
-    """What SELECT, GROUP BY, HAVING, ORDER BY and LIMIT ask of these rows."""
+def question(tree: exp.Select, rows: Scope, options: Options, dialect: str) -> Question:
+    """Read SELECT, GROUP BY, HAVING, ORDER BY and LIMIT over these rows."""
     notes: list[str] = []
 
-    def ask(aggregate: Aggregate, reader: Reader) -> tuple[Bounded, Field, str]:
+    def ask(aggregate: Aggregate, reader: Reader) -> tuple[BoundedStatistic, Field, str]:
         return _asked(aggregate, reader, rows, notes)
 
-    grouped: Grouped[Bounded] = read_grouped(tree, rows, ask, of_answers, dialect)
+    grouped: Grouped[BoundedStatistic] = read_grouped(tree, rows, ask, of_answers, dialect)
     if grouped.having is not None and grouped.having.field.kind not in (Kind.BOOLEAN, None):
         raise refused(tree.args["having"], "HAVING needs a condition", "write a comparison, as in HAVING COUNT(*) > 10")
     keys = tuple((name, key.expr) for name, key in grouped.keys)
@@ -97,7 +97,7 @@ def question(tree: exp.Select, rows: Rows, options: Options, dialect: str) -> Qu
     if any(bounded.bounds is not None for _, bounded in grouped.asked):
         for _, key in grouped.keys:
             if key.field.unit:
-                raise refused(tree, "groups of single units are never shown", "group by something else")
+                raise refused(tree, "groups of single units are never shown", "group by another column")
         body, keys, statistics = per_group(body, keys, grouped.asked)
         contributions = contributions if contributions.rows else evolve(contributions, per_group=1)
     check_public(options.public_groups, body.relation, keys)
@@ -142,16 +142,14 @@ def _limit(node: exp.Expr | None) -> int | None:
 # ── statistics ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _asked(aggregate: Aggregate, reader: Reader, rows: Rows, notes: list[str]) -> tuple[Bounded, Field, str]:
-    """A statistic of each group, what is believed of its answer, and a name for it."""
+def _asked(aggregate: Aggregate, reader: Reader, rows: Scope, notes: list[str]) -> tuple[BoundedStatistic, Field, str]:
+    """A statistic of each group, the field of its value, and its default name."""
     aggregate, named = _of_unit(aggregate, reader, rows)
     arguments = arguments_of(aggregate, reader)
     if any(isinstance(value, Typed) and value.field.unit for value in arguments):
-        raise refused(
-            aggregate.node, "the column that names the protected unit may only be counted", "write COUNT(DISTINCT unit) without more"
-        )
+        raise refused(aggregate.node, "the column that names the protected unit may only be counted", "write COUNT(DISTINCT unit)")
     check_arguments(aggregate, arguments)
-    row_bounds = read_bounds(aggregate.per_row)
+    row_bounds = read_bounds_pair(aggregate.per_row)
     if row_bounds is not None:
         arguments = _clipped(aggregate, arguments, reader, literal(row_bounds[0]), literal(row_bounds[1]))
     try:
@@ -160,15 +158,15 @@ def _asked(aggregate: Aggregate, reader: Reader, rows: Rows, notes: list[str]) -
     except Refused as error:
         raise located(aggregate.node, error) from None
     if aggregate.per_group is not None and statistic.own_aggregate is None:
-        raise refused(aggregate.node, "only COUNT, SUM and AVG have bounds for each group", "use contribution_bounds_per_row")
+        raise refused(aggregate.node, "only COUNT, SUM and AVG take bounds per group", "use contribution_bounds_per_row")
     if note := statistic.reading_note(aggregate.spelling):
         notes.append(note)
-    bounded = Bounded(statistic, read_bounds(aggregate.per_group))
+    bounded = BoundedStatistic(statistic, read_bounds_pair(aggregate.per_group))
     columns = () if issubclass(aggregate.entry, Spelling) else named or arguments
     return bounded, statistic.answer(rows.relation.schema), named_after(statistic.called(aggregate.spelling), columns)
 
 
-def _of_unit(aggregate: Aggregate, reader: Reader, rows: Rows) -> tuple[Aggregate, tuple[Typed, ...]]:
+def _of_unit(aggregate: Aggregate, reader: Reader, rows: Scope) -> tuple[Aggregate, tuple[Typed, ...]]:
     """An aggregate of the column that names the unit is another one, without arguments: COUNT(DISTINCT unit) counts units."""
     if aggregate.entry.of_unit is None or len(aggregate.arguments) != 1 or not isinstance(aggregate.arguments[0], exp.Column):
         return aggregate, ()
@@ -187,7 +185,7 @@ def _clipped(
     """Numbers clipped to the bounds for each row."""
     kinds = places(aggregate.entry, aggregate.spelling)
     if Argument.NUMBER not in kinds:
-        raise refused(aggregate.node, "this has no bounds for each row", "use contribution_bounds_per_group")
+        raise refused(aggregate.node, "this aggregate takes no bounds per row", "use contribution_bounds_per_group")
     return tuple(
         clipped(reader, aggregate.node, value, low, high) if kind is Argument.NUMBER and isinstance(value, Typed) else value
         for value, kind in zip(arguments, kinds, strict=False)

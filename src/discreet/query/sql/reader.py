@@ -1,4 +1,4 @@
-"""Reading expressions: every kind of piece has a case of its own, and what has none is refused."""
+"""Read expressions: every node class has its own case, and a node without one is refused."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Case: TypeAlias = Callable[[Any, "Reader"], Typed]
 @final
 @frozen
 class Reader:
-    """How expressions are read in one place of a question: which names there are, and what applying a function asks for.
+    """How expressions are read in one clause of a question: its names, and its rule for applying a function.
 
-    `special` is asked first of every piece: it knows keys and aggregates where there are any.
+    `special` is tried first on every node: it recognises keys and aggregates.
     """
 
     cases: Mapping[type[exp.Expr], Case]
@@ -32,7 +32,7 @@ class Reader:
     dialect: str
 
     def read(self, node: exp.Expr | None) -> Typed:
-        """Read one piece."""
+        """Read one node."""
         if node is None:
             raise Refused("a part of this expression is missing: write it out")
         found = self.special(node)
@@ -48,7 +48,7 @@ class Reader:
         return case(node, self)
 
     def call(self, node: exp.Expr, function: str, *arguments: Typed) -> Typed:
-        """Apply one of our functions for a piece, which is named if a rule refuses."""
+        """Apply a function for a node, which the message names if a rule refuses."""
         try:
             return self.apply(function, arguments)
         except Refused as error:
@@ -62,27 +62,29 @@ class Reader:
 
 
 def unknown(node: exp.Expr, named: Mapping[str, Case]) -> Refused:
-    """The refusal of a piece that has no case, with the nearest known name."""
+    """The refusal of a node without a case, with the nearest known name."""
     if isinstance(node, exp.Subquery | exp.Exists | exp.Query):
         return refused(
-            node, "a subquery inside an expression would read rows of many at once", "join the table instead, on the unit if it is private"
+            node,
+            "a subquery inside an expression would read rows of many units at once",
+            "join the table instead, on the unit if it is private",
         )
     if isinstance(node, exp.Window):
-        return refused(node, "window functions (OVER) look across the rows of many", "aggregate with GROUP BY, within the unit if need be")
+        return refused(node, "window functions (OVER) combine rows of many units", "aggregate with GROUP BY, within the unit where needed")
     if isinstance(node, exp.RegexpLike | exp.RegexpILike | exp.RegexpExtract | exp.RegexpReplace | exp.SimilarTo):
-        return refused(node, "regular expressions are refused, for their cost may depend on a row", "use LIKE 'A%' with a literal pattern")
+        return refused(
+            node, "regular expressions are not supported, because their cost may depend on a row", "use LIKE 'A%' with a literal pattern"
+        )
     if isinstance(node, exp.Interval):
-        return refused(node, "dates are not computed with", "compare them with literals, or use DATE_TRUNC and EXTRACT")
+        return refused(node, "date arithmetic is not supported", "compare dates with literals, or use DATE_TRUNC and EXTRACT")
     if isinstance(node, exp.Func):
         if isinstance(node, _OUTSIDE) or node.name.upper() in _OUTSIDE_NAMES:
-            return refused(node, "clocks, randomness and the like are not part of the data", "write a literal instead")
+            return refused(node, "clocks, random numbers and session values are not part of the data", "write a literal instead")
         name = str(node.this) if isinstance(node, exp.Anonymous) else node.sql_name()
         near = closest(name, [*named, *_KNOWN])
-        hint = (
-            f"did you mean {near}?" if near else "known are arithmetic, CASE, COALESCE, ROUND, WIDTH_BUCKET, LIKE, EXTRACT and their like"
-        )
-        return Refused(f"{name.upper()[:40]} in {piece(node)}{place(node)}: there is no such function here, and none is passed on; {hint}")
-    return refused(node, f"{node.key.upper()} has no meaning here", "write it with comparisons, arithmetic, CASE or COALESCE")
+        hint = f"did you mean {near}?" if near else "use arithmetic, CASE, COALESCE, ROUND, WIDTH_BUCKET, LIKE, EXTRACT or similar"
+        return Refused(f"{name.upper()[:40]} in {piece(node)}{place(node)}: this function is not supported; {hint}")
+    return refused(node, f"{node.key.upper()} is not supported", "use comparisons, arithmetic, CASE or COALESCE")
 
 
 _OUTSIDE = (exp.Rand, exp.Randn, exp.Uuid, exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.CurrentDatetime, exp.CurrentUser)
@@ -127,7 +129,7 @@ _KNOWN = (
 
 
 def flat(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
-    """The parts of a chain such as a AND b AND c, without going deep."""
+    """The parts of a chain such as a AND b AND c, without recursion."""
     parts: list[exp.Expr] = []
     open_: list[Any] = [node]
     while open_:

@@ -1,4 +1,4 @@
-"""Refusals that name the piece, say why, and say what would work; and the check that no part of a piece went unread."""
+"""Refusals that name the part of the query, the reason and an alternative; and the check that no argument of a node went unread."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from discreet.errors import Error, Refused
 
 T = TypeVar("T")
-BOUNDED = "DISCREET_BOUNDED"  # the function that is put around an aggregate with named bounds, for the parser would count its arguments
-_WORDS = {  # arguments of parsed nodes that are not called what people write
+BOUNDED = "DISCREET_BOUNDED"  # wraps an aggregate with named bounds, because the parser checks the number of its arguments
+_WORDS = {  # how people write arguments of parsed nodes
     "db": "a schema before the name",
     "catalog": "a catalog before the name",
     "method": "NATURAL, ASOF or POSITIONAL",
     "pivots": "PIVOT",
     "windows": "WINDOW",
-    "kind": "AS STRUCT, AS VALUE and the like",
+    "kind": "AS STRUCT or AS VALUE",
     "when": "AT",
     "locks": "FOR UPDATE",
     "hints": "WITH (…)",
@@ -29,14 +29,14 @@ _WORDS = {  # arguments of parsed nodes that are not called what people write
     "laterals": "LATERAL",
     "operation_modifiers": "a modifier of SELECT",
 }
-_LONGEST = 80  # characters of the user's own text that a message repeats
+_LONGEST = 80  # characters of the user's own text that a message quotes
 
 
 def piece(node: exp.Expr) -> str:
-    """A piece of the question as it was written, shortened."""
+    """A part of the query as it was written, shortened."""
     try:
         text = _spelled(_as_written(node), node.root().meta.get("dialect"))
-    except Exception:  # the parser's library spells it, and may fail on a piece it did not expect
+    except Exception:  # the parser's library writes it, and may fail on an unexpected node
         text = node.key.upper()
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
@@ -46,7 +46,7 @@ def _spelled(node: exp.Expr, dialect: str | None) -> str:
 
 
 def _as_written(node: exp.Expr) -> exp.Expr:
-    """The piece with named bounds back inside their aggregates."""
+    """The node with named bounds back inside their aggregates."""
     dialect = node.root().meta.get("dialect")
 
     def inside(part: exp.Expr) -> exp.Expr:
@@ -64,7 +64,7 @@ def is_bounded(node: exp.Expr | None) -> bool:
 
 
 def place(node: exp.Expr) -> str:
-    """Where the piece stands, if its tokens still know."""
+    """The line and column of a node, if its tokens have them."""
     for part in node.walk():
         if "line" in part.meta:
             start = part.meta["col"] - (part.meta["end"] - part.meta["start"])
@@ -73,30 +73,30 @@ def place(node: exp.Expr) -> str:
 
 
 def refused(node: exp.Expr, why: str, instead: str) -> Refused:
-    """The error for a piece that has no place here."""
+    """The refusal of a node, with the reason and an alternative."""
     return Refused(f"{piece(node)}{place(node)}: {why}; {instead}")
 
 
 def located(node: exp.Expr, error: Refused) -> Refused:
-    """A refusal from the rules of expressions, with the piece it speaks of."""
+    """A refusal by a type rule, with the node it refers to."""
     return Refused(f"{piece(node)}{place(node)}: {error}")
 
 
 def is_set(value: Any) -> bool:
-    """Whether an argument of a parsed node says anything."""
+    """Whether an argument of a parsed node is set."""
     return value is not None and value is not False and value != [] and value != ""
 
 
 def only(node: exp.Expr, *read: str) -> None:
-    """Refuse a node that says more than these arguments: what is not read is not ignored."""
+    """Refuse a node with other arguments than these: nothing is ignored."""
     for name, value in node.args.items():
         if name not in read and is_set(value):
             word = _WORDS.get(name, name.strip("_").upper().replace("_", " "))
-            raise refused(node, f"{word} is not understood here", f"leave {word} out")
+            raise refused(node, f"{word} is not supported here", f"leave {word} out")
 
 
 def closed(read: Callable[[], T]) -> T:
-    """Read something; what is nested too deeply, or has a form that no case expected, is refused like anything else."""
+    """Call a reader; input that is nested too deeply, or has an unexpected form, is refused."""
     try:
         return read()
     except Error:
@@ -104,6 +104,4 @@ def closed(read: Callable[[], T]) -> T:
     except RecursionError:
         raise Refused("this question is nested too deeply: name its parts with WITH") from None
     except (AttributeError, TypeError, ValueError, KeyError, IndexError, AssertionError, SqlglotError):
-        raise Refused(
-            "this question has a form that is not understood: write it as SELECT keys, aggregates FROM table GROUP BY keys"
-        ) from None
+        raise Refused("this form of query is not supported: write it as SELECT keys, aggregates FROM table GROUP BY keys") from None

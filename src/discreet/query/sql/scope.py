@@ -1,4 +1,4 @@
-"""Names: which columns there are, and which one is meant."""
+"""Name resolution: the columns in scope, and which one a name refers to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.query.sql.typed import Typed, column
 from discreet.tables.catalog import Catalog
 
 T = TypeVar("T")
-LARGEST = 100  # relations that one question may be made of, repeated ones counted again
+LARGEST = 100  # the most relations in one question, repeated ones included
 
 
 @final
@@ -34,17 +34,17 @@ class Body:
 
 
 def combined(relation: Relation, *parts: Body) -> Body:
-    """A node over others; too many are refused, as a name used twice counts twice."""
+    """A node over others; too many are refused, and a name used twice adds twice."""
     size = 1 + sum(part.size for part in parts)
     if size > LARGEST:
-        raise Refused(f"this question reads more than {LARGEST} relations, repeated ones counted again: ask for less at once")
-    _ = relation.schema  # the rules speak now
+        raise Refused(f"this question has more than {LARGEST} relations, repeated ones included: split it into several questions")
+    _ = relation.schema  # type rules refuse now, not later
     return Body(relation, size)
 
 
 @final
 @frozen
-class Source:
+class ScopedTable:
     """One table or subquery in FROM: its name, and for each of its columns the name it has in the joined relation."""
 
     name: str
@@ -53,11 +53,11 @@ class Source:
 
 @final
 @frozen
-class Rows:
-    """What FROM gives: a relation, and what its columns are called; `hidden` are those that USING merged into their namesakes."""
+class Scope:
+    """The result of FROM: a relation and the names of its columns; `hidden` are those that USING merged into their namesakes."""
 
     body: Body
-    sources: tuple[Source, ...]
+    sources: tuple[ScopedTable, ...]
     hidden: frozenset[str] = frozenset()
 
     @property
@@ -65,31 +65,31 @@ class Rows:
         return self.body.relation
 
     def column(self, node: exp.Column) -> Typed:
-        """The column that is meant."""
+        """The column that a name refers to."""
         inner = self.find(node)
         return column(inner, self.relation.schema[inner])
 
     def find(self, node: exp.Column) -> str:
-        """The name in the joined relation of the column that is meant."""
+        """The name, in the joined relation, of the column that a name refers to."""
         return found_in(node, self.sources, self.hidden)
 
     def candidates(self, node: exp.Column) -> list[str]:
-        """The columns that may be meant."""
+        """The columns that a name may refer to."""
         return candidates_in(node, self.sources, self.hidden)
 
     def star(self, table: exp.Identifier | None) -> list[tuple[str, str]]:
         """All columns, or those of one table: the names they show and the names they have."""
         sources = list(self.sources) if table is None else matching(table, ((source.name, source) for source in self.sources))
         if not sources:
-            raise Refused(f"{piece(table or exp.Star())}.*: there is no such table here; name one that stands in FROM")
+            raise Refused(f"{piece(table or exp.Star())}.*: there is no such table here; name one that FROM lists")
         return [pair for source in sources for pair in source.columns if table is not None or pair[1] not in self.hidden]
 
 
-def found_in(node: exp.Column, sources: tuple[Source, ...], hidden: frozenset[str] = frozenset()) -> str:
-    """The one column that is meant, or Refused."""
+def found_in(node: exp.Column, sources: tuple[ScopedTable, ...], hidden: frozenset[str] = frozenset()) -> str:
+    """The one column that a name refers to, or Refused."""
     found = candidates_in(node, sources, hidden)
     if len(found) > 1:
-        raise refused(node, "more than one table has a column of this name", "say which one, as in table.column")
+        raise refused(node, "more than one table has a column of this name", "qualify it, as in table.column")
     if not found:
         shown = {name for source in sources for name, _ in source.columns}
         raise Refused(
@@ -103,18 +103,18 @@ def _perhaps_text(node: exp.Column) -> str:
     return f"text is written in single quotes, as in '{node.name[:40]}'; " if quoted else ""
 
 
-def candidates_in(node: exp.Column, sources: tuple[Source, ...], hidden: frozenset[str]) -> list[str]:
-    """The columns that may be meant."""
+def candidates_in(node: exp.Column, sources: tuple[ScopedTable, ...], hidden: frozenset[str]) -> list[str]:
+    """The columns that a name may refer to."""
     only(node, "this", "table")
     if not isinstance(node.this, exp.Identifier):
-        raise refused(node, "a star stands only in a SELECT list", "name the column")
+        raise refused(node, "* is allowed in a SELECT list only", "name the column")
     table = node.args.get("table")
     meant = sources if table is None else matching(table, ((source.name, source) for source in sources))
     return [inner for source in meant for inner in matching(node.this, source.columns) if table is not None or inner not in hidden]
 
 
 def matching(name: exp.Identifier, known: Iterable[tuple[str, T]]) -> list[T]:
-    """What a name may mean: exactly itself, or if it is not quoted the same letters in another case."""
+    """What a name matches: itself exactly, or if it is not quoted, the same letters in another case."""
     only(name, "this", "quoted")
     pairs = list(known)
     exact = [value for other, value in pairs if other == name.name]
@@ -126,7 +126,7 @@ def _fold(name: str) -> str:
 
 
 def new_name(node: exp.Identifier | str) -> str:
-    """A name that an analyst gives."""
+    """A name that an analyst chooses."""
     if not isinstance(node, str):
         only(node, "this", "quoted")
     name = node if isinstance(node, str) else node.name
@@ -146,7 +146,7 @@ def renamed(body: Body, names: Iterable[str]) -> Body:
 
 
 def kept(body: Body, *conditions: Expr) -> Body:
-    """The rows for which all conditions are true, beside those asked for already."""
+    """Add conditions to those already there."""
     below = body.relation
     known = _conjuncts(below.condition) if isinstance(below, Where) else []
     all_of = list(dict.fromkeys([*known, *(part for condition in conditions for part in _conjuncts(condition))]))
@@ -158,15 +158,15 @@ def _conjuncts(condition: Expr) -> list[Expr]:
     return list(condition.arguments) if isinstance(condition, Call) and condition.function == "and" else [condition]
 
 
-Query: TypeAlias = Callable[[exp.Expr, "Context"], Body]
+SubqueryReader: TypeAlias = Callable[[exp.Expr, "Context"], Body]
 
 
 @final
 @frozen
 class Context:
-    """What a query may refer to: declared tables, and the names given by WITH; and how a subquery is read."""
+    """What a query may refer to: declared tables and the names of WITH; and the reader of subqueries."""
 
     catalog: Catalog
     dialect: str
-    query: Query
+    query: SubqueryReader
     names: tuple[tuple[str, Body], ...] = ()

@@ -16,28 +16,28 @@ from discreet.query.sql.kinds import check_joined
 from discreet.query.sql.naming import unique
 from discreet.query.sql.reader import flat
 from discreet.query.sql.refuse import located, only, piece, place, refused
-from discreet.query.sql.scope import Body, Context, Rows, Source, combined, kept, matching, new_name, renamed
+from discreet.query.sql.scope import Body, Context, Scope, ScopedTable, combined, kept, matching, new_name, renamed
 from discreet.query.sql.units import names_unit, same_unit
 from discreet.tables.kind import Kind
 
 
-def read_from(select: exp.Select, context: Context) -> tuple[Rows, list[exp.Expr]]:
-    """What FROM gives, and the conditions of WHERE that joins have not used up."""
+def read_from(select: exp.Select, context: Context) -> tuple[Scope, list[exp.Expr]]:
+    """The result of FROM, and the conditions of WHERE that are not join conditions."""
     start = select.args.get("from_")
     if start is None:
-        raise refused(select, "this reads no table", "write SELECT … FROM table")
+        raise refused(select, "a question needs a table", "write SELECT … FROM table")
     only(start, "this")
     where = select.args.get("where")
     if where is not None:
         only(where, "this")
     conditions = [] if where is None else flat(where.this, exp.And)
-    rows = read_source(start.this, context)
+    rows = read_from_item(start.this, context)
     for join in select.args.get("joins") or []:
         rows, conditions = _joined(rows, join, conditions, context)
     return rows, conditions
 
 
-def filtered(rows: Rows, conditions: list[exp.Expr], dialect: str) -> Rows:
+def filtered(rows: Scope, conditions: list[exp.Expr], dialect: str) -> Scope:
     """The rows for which all conditions are true."""
     if not conditions:
         return rows
@@ -52,24 +52,24 @@ def filtered(rows: Rows, conditions: list[exp.Expr], dialect: str) -> Rows:
 # ── one table ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def read_source(node: exp.Expr, context: Context) -> Rows:
-    """A table or a subquery, under the name it has here."""
+def read_from_item(node: exp.Expr, context: Context) -> Scope:
+    """A table or a subquery, under its name in FROM."""
     if isinstance(node, exp.Table):
         only(node, "this", "alias", *(("db", "catalog") if context.dialect == "bigquery" else ()))
         if not isinstance(node.this, exp.Identifier):
-            raise refused(node, "functions and files are not read", f"name a declared table: {_declared(context)}")
+            raise refused(node, "table functions and files are not supported", f"name a declared table: {_declared(context)}")
         name, body = _known(node, node.this, context)
     elif isinstance(node, exp.Subquery):
         only(node, "this", "alias")
         name, body = "", context.query(node.this, context)
     else:
-        raise refused(node, "only declared tables and subqueries stand in FROM", f"name a declared table: {_declared(context)}")
+        raise refused(node, "FROM takes declared tables and subqueries only", f"name a declared table: {_declared(context)}")
     alias = node.args.get("alias")
     if alias is not None:
         only(alias, "this", "columns")
         name = new_name(alias.this) if alias.this is not None else name
         body = with_columns(node, body, alias.args.get("columns") or [])
-    return Rows(body, (Source(name, tuple((column, column) for column in body.relation.schema)),))
+    return Scope(body, (ScopedTable(name, tuple((column, column) for column in body.relation.schema)),))
 
 
 def with_columns(node: exp.Expr, body: Body, columns: list[exp.Expr]) -> Body:
@@ -78,7 +78,7 @@ def with_columns(node: exp.Expr, body: Body, columns: list[exp.Expr]) -> Body:
         return body
     names = [new_name(column) for column in columns if isinstance(column, exp.Identifier)]
     if not len(names) == len(set(names)) == len(columns) == len(body.relation.schema):
-        raise refused(node, f"there are {len(body.relation.schema)} columns to name", "name each once, apart from the others")
+        raise refused(node, f"there are {len(body.relation.schema)} columns to name", "give each its own name")
     return renamed(body, names)
 
 
@@ -96,11 +96,11 @@ def _known(node: exp.Table, name: exp.Identifier, context: Context) -> tuple[str
 
 
 def _check_qualified(node: exp.Table) -> None:
-    """project.dataset.table means the declared table, where nothing else can be meant: another dataset's, or a column of a table here."""
+    """project.dataset.table refers to the declared table, unless it is ambiguous: another dataset's table, or a column of one in FROM."""
     for other in node.root().find_all(exp.Table, exp.Subquery, exp.CTE):
         same = isinstance(other, exp.Table) and other.name.lower() == node.name.lower()
         if same and other.args.get("db") is not None and _before(other) != _before(node):
-            raise refused(node, "tables of this name stand in two datasets", "use the one that is declared, by its name alone")
+            raise refused(node, "tables of this name are read from two datasets", "use the declared table, by its name alone")
         if other is not node and other.alias_or_name.lower() == _before(node)[0]:
             raise refused(node, "this may also be a column of another table", "name the declared table alone")
 
@@ -122,16 +122,16 @@ def _declared(context: Context) -> str:
 Pairs = list[tuple[str, str]]
 
 
-def _joined(rows: Rows, join: exp.Join, conditions: list[exp.Expr], context: Context) -> tuple[Rows, list[exp.Expr]]:
+def _joined(rows: Scope, join: exp.Join, conditions: list[exp.Expr], context: Context) -> tuple[Scope, list[exp.Expr]]:
     only(join, "this", "on", "using", "side", "kind")
     side, kind = (join.args.get("side") or "").upper(), (join.args.get("kind") or "").upper()
     if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER") or (kind == "OUTER" and not side):
         raise refused(
-            join, "only JOIN and LEFT JOIN are understood", "swap the tables and use LEFT JOIN, or write an inner JOIN … ON a.id = b.id"
+            join, "only JOIN and LEFT JOIN are supported", "swap the tables and use LEFT JOIN, or write an inner JOIN … ON a.id = b.id"
         )
-    right = read_source(join.this, context)
+    right = read_from_item(join.this, context)
     if any(source.name == right.sources[0].name and source.name for source in rows.sources):
-        raise refused(join, "two tables have the same name here", "name them apart, as in visits AS a JOIN visits AS b")
+        raise refused(join, "two tables have the same name here", "give them aliases, as in visits AS a JOIN visits AS b")
     if side == "LEFT":
         return _left(rows, right, join, context), conditions
     if join.args.get("on") is not None:
@@ -145,7 +145,7 @@ def _joined(rows: Rows, join: exp.Join, conditions: list[exp.Expr], context: Con
     return joined_on(rows, right, pairs, join), rest
 
 
-def _left(rows: Rows, right: Rows, join: exp.Join, context: Context) -> Rows:
+def _left(rows: Scope, right: Scope, join: exp.Join, context: Context) -> Scope:
     if join.args.get("using"):
         pairs = _using(rows, right, join)
         return _merged(joined_on(rows, right, pairs, join, "left"), len(rows.sources), pairs)
@@ -160,7 +160,7 @@ def _left(rows: Rows, right: Rows, join: exp.Join, context: Context) -> Rows:
     return joined_on(rows, filtered(right, rest, context.dialect), pairs, join, "left")
 
 
-def _split(rows: Rows, right: Rows, conditions: list[exp.Expr]) -> tuple[Pairs, list[exp.Expr]]:
+def _split(rows: Scope, right: Scope, conditions: list[exp.Expr]) -> tuple[Pairs, list[exp.Expr]]:
     """Equalities between the two sides, and all other conditions."""
     pairs: Pairs = []
     rest: list[exp.Expr] = []
@@ -173,7 +173,7 @@ def _split(rows: Rows, right: Rows, conditions: list[exp.Expr]) -> tuple[Pairs, 
     return pairs, rest
 
 
-def _pair(rows: Rows, right: Rows, condition: exp.Expr) -> tuple[str, str] | None:
+def _pair(rows: Scope, right: Scope, condition: exp.Expr) -> tuple[str, str] | None:
     while type(condition) is exp.Paren:
         condition = condition.this
     if type(condition) is not exp.EQ or type(condition.this) is not exp.Column or type(condition.expression) is not exp.Column:
@@ -185,20 +185,20 @@ def _pair(rows: Rows, right: Rows, condition: exp.Expr) -> tuple[str, str] | Non
     return None
 
 
-def _using(rows: Rows, right: Rows, join: exp.Join) -> Pairs:
+def _using(rows: Scope, right: Scope, join: exp.Join) -> Pairs:
     names = [exp.Column(this=name) for name in join.args["using"]]
     return [(rows.find(name), right.find(name)) for name in names]
 
 
-def _merged(rows: Rows, before: int, pairs: Pairs) -> Rows:
-    """Hide what USING merged: the left column stands for both."""
+def _merged(rows: Scope, before: int, pairs: Pairs) -> Scope:
+    """Hide the columns that USING merged into the left ones."""
     merged = {b for _, b in pairs}
     hidden = {inner for source in rows.sources[before:] for name, inner in source.columns if name in merged}
     return evolve(rows, hidden=rows.hidden | hidden)
 
 
-def joined_on(rows: Rows, right: Rows, pairs: Pairs, join: exp.Join, kind: Word["inner", "left"] = "inner") -> Rows:
-    """The join itself, the right side's columns named apart where they must be."""
+def joined_on(rows: Scope, right: Scope, pairs: Pairs, join: exp.Join, kind: Word["inner", "left"] = "inner") -> Scope:
+    """The join itself, the right side's columns renamed where names collide."""
     if not pairs:
         raise refused(join, "this join has no condition that equates a column of each side", "write JOIN … ON a.id = b.id")
     left = rows.relation
@@ -215,12 +215,12 @@ def joined_on(rows: Rows, right: Rows, pairs: Pairs, join: exp.Join, kind: Word[
         joined = combined(Join(left, body.relation, tuple((a, apart[b]) for a, b in pairs), kind), rows.body, body)
     except Refused as error:
         raise located(join, error) from None
-    source = Source(right.sources[0].name, tuple((name, apart[inner]) for name, inner in right.sources[0].columns))
-    return Rows(joined, (*rows.sources, source), rows.hidden)
+    source = ScopedTable(right.sources[0].name, tuple((name, apart[inner]) for name, inner in right.sources[0].columns))
+    return Scope(joined, (*rows.sources, source), rows.hidden)
 
 
 def _on_unit(left: Relation, right: Relation, pairs: Pairs, join: exp.Join) -> Pairs:
-    """Private tables are joined on the unit; the node does that by itself, so equalities of it are left out."""
+    """Private tables are joined on the unit; the node adds that condition itself, so equalities of the unit are left out."""
     if not any(same_unit(left, a, right, b) for a, b in pairs):
         raise refused(
             join,

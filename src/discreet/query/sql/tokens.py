@@ -1,4 +1,4 @@
-"""From text to one parsed statement: size limits, comments dropped, BigQuery's privacy clause cut out beforehand."""
+"""Parse text into one statement: size limits, comments dropped, BigQuery's privacy clause extracted first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from discreet.tables.kind import is_storable
 LONGEST = 100_000  # characters
 DEEPEST = 60  # nested parentheses
 DIALECTS = ("duckdb", "postgres", "bigquery", "snowflake", "spark", "databricks", "redshift", "trino", "tsql")
-_BACKTICKS = ("bigquery", "spark", "databricks")  # dialects that quote names so
+_BACKTICKS = ("bigquery", "spark", "databricks")  # dialects that quote names with backticks
 _BOUNDABLE = {  # aggregates that may have named bounds, as dialects call them
     *("COUNT", "COUNTIF", "COUNT_IF", "APPROX_COUNT_DISTINCT", "SUM", "AVG", "MEAN", "MIN", "MAX", "MODE", "MEDIAN", "APPROX_QUANTILES"),
     *("VAR_POP", "VAR_SAMP", "VARIANCE", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "PERCENTILE_CONT", "PERCENTILE_DISC", "QUANTILE"),
@@ -33,25 +33,25 @@ _CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE}
 
 @final
 @frozen
-class Statement:
+class ParsedStatement:
     """A parsed statement, and the privacy clause that was cut out of its SELECT."""
 
     tree: exp.Expr
     options: dict[str, exp.Expr] | None = field(default=None)
 
 
-def parse(text: str, dialect: str) -> Statement:
+def parse(text: str, dialect: str) -> ParsedStatement:
     """Read one SELECT statement."""
     if dialect not in DIALECTS:
         raise Refused(_no_dialect(dialect))
     if not isinstance(text, str):
         raise Invalid('a question is text, such as "SELECT COUNT(*) FROM table"')
     if len(text) > LONGEST:
-        raise Refused(f"a question is a text of at most {LONGEST:,} characters: write it shorter")
-    if not is_storable(text):  # an engine would fail on it, after it was paid for
+        raise Refused(f"a question has at most {LONGEST:,} characters: write a shorter one")
+    if not is_storable(text):  # an engine would fail on it after payment
         raise Refused("this text holds a character that no database stores (NUL, or half of a surrogate pair): leave it out")
     reader = Dialect.get_or_raise(dialect)
-    reader.NULL_ORDERING = "nulls_are_last"  # as we sort, so that what the tree says of NULLS was written
+    reader.NULL_ORDERING = "nulls_are_last"  # as results are sorted, so that NULLS in the tree was written by the user
     try:
         tokens = _plain(reader.tokenize(text))
         tokens, options = _without_clause(tokens)
@@ -61,9 +61,9 @@ def parse(text: str, dialect: str) -> Statement:
     except (SqlglotError, ValueError, TypeError, AttributeError, KeyError, IndexError):
         raise Refused(f"this could not be read as {dialect} SQL: start from SELECT COUNT(*) FROM table") from None
     if len(trees) != 1 or trees[0] is None:
-        raise Refused("exactly one statement is answered at a time: send them one by one, without ;")
-    trees[0].meta["dialect"] = dialect  # so that a refusal spells a piece as it was written
-    return Statement(trees[0], options)
+        raise Refused("a query is exactly one statement: send statements one by one, without ;")
+    trees[0].meta["dialect"] = dialect  # so that a refusal quotes the query as it was written
+    return ParsedStatement(trees[0], options)
 
 
 def _no_dialect(dialect: object) -> str:
@@ -72,7 +72,7 @@ def _no_dialect(dialect: object) -> str:
 
 
 def _unread(error: SqlglotError, text: str, dialect: str) -> str:
-    """What is wrong, in our words: those of the parser's library speak of its own classes."""
+    """A parse error in plain words: the messages of the parser's library name its own classes."""
     found = (getattr(error, "errors", None) or [{}])[0]
     said, line, near = str(found.get("description") or ""), found.get("line"), str(found.get("highlight") or "")[:40]
     where = f"line {line}, column {found.get('col')}: " if line else ""
@@ -84,30 +84,28 @@ def _unread(error: SqlglotError, text: str, dialect: str) -> str:
     if "number of provided arguments" in said:
         return f"{where}a function has more arguments than it takes{at}: leave some out, as in SUM(x)"
     if "class" in said or "Required" in said:
-        return f"{where}something is missing{at}: check what stands near here, or start from SELECT COUNT(*) FROM table"
-    return f"{where}this could not be read as {dialect} SQL{at}: check the spelling near here, or start from SELECT COUNT(*) FROM table"
+        return f"{where}something is missing{at}: check the text near it, or start from SELECT COUNT(*) FROM table"
+    return f"{where}this could not be read as {dialect} SQL{at}: check the text near it, or start from SELECT COUNT(*) FROM table"
 
 
 def _plain(tokens: list[Token]) -> list[Token]:
-    """Tokens of one statement without comments, which the parser would take hints from."""
+    """Tokens of one statement without comments, which the parser may read as hints."""
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
         tokens = tokens[:-1]
     if not tokens:
         raise Refused("the question is empty: write one such as SELECT COUNT(*) FROM table")
     if any(token.token_type is TokenType.SEMICOLON for token in tokens):
-        raise Refused("exactly one statement is answered at a time: send them one by one, without ;")
+        raise Refused("a query is exactly one statement: send statements one by one, without ;")
     if tokens[0].token_type not in _FIRST:
         first = tokens[0].text.upper()[:40]
         first = first if first.isprintable() else "this character"
-        raise Refused(f"{first}: only SELECT is answered, nothing is changed or configured; write SELECT … FROM …")
+        raise Refused(f"{first}: only SELECT is supported; write SELECT … FROM …")
     depth = 0
     for token in tokens:
         token.comments = []
         depth += (token.token_type in _OPEN) - (token.token_type in _CLOSE)
         if depth > DEEPEST:
-            raise Refused(
-                f"line {token.line}, column {token.col}: more than {DEEPEST} parentheses inside each other: use WITH to name the parts"
-            )
+            raise Refused(f"line {token.line}, column {token.col}: more than {DEEPEST} nested parentheses: name the parts with WITH")
     return tokens
 
 
@@ -122,8 +120,8 @@ def _without_clause(tokens: list[Token]) -> tuple[list[Token], dict[str, exp.Exp
     depth = sum((t.token_type in _OPEN) - (t.token_type in _CLOSE) for t in tokens[:start])
     if len(at) > 1 or depth or start < 1 or tokens[start - 1].token_type is not TokenType.SELECT:
         raise Refused(
-            "WITH DIFFERENTIAL_PRIVACY stands once, right after the outermost SELECT: leave it out of subqueries, "
-            "which are part of the same private question"
+            "WITH DIFFERENTIAL_PRIVACY is allowed once, right after the outermost SELECT; subqueries are part of the same private "
+            "question: remove it from them"
         )
     opening = at[0] + 2
     if opening >= len(tokens) or tokens[at[0] + 1].text.upper() != "OPTIONS" or tokens[opening].token_type is not TokenType.L_PAREN:
@@ -138,14 +136,14 @@ def _closing(tokens: list[Token], opening: int) -> int:
         depth += (tokens[i].token_type in _OPEN) - (tokens[i].token_type in _CLOSE)
         if not depth:
             return i
-    raise Refused(f"line {tokens[opening].line}: a parenthesis is not closed: close it")
+    raise Refused(f"line {tokens[opening].line}: a parenthesis is open: close it")
 
 
 def _options(tokens: list[Token]) -> dict[str, exp.Expr]:
     """name = value, …; each once."""
     if not tokens:
         return {}
-    plain = Dialect.get_or_raise("duckdb")  # elsewhere name = value might be a name given
+    plain = Dialect.get_or_raise("duckdb")  # in other dialects name = value may be an alias
     [tree] = plain.parser().parse([_like(tokens[0], TokenType.SELECT, "SELECT"), *tokens], "")
     options: dict[str, exp.Expr] = {}
     for part in tree.expressions if isinstance(tree, exp.Select) else []:
@@ -186,7 +184,9 @@ def _check_former(token: Token, opens: bool, before: Token | None) -> None:
     if opens and name.startswith(_FORMER) and name.removeprefix(_FORMER) in _FORMERLY:
         today = name.removeprefix(_FORMER) if name != "ANON_QUANTILES" else "PERCENTILE_CONT"
         word = "contribution_bounds_per_group" if today in ("COUNT", "SUM", "AVG") else "contribution_bounds_per_row"
-        raise Refused(f"{name}: every aggregate is private here; write {today}, and for CLAMPED BETWEEN a last argument {word} => (0, 10)")
+        raise Refused(
+            f"{name}: every aggregate is private; write {today}, and instead of CLAMPED BETWEEN a last argument {word} => (0, 10)"
+        )
     if name == "ANONYMIZATION" and before is not None and before.token_type is TokenType.WITH:
         raise Refused(
             "WITH ANONYMIZATION is now called WITH DIFFERENTIAL_PRIVACY: write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, "
@@ -195,7 +195,7 @@ def _check_former(token: Token, opens: bool, before: Token | None) -> None:
 
 
 def _split(tokens: list[Token]) -> list[list[Token]]:
-    """Arguments, parted at the commas between them."""
+    """Arguments, split at top-level commas."""
     parts: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:

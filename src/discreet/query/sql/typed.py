@@ -1,4 +1,4 @@
-"""Expressions with what is believed of them, built one call at a time so that a refusal meets the smallest piece."""
+"""Expressions with their fields, built one call at a time so that a refusal names the smallest part."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from discreet.query.relation.functions import FUNCTIONS
 from discreet.tables.kind import Kind, Value
 
 DEEPEST = 100  # nested calls
-LARGEST = 10_000  # calls as they will be spelled out
-# functions whose spelling repeats their arguments; nested they would grow without end
+LARGEST = 10_000  # calls when written out in SQL
+# functions whose SQL repeats their arguments, so that nesting multiplies its size
 _REPEATS = {"least": 2, "greatest": 2, "truncate": 3, "width_bucket": 8}
 _ARITHMETIC = {
     *("add", "subtract", "multiply", "divide", "modulo", "negate", "abs", "floor", "ceil", "truncate"),
@@ -28,7 +28,7 @@ _REAL = {"divide", "to_real", "sqrt", "ln", "exp"}
 @final
 @frozen
 class Typed:
-    """An expression, what is believed of it, how large it is written out and how deep."""
+    """An expression, its field, its size when written out, and its depth."""
 
     expr: Expr
     field: Field
@@ -55,27 +55,27 @@ def column(name: str, field: Field) -> Typed:
 
 
 def of_rows(function: str, arguments: Sequence[Typed]) -> Typed:
-    """Apply a function to rows: its rule decides, and the unit is not computed with."""
+    """Apply a function to rows: its type rule decides, and the unit is not an argument."""
     if any(argument.field.unit for argument in arguments):
         raise Refused(
-            "the column that names the protected unit may not be computed with: count its distinct values, join on it, or group by it in a "
+            "expressions cannot use the column that names the protected unit: count its distinct values, join on it, or group by it in a "
             "subquery that is aggregated again"
         )
     return _built(function, arguments, FUNCTIONS[function].field([argument.field for argument in arguments]))
 
 
 def of_answers(function: str, arguments: Sequence[Typed]) -> Typed:
-    """Apply a function to what was released: any number may be divided by any, as nothing private is left to protect."""
+    """Apply a function to released values: any number may be divided by any other, because this is post-processing."""
     known = FUNCTIONS[function]
     if known.value is None:
-        raise Refused(f"{function.upper()} cannot be applied to answers: apply it to rows, in WHERE or by grouping by it")
+        raise Refused(f"{function.upper()} cannot be applied to released values: apply it to rows, in WHERE or GROUP BY")
     kinds = [argument.field.kind for argument in arguments]
     if function not in _ARITHMETIC:
         return _built(function, arguments, known.field([argument.field for argument in arguments]))
     if any(kind is not None and not kind.numeric for kind in kinds):
-        raise Refused(f"{function.upper()} needs numbers")
+        raise Refused(f"{function.upper()} needs numbers: apply it to COUNT, SUM or AVG")
     if function == "round" and len(arguments) > 1 and not _is_digits(arguments[1].expr):
-        raise Refused("ROUND takes a literal number of digits from 0 to 15")
+        raise Refused("ROUND takes a literal number of digits from 0 to 15: write ROUND(x, 2)")
     whole = function in _WHOLE or (function not in _REAL and all(kind is Kind.INTEGER for kind in kinds))
     whole = whole and not (function == "round" and len(arguments) > 1)
     return _built(
@@ -91,5 +91,5 @@ def _built(function: str, arguments: Sequence[Typed], field: Field) -> Typed:
     size = 1 + _REPEATS.get(function, 1) * sum(argument.size for argument in arguments)
     depth = 1 + max(argument.depth for argument in arguments)
     if size > LARGEST or depth > DEEPEST:
-        raise Refused("this expression is too large: split it, or compute its parts in a subquery")
+        raise Refused("this expression is too large: compute its parts in a subquery")
     return Typed(Call(function, tuple(argument.expr for argument in arguments)), field, size, depth)

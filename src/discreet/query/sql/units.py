@@ -1,4 +1,4 @@
-"""Where columns come from, and whether two of them being equal means that two rows belong to the same unit."""
+"""Trace columns to their tables, and decide whether equality of two columns implies the same unit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet.tables.unit import Link
 
 
 def names_unit(relation: Relation, column: str) -> bool:
-    """Whether a column holds the name of its row's unit, in every row."""
+    """Whether a column identifies its row's unit, in every row."""
     match relation:
         case Scan(table, links):
             return relation.has_id and not links and column == table.unit_column
@@ -31,18 +31,18 @@ def names_unit(relation: Relation, column: str) -> bool:
             assert_never(relation)
 
 
-def origin(relation: Relation, column: str) -> tuple[Table, str] | None:
+def source_column(relation: Relation, column: str) -> tuple[Table, str] | None:
     """The table and column that a column repeats unchanged."""
     match relation:
         case Scan(table):
             return table, column
         case Where(below, _):
-            return origin(below, column)
+            return source_column(below, column)
         case Select(below, columns):
             source = dict(columns).get(column)
-            return origin(below, source.name) if isinstance(source, Column) else None
+            return source_column(below, source.name) if isinstance(source, Column) else None
         case Join(left, right, _, kind):
-            return origin(left, column) if column in left.schema else origin(right, column) if kind == "inner" else None
+            return source_column(left, column) if column in left.schema else source_column(right, column) if kind == "inner" else None
         case Stack() | PerUnit():
             return None
         case _:
@@ -51,19 +51,19 @@ def origin(relation: Relation, column: str) -> tuple[Table, str] | None:
 
 def _leads_to(relation: Relation, column: str) -> tuple[str, str] | None:
     """The key (table, column) that a column is declared to link to."""
-    found = origin(relation, column)
+    found = source_column(relation, column)
     if found is None or not isinstance(found[0].unit, Link) or found[0].unit.column != found[1]:
         return None
     return found[0].unit.table, found[0].unit.key
 
 
 def same_unit(left: Relation, a: str, right: Relation, b: str) -> bool:
-    """Whether a = b means that both rows belong to the same unit: both name it, or one links to the other, or both to the same key."""
+    """Whether a = b implies that both rows belong to the same unit: both identify it, one links to the other, or both link to one key."""
     if names_unit(left, a) and names_unit(right, b):
         return True
     ends = []
     for relation, column in ((left, a), (right, b)):
-        found = origin(relation, column)
+        found = source_column(relation, column)
         ends.append((_leads_to(relation, column), None if found is None else (found[0].name, found[1])))
     (link_a, at_a), (link_b, at_b) = ends
     return (link_a is not None and link_a in (at_b, link_b)) or (link_b is not None and link_b == at_a)

@@ -1,4 +1,4 @@
-"""Functions of text, dates and times."""
+"""Functions of text, dates and timestamps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from discreet.query.sql.reader import Case, Reader, flat
 from discreet.query.sql.refuse import only, refused
 from discreet.query.sql.typed import Typed, literal
 
-# what dialects call the part whose Monday is 1, and those they count differently
+# the names of parts in dialects; weekday counts from Monday = 1
 _PARTS = {
     **{name: name for name in PARTS if name != "weekday"},
     "isodow": "weekday",
@@ -42,7 +42,7 @@ def _left(node: exp.Left, reader: Reader) -> Typed:
 def _concat(node: exp.Concat, reader: Reader) -> Typed:
     only(node, "expressions", "safe", "coalesce")
     parts = [reader.read(part) for part in node.expressions]
-    if node.args.get("coalesce"):  # in these dialects NULL counts as empty
+    if node.args.get("coalesce"):  # in these dialects NULL is an empty text
         parts = [reader.call(node, "coalesce", part, literal("")) if part.field.nullable else part for part in parts]
     return reader.call(node, "concat", *parts) if len(parts) > 1 else parts[0]
 
@@ -61,7 +61,7 @@ def _starts_with(node: exp.StartsWith, reader: Reader) -> Typed:
 
 
 def _unwrapped(node: exp.Expr | None) -> exp.Expr | None:
-    """Some dialects wrap what YEAR is of in a cast to a date that nobody wrote."""
+    """Some dialects wrap the argument of YEAR in a cast to a date that the user did not write."""
     while type(node) in (exp.TsOrDsToDate, exp.TsOrDsToTimestamp) and node is not None:
         only(node, "this", "default_date")
         node = node.this
@@ -72,7 +72,7 @@ def _part(node: exp.Expr, name: str, of: exp.Expr | None, reader: Reader) -> Typ
     known = _PARTS.get(name.lower())
     if known is None:
         listed = ", ".join(sorted({part.upper() for part in _PARTS.values()} - {"WEEKDAY"} | {"ISODOW"}))
-        raise refused(node, f"{name.upper()[:20]} is no part that all engines count alike", f"there are {listed}")
+        raise refused(node, f"{name.upper()[:20]} is not defined the same on all engines", f"use {listed}")
     return reader.call(node, known, reader.read(_unwrapped(of)))
 
 
@@ -101,9 +101,7 @@ def _start(node: exp.DateTrunc | exp.TimestampTrunc, reader: Reader) -> Typed:
     unit = node.args.get("unit")
     name = "" if unit is None else unit.name.lower()
     if isinstance(unit, exp.WeekStart) or name not in STARTS or (name == "week" and reader.dialect in ("bigquery", "tsql")):
-        raise refused(
-            node, "dates are cut to the start of their day, week (from Monday), month, quarter or year", "write DATE_TRUNC('month', day)"
-        )
+        raise refused(node, "dates are truncated to the day, week (from Monday), month, quarter or year", "write DATE_TRUNC('month', day)")
     return reader.call(node, f"start_of_{name}", reader.read(_unwrapped(node.this)))
 
 

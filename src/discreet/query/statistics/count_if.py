@@ -15,7 +15,7 @@ from discreet.query.statistics.statistic import Argument
 @final
 @frozen
 class CountIf(Spelling):
-    """Another way to ask for a count."""
+    """An alternative spelling of a count."""
 
     spellings = {"COUNT_IF": {}, "COUNTIF": {}}
     methods = {"count_if": "COUNT_IF"}

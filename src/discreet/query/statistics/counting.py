@@ -21,7 +21,7 @@ class Counting(Additive, ABC):
 
     @abstractmethod
     def counted(self, of: Totals) -> Total:
-        """The total that counts."""
+        """The total whose value it is."""
 
     def answer(self, schema: Schema) -> Field:
         return Field(Kind.INTEGER)

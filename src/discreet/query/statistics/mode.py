@@ -1,4 +1,4 @@
-"""MODE: the value that most people have."""
+"""MODE: the most frequent value, by units."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from discreet.query.totals import Cells, Floats, Total, Totals
 def powers(of: Totals, expr: Expr, highest: int) -> dict[Total, float]:
     """The totals of all powers up to the highest, and the count.
 
-    In (x − m)ʰ the (h − j)-th power of x has the coefficient binom(h, j)·mʲ, so that far its error moves the moment of order h.
+    In (x − m)ʰ the (h − j)-th power of x has the coefficient binom(h, j)·mʲ, which is the effect of its error on the moment of order h.
     """
     totals = {of.product((expr, highest - j)): math.comb(highest, j) * OFF_CENTRE**j for j in range(highest)}
     return totals | {of.count(expr): OFF_CENTRE}

@@ -48,7 +48,7 @@ class Percentile(Selected):
 
     def __attrs_post_init__(self) -> None:
         if not 0 < self.q < 1 or self.q.denominator > _FINEST:
-            raise Refused("a quantile's share lies between 0 and 1, with at most six decimals")
+            raise Refused("a quantile's share must lie between 0 and 1, with at most six decimals: use 0.9")
 
     def called(self, spelling: str) -> str:
         return self.per_unit.get(spelling, "median" if self.q == Fraction(1, 2) else "quantile")
@@ -59,7 +59,7 @@ class Percentile(Selected):
     def reading_note(self, spelling: str) -> str | None:
         if spelling not in self.per_unit:
             return None
-        return f"{spelling} is answered as the {float(self.q):g} quantile: the outermost value belongs to one person"
+        return f"{spelling} is answered as the {float(self.q):g} quantile: the extreme value belongs to one person"
 
     def loss(self, epsilon: Fraction) -> Loss:
         return leaves.BoundedRange(epsilon)
@@ -67,7 +67,7 @@ class Percentile(Selected):
     def mechanism(self, epsilon: Fraction, weight: int, field: Field, interval: Interval | None, adjacency: Adjacency) -> Quantile:
         assert interval is not None
         low, high, step = quantile_grid(interval, field.kind)
-        # replacing a unit removes its weight in some groups and adds weight in others: up to twice its weight moves
+        # replacing a unit removes its weight in some groups and adds weight in others: up to twice its weight changes
         moved = weight * (2 if is_replacement(adjacency) else 1)
         return Quantile(epsilon=epsilon, q=self.q, lower=low, upper=high, step=step, weight=moved)
 

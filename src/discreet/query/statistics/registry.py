@@ -1,4 +1,4 @@
-"""The statistics that may be asked for. A new one is listed here, and nowhere else."""
+"""The registry of statistics. A new statistic is listed here, and nowhere else."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _by_method: dict[str, tuple[Entry, str]] = {}
 
 
 def register(entry: Entry) -> None:
-    """Make a statistic known under its SQL and Python names; names are given once."""
+    """Register a statistic under its SQL and Python names, which must be new."""
     known = set(_by_spelling) | set(_by_method)
     taken = known & (set(entry.spellings) | set(entry.methods))
     if taken:
@@ -41,7 +41,7 @@ def register(entry: Entry) -> None:
 
 
 def unregister(entry: Entry) -> None:
-    """Forget a statistic, as tests do that add one."""
+    """Remove a statistic; tests that register one use it."""
     for spelling in entry.spellings:
         _by_spelling.pop(spelling, None)
     for method in entry.methods:
@@ -49,12 +49,12 @@ def unregister(entry: Entry) -> None:
 
 
 def by_spelling(name: str) -> Entry | None:
-    """The statistic that SQL calls by this name, in upper case."""
+    """The statistic with this SQL name, in upper case."""
     return _by_spelling.get(name)
 
 
 def by_method(name: str) -> tuple[Entry, str] | None:
-    """The statistic that Python calls by this name, and its SQL name."""
+    """The statistic with this Python name, and its SQL name."""
     return _by_method.get(name)
 
 

@@ -1,4 +1,4 @@
-"""Another way to write a statistic that exists: it has names and arguments, and reads as the other one."""
+"""An alternative spelling of a statistic: it has its own names and arguments, and denotes the other one."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ class Spelling(ABC):
     @classmethod
     @abstractmethod
     def read(cls, spelling: str, arguments: tuple[Any, ...], schema: Schema) -> Statistic:
-        """The statistic that is meant."""
+        """The statistic it denotes."""

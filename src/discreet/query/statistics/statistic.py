@@ -1,4 +1,4 @@
-"""What a statistic is: one class that knows how it is spelled, what it needs, its value and its limits.
+"""The interface of a statistic: one class with its spellings, its totals, its value and its limits.
 
 Reading, planning, running, forecasting and explaining ask the class; no name of a statistic is compared outside its file. (SQL syntax
 beyond NAME(argument, …), such as COUNT(DISTINCT x), refers to the class that it means.) To add one, write its file and list the class in
@@ -25,14 +25,14 @@ from discreet.query.relation.node import Within
 from discreet.query.totals import Cells, Floats, Total, Totals
 from discreet.tables.kind import Kind, Value
 
-OFF_CENTRE = 0.65  # when the budget is split, a mean is taken to lie this far from the middle of its bounds, of the way to an end
+OFF_CENTRE = 0.65  # assumed when the budget is split: a mean lies this share of the way from the middle of its bounds to an end
 Spelled: TypeAlias = Callable[[Expr], str]  # an expression as it is written in explanations
-Drawn: TypeAlias = Literal["bar", "point", "label"]  # an amount from zero; a place on an axis; a value that is written down
+Drawn: TypeAlias = Literal["bar", "point", "label"]  # an amount from zero; a position on an axis; a value as text
 
 
 @final
 class Argument(Enum):
-    """What stands at one place of a statistic's arguments."""
+    """The kind of one argument of a statistic."""
 
     NUMBER = "a number"
     REPEATING = "values that repeat: text, whole numbers, dates or true/false"
@@ -54,7 +54,7 @@ class Statistic(ABC):
 
     @classmethod
     def read(cls, spelling: str, arguments: tuple[Any, ...], schema: Schema) -> Statistic:
-        """The statistic that a SQL name with these arguments asks for."""
+        """The statistic that a SQL name with these arguments denotes."""
         return cls(*arguments, **cls.spellings[spelling])
 
     @classmethod
@@ -69,17 +69,17 @@ class Statistic(ABC):
         return tuple(value for value in values if value is not None and not isinstance(value, Fraction))
 
     def called(self, spelling: str) -> str:
-        """What a column is called that was given no name: the first SQL name that fixes the same fields as the one that was written."""
+        """The default name of its column: the first SQL name that fixes the same fields as the one that was written."""
         fixed = self.spellings.get(spelling, {})  # COUNT_IF is another way to write a COUNT
         return next(name for name, other in self.spellings.items() if other == fixed).lower()
 
     def answer(self, schema: Schema) -> Field:
-        """What is believed of its value."""
+        """The field of its value."""
         return Field(Kind.REAL, nullable=True)
 
     @abstractmethod
     def describe(self, spelled: Spelled) -> str:
-        """What it is called in explanations."""
+        """Its description in explanations."""
 
     @property
     def numbers(self) -> tuple[Expr, ...]:
@@ -101,24 +101,24 @@ class Statistic(ABC):
         return None
 
     def of_own_aggregates(self, own: Expr) -> Statistic | None:
-        """What is then asked of the units' own aggregates."""
+        """The statistic over the units' own aggregates."""
         return None
 
     def reading_note(self, spelling: str) -> str | None:
-        """What must be said about a SQL name that is not answered literally."""
+        """The note for a SQL name that is not answered literally."""
         return None
 
 
 class Additive(Statistic, ABC):
     """A statistic computed from noisy totals."""
 
-    curved: ClassVar[bool] = False  # whether noise may move it far along a curve, so that slopes alone would understate its error
+    curved: ClassVar[bool] = False  # whether it is too nonlinear within the noise for slopes alone, which would understate its error
 
-    one_total: ClassVar[bool] = False  # whether it is one sum of what rows add, so that a threshold stream can compare it
+    one_total: ClassVar[bool] = False  # whether it is a single sum over rows, so that a threshold stream can compare it
 
     @abstractmethod
     def needs(self, of: Totals) -> Mapping[Total, float]:
-        """The totals it is computed from, and how far the error of each moves it, relative to that total's sensitivity."""
+        """The totals it is computed from, each with the effect of its error on the statistic, relative to that total's sensitivity."""
 
     @abstractmethod
     def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
@@ -138,11 +138,11 @@ class Additive(Statistic, ABC):
 
     @property
     def centring(self) -> Expr | None:
-        """The expression that may be summed from the middle of its bounds or from 0, whichever gives less error."""
+        """The expression whose sum may be centred at the middle of its bounds, or at 0, whichever gives less error."""
         return None
 
     def remarks(self, of: Totals) -> tuple[str, ...]:
-        """What a reader of the plan should know."""
+        """Notes for readers of the plan."""
         return ()
 
 

@@ -19,7 +19,7 @@ from discreet.tables.kind import Kind
 @final
 @frozen
 class Sum(Additive):
-    """The sum of a number; taken from 0, or from the middle of its bounds together with the count, whichever gives less error."""
+    """The sum of a number; centred at 0, or at the middle of its bounds with a noisy count, whichever gives less error."""
 
     expr: Expr
 

@@ -17,7 +17,7 @@ from discreet.ledger.receipt import Receipt
 from discreet.loss.filter import Filter
 from discreet.loss.loss import Loss, compose
 from discreet.plots.page import html_lines
-from discreet.run.outcome import Shown
+from discreet.run.outcome import OutputColumn
 from discreet.session.interactive.plan import ConversationPlan, Step
 from discreet.session.pipeline import Pipeline
 from discreet.session.stateful import StepPayments
@@ -141,7 +141,11 @@ class Conversation:
         asked, told = [text for text, _ in self._transcript], [one for _, one in self._transcript]
         widths = [one.error if math.isfinite(one.error) else None for one in told]
         values = [one.value if math.isfinite(one.value) else None for one in told]
-        columns = Shown("asked", asked), Shown("value", values, None, widths), Shown("source", [one.source for one in told])
+        columns = (
+            OutputColumn("asked", asked),
+            OutputColumn("value", values, None, widths),
+            OutputColumn("source", [one.source for one in told]),
+        )
         return Transcript(columns, self.receipt)
 
     def __reduce_ex__(self, _: Any) -> Any:

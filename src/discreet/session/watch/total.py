@@ -19,7 +19,7 @@ from discreet.plan.steps import Budget, NoisyTotal, Steps
 from discreet.private import Private
 from discreet.query.relation.expr import Column
 from discreet.query.statistics.statistic import Additive
-from discreet.run.execute import statements
+from discreet.run.execute import total_statements
 from discreet.run.keys import Positions
 from discreet.run.source import Source
 
@@ -88,7 +88,7 @@ class Measured:
 
     def read(self, engine: Engine) -> Private[int]:
         """The exact total, in whole numbers."""
-        ((_, statement),) = statements(self.steps, engine.dialect)
+        ((_, statement),) = total_statements(self.steps, engine.dialect)
         positions, cells = Positions.of(Source.of(self.steps, engine.dialect).cells or ()), np.zeros((1, 1), np.int64)
         for batch in engine.stream(statement.text, statement.given):
             batch.map(partial(positions.add, cells))

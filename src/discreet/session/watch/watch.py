@@ -16,7 +16,7 @@ from discreet.mechanisms.streams.sparse_vector import SparseVectorRun
 from discreet.plan.steps import Steps
 from discreet.plots.page import html_lines
 from discreet.query.fluent import QueryBuilder
-from discreet.run.outcome import Shown
+from discreet.run.outcome import OutputColumn
 from discreet.session.pipeline import Pipeline
 from discreet.session.query import Query
 from discreet.session.stateful import StepPayments
@@ -176,12 +176,12 @@ class Watch:
         with self._lock:
             said = list(self._transcript)
             told = [one for _, _, one in said]
-            columns = [Shown("asked", [asked for asked, _, _ in said]), Shown("threshold", [limit for _, limit, _ in said])]
-            columns.append(Shown("above", [one.above for one in told]))
+            columns = [OutputColumn("asked", [asked for asked, _, _ in said]), OutputColumn("threshold", [limit for _, limit, _ in said])]
+            columns.append(OutputColumn("above", [one.above for one in told]))
             if self.plan.values is True:
-                columns.append(Shown("value", [one.value for one in told], None, [one.error for one in told]))
+                columns.append(OutputColumn("value", [one.value for one in told], None, [one.error for one in told]))
             elif self.plan.values == "gap":
-                columns.append(Shown("gap", [one.gap for one in told]))
+                columns.append(OutputColumn("gap", [one.gap for one in told]))
             return Transcript(tuple(columns), self.receipt)
 
     def __reduce_ex__(self, _: Any) -> Any:

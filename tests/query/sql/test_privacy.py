@@ -38,7 +38,7 @@ def test_named_bounds_are_read_in_every_dialect(dialect: str) -> None:
 REFUSED = [
     ("only COUNT, SUM and AVG", "PERCENTILE_CONT(cost, 0.5, contribution_bounds_per_group => (0, 5))"),
     ("only COUNT, SUM and AVG", "COUNT(DISTINCT dept, contribution_bounds_per_group => (0, 5))"),
-    ("no bounds for each row", "COUNT(*, contribution_bounds_per_row => (0, 5))"),
+    ("no bounds per row", "COUNT(*, contribution_bounds_per_row => (0, 5))"),
     ("no such argument", "VAR_POP(cost, bounds => (0, 5))"),
     ("one pair", "SUM(cost, contribution_bounds_per_row => (0, 5), contribution_bounds_per_group => (0, 5))"),
     ("swap", "STDDEV(cost, contribution_bounds_per_row => (5, 0))"),
@@ -92,8 +92,8 @@ def test_group_selection_strategy() -> None:
     assert read(strategy("public_groups", "urgent"), CATALOG, "bigquery").keys
     assert read(strategy("PUBLIC_GROUPS", "region", "visits JOIN sites ON site_id = id"), CATALOG, "bigquery").keys
     for word, bad in (
-        ("only PUBLIC_GROUPS", strategy("LAPLACE_THRESHOLD")),
-        ("only PUBLIC_GROUPS", strategy("1")),
+        ("PUBLIC_GROUPS is supported", strategy("LAPLACE_THRESHOLD")),
+        ("PUBLIC_GROUPS is supported", strategy("1")),
         ("groups of k are not declared", strategy("PUBLIC_GROUPS", "drug", "rx")),
         ("groups of k are not declared", strategy("PUBLIC_GROUPS", "day")),
     ):

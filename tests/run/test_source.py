@@ -14,7 +14,7 @@ from discreet.engines import engine as engines
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.private import reveal
 from discreet.run import source as sources
-from discreet.run.execute import statements
+from discreet.run.execute import total_statements
 
 PEOPLE, PAGES = 900, 1500
 
@@ -43,7 +43,7 @@ KEYS = {
 def totals(db: discreet.Session, key: str, other: bool) -> tuple[str, list[Any]]:
     """The statement, and the exact totals behind the answer, in the order in which they are released."""
     plan = db.sql(f"SELECT {key}, COUNT(*) AS n FROM visits GROUP BY {key}", other=other).plan(1).steps
-    ((_, statement),) = statements(plan, DUCKDB)
+    ((_, statement),) = total_statements(plan, DUCKDB)
     found = reveal(db._engine.run(statement.text, statement.given))
     return statement.text, sorted(zip(*(column.tolist() for column in found.values()), strict=True), key=repr)
 
