@@ -102,16 +102,16 @@ def forecast(
     places = _said(plan, "at", at, {name for name, _ in (*plan.question.statistics, *plan.question.outputs)} | _columns(plan))
     open_limits = [one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)]
     guessed = {what: TYPICAL_LIMITS[what] for what in open_limits if what not in said}
-    closed = plan if plan.resolved else _assumed(plan, {**guessed, **said})
+    closed, still_open = (plan, set[Expr]()) if plan.resolved else _assumed(plan, {**guessed, **said})
     widths: dict[str, HalfWidth] = {}
     worst: dict[str, HalfWidth] = {}
     ranks = set()
     for name, expr in plan.question.outputs:
-        used = columns_of(expr)
-        followed = smooth(expr)
-        if not used & {statistic for statistic, _ in plan.question.statistics}:
+        used, followed = columns_of(expr), smooth(expr)
+        statistics = [statistic for statistic_name, statistic in plan.question.statistics if statistic_name in used]
+        if not statistics:
             continue
-        if closed is None or followed is None:
+        if followed is None or any(still_open & set(statistic.numbers) for statistic in statistics):
             widths[name] = worst[name] = None
         elif not used & set(plan.question.selected):
             widths[name] = _by_size(_additive(closed, followed, sizes, places, level, TYPICAL, SPREAD), sizes)
@@ -235,8 +235,8 @@ def _choice(plan: Steps, name: str, level: float) -> float:
     return choice.mechanism.error(level, size=max(len(choice.candidates), 2)) / choice.bounding.one
 
 
-def _assumed(plan: Steps, assume: Mapping[str, Any]) -> Steps | None:
-    """The plan resolved with assumed discoveries; None if a bound or limit is still open."""
+def _assumed(plan: Steps, assume: Mapping[str, Any]) -> tuple[Steps, set[Expr]]:
+    """The plan resolved with assumed discoveries, and the expressions whose bounds are still open; these get a placeholder."""
     ends = [one for one in plan.discoveries if isinstance(one, BoundDiscovery)]
     named: dict[str, list[Expr]] = {}
     for one in ends:
@@ -252,6 +252,7 @@ def _assumed(plan: Steps, assume: Mapping[str, Any]) -> Steps | None:
             bounds |= {(expr, end): value for expr in named[name] for end, value in (("low", low), ("high", high))}
         else:
             raise Invalid(f"{name} is not discovered by this plan: assume only {', '.join([*named, *open_limits]) or 'nothing'}")
-    if {(one.expr, one.end) for one in ends} - set(bounds) or open_limits - set(limits):
-        return None
-    return resolve(plan, imagined(plan, lambda one: limits[one.what], lambda one: bounds[one.expr, one.end]))
+    still_open = {one.expr for one in ends if (one.expr, one.end) not in bounds}
+    ones = {"low": Fraction(-1), "high": Fraction(1)}
+    found = imagined(plan, lambda one: limits[one.what], lambda one: bounds.get((one.expr, one.end), ones[one.end]))
+    return resolve(plan, found), still_open
