@@ -22,7 +22,7 @@ def test_the_budget_is_said_once_and_repeats_are_free(run: Any, data: Path) -> N
     assert "remaining: ε = 1.5" in again.out
     other = run("ask", data, SQL, "--epsilon", "0.5", "--budget", "3", "--delta", "1e-6", *SAID)
     assert other.code == 2
-    assert "opened with epsilon = 2, not 3" in other.err
+    assert "created with epsilon = 2, not 3" in other.err
 
 
 def test_a_project_needs_no_options_and_takes_none(run: Any, project: Path) -> None:

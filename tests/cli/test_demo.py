@@ -49,7 +49,7 @@ def test_a_schema_of_somebody_else_is_left_alone(run: Any, tmp_path: Path, postg
         ran = run("demo", "--folder", tmp_path, "--engine", postgres)
         connection.execute("DROP SCHEMA discreet_demo CASCADE")
     assert ran.code != 0
-    assert "did not make" in ran.err
+    assert "did not create" in ran.err
 
 
 def test_no_server(run: Any, tmp_path: Path) -> None:

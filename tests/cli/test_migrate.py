@@ -11,11 +11,11 @@ def test_a_ledger_of_this_format_is_left_alone(run: Any, asked: Path) -> None:
     before = ledger.read_bytes()
     ran = run("migrate", ledger)
     assert (ran.code, ran.out) == (5, "")
-    assert "nothing to migrate" in ran.err
+    assert "was not changed" in ran.err
     assert ledger.read_bytes() == before
 
 
 def test_no_ledger(run: Any, tmp_path: Path) -> None:
     ran = run("migrate", tmp_path / "none.ledger")
     assert (ran.code, ran.out) == (5, "")
-    assert "check its path" in ran.err
+    assert "check the path" in ran.err

@@ -238,7 +238,9 @@ def _choice(plan: Steps, name: str, level: float) -> float:
 def _assumed(plan: Steps, assume: Mapping[str, Any]) -> Steps | None:
     """The plan resolved with assumed discoveries; None if a bound or limit is still open."""
     ends = [one for one in plan.discoveries if isinstance(one, BoundDiscovery)]
-    named = {one.name: one.expr for one in ends}
+    named: dict[str, list[Expr]] = {}
+    for one in ends:
+        named.setdefault(one.name, []).append(one.expr)
     open_limits = {one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)}
     bounds: dict[tuple[Expr, str], Fraction] = {}
     limits: dict[str, int] = {}
@@ -247,7 +249,7 @@ def _assumed(plan: Steps, assume: Mapping[str, Any]) -> Steps | None:
             limits[name] = exact.whole(value, name)
         elif name in named:
             low, high = interval(*value)
-            bounds |= {(named[name], "low"): low, (named[name], "high"): high}
+            bounds |= {(expr, end): value for expr in named[name] for end, value in (("low", low), ("high", high))}
         else:
             raise Invalid(f"{name} is not discovered by this plan: assume only {', '.join([*named, *open_limits]) or 'nothing'}")
     if {(one.expr, one.end) for one in ends} - set(bounds) or open_limits - set(limits):

@@ -128,7 +128,7 @@ class Receipt:
 
     @property
     def epsilon(self) -> Fraction:
-        """The ε charged, all in all."""
+        """The ε of the request, all in all; a run that was ended early has paid less, which `loss` says."""
         return self.priced.epsilon
 
     @property

@@ -1,4 +1,4 @@
-"""Compile a question into a plan, pass by pass, before any data is read. `PASSES` lists all passes."""
+"""Compile a question into a plan before any private row is read: `PASSES` decide, then the plan is resolved and priced."""
 
 from __future__ import annotations
 

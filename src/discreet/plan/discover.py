@@ -11,7 +11,7 @@ from discreet.mechanisms.sensitivity import Adjacency
 from discreet.plan.discovery import Discovery, KeyDiscovery, LimitDiscovery, open_ends
 from discreet.query.canonical import question_digest
 from discreet.query.question import Question
-from discreet.query.relation.expr import Column, field_of
+from discreet.query.relation.expr import Column, field_of, inner_value
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
 _KEYS, _BOUND, _LIMIT = Fraction(1, 4), Fraction(1, 5), Fraction(1, 10)  # the share of ε of each discovery
@@ -33,7 +33,8 @@ def plan_discoveries(
     for expr, name in question.numbers.items():
         interval = field_of(expr, question.schema).range
         if interval is not None and not interval.known:
-            called = expr.name if isinstance(expr, Column) else f"the argument of {name}"
+            value = inner_value(expr)
+            called = value.name if isinstance(value, Column) else f"the argument of {name}"
             found += open_ends(expr, called, interval, epsilon * _BOUND, adjacency)
     taken = sum((one.epsilon for one in found), Fraction(0))
     factor = min(Fraction(1), _MOST * epsilon / taken) if taken else Fraction(1)

@@ -16,8 +16,10 @@ The session makes requests: `db.sql(text)`, and `db.synthesize(...)`, `db.estima
 `db.interactive(...)` without an epsilon. With an epsilon these release, or open, at once. A request holds a `Pipeline` (tables, engine,
 payments) and nothing turns back to the session.
 
-Whatever is bought: planning reads and spends nothing; the ledger is charged before the engine reads a row; the same request at the same
-price is free the second time; a run that fails after it was charged is recorded as paid and not answered.
+Graph questions come from `discreet.graph(...)`.
+
+Whatever is bought: planning spends nothing and reads no private row; the ledger is charged before the engine reads one; the
+same request at the same price is free the second time; a run that fails after it was charged is recorded as paid and not answered.
 """
 
 from __future__ import annotations
@@ -110,7 +112,7 @@ class AnyRelease(Protocol):
 
 @runtime_checkable
 class AnyRun(Protocol):
-    """A stateful run: opened for nothing, charged step by step or at its first step, and released as often as one likes."""
+    """A stateful run: charged step by step (opening a conversation may already charge), and released as often as one likes."""
 
     @property
     def plan(self) -> AnyPlan:

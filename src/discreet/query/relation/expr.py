@@ -103,6 +103,19 @@ def field_of(expr: Expr, schema: Schema) -> Field:
             assert_never(expr)
 
 
+def inner_value(expr: Expr) -> Expr:
+    """The value inside a CASE that is NULL otherwise, as FILTER and pairs of numbers write it.
+
+    >>> inner_value(call("case", call("is_null", Column("y")), Literal(None), Column("x")))
+    Column(name='x')
+    """
+    match expr:
+        case Call("case", (_, Literal(None), inside)) | Call("case", (_, inside, Literal(None))):
+            return inner_value(inside)
+        case _:
+            return expr
+
+
 def columns_of(expr: Expr) -> set[str]:
     """The columns that an expression reads."""
     match expr:

@@ -1,7 +1,8 @@
 """The interface of a statistic: one class with its spellings, its totals, its value and its limits.
 
-Reading, planning, running, forecasting and explaining ask the class; nothing outside its file knows its name. To add one, write its
-file and list the class in `registry.py`; `docs/contributing/add-a-statistic.md` walks through an example.
+Reading, planning, running, forecasting and explaining ask the class; no name of a statistic is compared outside its file. (SQL syntax
+beyond NAME(argument, …), such as COUNT(DISTINCT x), refers to the class that it means.) To add one, write its file and list the class in
+`registry.py`; `docs/contributing/add-a-statistic.md` walks through an example.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Statistic(ABC):
 
     def called(self, spelling: str) -> str:
         """The default name of its column: the first SQL name that fixes the same fields as the one that was written."""
-        fixed = self.spellings[spelling]
+        fixed = self.spellings.get(spelling, {})  # COUNT_IF is another way to write a COUNT
         return next(name for name, other in self.spellings.items() if other == fixed).lower()
 
     def answer(self, schema: Schema) -> Field:
