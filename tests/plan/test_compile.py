@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from plan.questions import DELTA, DEPTS, EPSILON, catalog
 
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.errors import Refused
@@ -18,31 +18,7 @@ from discreet.plan.discovery import BoundDiscovery, KeyDiscovery, LimitDiscovery
 from discreet.query.sql.read import read
 from discreet.session.plan import Plan
 from discreet.tables.catalog import Catalog
-from discreet.tables.column import ColumnMetadata
-from discreet.tables.kind import Kind
-from discreet.tables.table import Contributions, Table
-from discreet.tables.unit import EachRow, Person
-
-DEPTS = ["a", "b", "c"]
-EPSILON, DELTA = Fraction(1, 2), Fraction(1, 10**7)
-
-
-def catalog(
-    limits: dict[str, int] | None = None,
-    *,
-    keys: Any = DEPTS,
-    bounds: Any = (0, 100),
-    nullable: bool = True,
-    each: bool = False,
-    adjacency: Any = "add/remove",
-) -> Catalog:
-    columns = (
-        ColumnMetadata.of("id", Kind.INTEGER),
-        ColumnMetadata.of("dept", Kind.TEXT, keys=keys),
-        ColumnMetadata.of("x", Kind.REAL, bounds=bounds, nullable=nullable),
-        ColumnMetadata.of("age", Kind.INTEGER, bounds=(0, 120)),
-    )
-    return Catalog((Table("t", columns, EachRow() if each else Person("id"), Contributions.of(limits)),), adjacency)
+from discreet.tables.unit import EachRow
 
 
 def plan(sql: str, tables: Catalog, epsilon: Fraction = EPSILON, delta: Fraction = DELTA) -> Plan:

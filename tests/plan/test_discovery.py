@@ -1,0 +1,53 @@
+"""One discovery: its candidates, where the search stops, and the range that follows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
+from discreet.mechanisms.streams.sparse_vector import ThresholdAnswer
+from discreet.plan.discovery import LIMITS, PLACES, TOP, BoundDiscovery, KeyDiscovery, LimitDiscovery, resolved_range, stopped
+from discreet.query.relation.expr import Column
+from discreet.query.relation.field import Interval
+
+X = Column("x")
+
+
+def outcomes(above_at: int) -> list[ThresholdAnswer]:
+    return [ThresholdAnswer(above=i == above_at) for i in range(above_at + 1)]
+
+
+def test_the_search_stops_at_the_first_candidate_above_or_at_the_last() -> None:
+    assert stopped(outcomes(3), 29) == 3
+    assert stopped([], 29) == 28
+    limit = LimitDiscovery("rows", Fraction(1), "add/remove")
+    assert limit.read(outcomes(0)) == 1
+    assert limit.read(outcomes(8)) == LIMITS[8] == 10
+    assert limit.mechanism.threshold < 0
+    assert limit.loss.epsilon == 1
+
+
+@pytest.mark.parametrize(
+    ("end", "place", "bound"), [("high", TOP, 0), ("high", PLACES - 1, 1.1e12), ("low", TOP, 0), ("low", PLACES - 1, -1.1e12)]
+)
+def test_bounds_are_rounded_outwards_to_two_digits(end: str, place: int, bound: float) -> None:
+    found = BoundDiscovery(X, "x", end, Fraction(1), "add/remove").read(outcomes(place))
+    assert float(found) == pytest.approx(bound)
+
+
+def test_keys_by_the_selection_that_shows_smaller_groups() -> None:
+    assert isinstance(KeyDiscovery(Fraction(1), Fraction(1, 10**6), 1, "s").mechanism, PartitionSelection)
+    assert isinstance(KeyDiscovery(Fraction(1), Fraction(1, 10**6), 100, "s").mechanism, WeightedGaussianSelection)
+    replaced = KeyDiscovery(Fraction(1), Fraction(1, 10**6), 1, "s", adjacency="replace-one")
+    assert replaced.mechanism.epsilon == Fraction(1, 2)
+    assert (replaced.loss.epsilon, replaced.loss.delta) == (1, Fraction(1, 10**6))
+
+
+def test_ranges_are_never_empty() -> None:
+    wide = Interval(Fraction(-(10**6)), Fraction(10**6), False, False)
+    assert resolved_range(wide, {"low": Fraction(1), "high": Fraction(9)}) == Interval(Fraction(1), Fraction(9))
+    assert resolved_range(wide, {"low": Fraction(9), "high": Fraction(1)}) == Interval(Fraction(0), Fraction(1))
+    known = Interval(Fraction(5), Fraction(10**6), True, False)
+    assert resolved_range(known, {"high": Fraction(2)}) == Interval(Fraction(5), Fraction(6))
