@@ -15,7 +15,7 @@ LONGEST = 350  # lines of a test
 COVERED_BY: dict[str, list[str]] = {
     "tests/engines/contract/test_results.py": ["engines/engine.py"],
     "tests/ledger/test_ledger.py": ["ledger/storage.py"],
-    "tests/ledger/test_standing.py": ["ledger/price.py"],
+    "tests/ledger/test_receipt.py": ["ledger/price.py"],
     "tests/architecture/test_house.py": ["errors.py"],
     "tests/tables/test_policy.py": ["tables/unit.py"],
     "tests/plan/test_compile.py": ["plan/steps.py"],
