@@ -11,10 +11,11 @@ from plan import samples
 
 from discreet.plan.bounding import Groups, Rows, Single
 from discreet.plan.scaling import Scaled, bounding_for
+from discreet.query.grid import SUMMED
 from discreet.query.relation.expr import Column
 from discreet.query.totals import Totals
 
-OF = Totals(samples.scan().schema, {}, True, False, False)
+OF = Totals(samples.scan().schema, {}, SUMMED, False, False)
 
 
 def test_small_totals_are_not_shifted() -> None:

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from discreet.engines.duckdb.dialect import DUCKDB
-from discreet.query.grid import PRODUCT_BITS, SINGLE_BITS, WEIGHTED_BITS, Grid, grid
+from discreet.query.grid import SUMMED, UNWEIGHTED, WEIGHTED, Grid, grid
 from discreet.query.relation.expr import Column
 from discreet.query.relation.field import Field, Interval
 from discreet.query.totals import Factor, Total
@@ -31,7 +31,7 @@ def grids() -> list[Grid]:
             grid(
                 Field(Kind.REAL, interval),
                 interval,
-                coin.choice((SINGLE_BITS, WEIGHTED_BITS, PRODUCT_BITS // 2, PRODUCT_BITS // 4)),
+                coin.choice((*(p.bits(k) for p in (UNWEIGHTED, WEIGHTED, SUMMED) for k in (1, 2, 3, 4)),)),
                 coin.random() < 0.5,
             )
         )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from plan import samples
 
+from discreet.query.grid import SUMMED
 from discreet.query.relation.expr import Column
 from discreet.query.totals import Totals
 
 X, K = Column("x"), Column("k")
-OF = Totals(samples.scan().schema, {}, True, True, False)
+OF = Totals(samples.scan().schema, {}, SUMMED, True, False)
 
 
 def test_the_same_request_gives_the_same_total() -> None:
     assert OF.product((X, 1), (X, 1)) == OF.product((X, 2))
     assert OF.units() != OF.rows()
-    assert Totals(OF.schema, {}, True, True, True).units() == OF.rows()
+    assert Totals(OF.schema, {}, SUMMED, True, True).units() == OF.rows()
 
 
 def test_what_a_row_adds_at_most() -> None:

@@ -9,6 +9,7 @@ from plan import samples
 
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.private import reveal
+from discreet.query.grid import SUMMED
 from discreet.query.relation.expr import Column
 from discreet.query.totals import Total, Totals
 from discreet.run.values import on_grid, write_value
@@ -16,7 +17,7 @@ from discreet.tables.kind import Kind
 
 X = Column("x")
 SCHEMA = samples.scan().schema
-OF = Totals(SCHEMA, {}, True, True, False)
+OF = Totals(SCHEMA, {}, SUMMED, True, False)
 
 
 def added(total: Total, values: list[float | None]) -> list[int]:

@@ -14,6 +14,7 @@ from discreet.engines.duckdb.dialect import DUCKDB, DuckDBDialect
 from discreet.plan.bounding import Bounding, Groups, Rows, Single
 from discreet.plan.scaling import Scaled
 from discreet.private import reveal
+from discreet.query.grid import SUMMED, UNWEIGHTED, WEIGHTED
 from discreet.query.relation.expr import Column, field_of
 from discreet.query.totals import Total, Totals
 from discreet.run.source import Source
@@ -30,8 +31,9 @@ def source(bounding: Bounding, groups: list[str] | None = KEYS) -> Source:
     return Source(relation, (("k", K),), None if groups is None else tuple((key,) for key in groups), DUCKDB)
 
 
-def stats(weighted: bool) -> list[Total]:
-    of = Totals(tables.scan().schema, {}, weighted, False, False)
+def stats(bounding: Bounding) -> list[Total]:
+    precision = UNWEIGHTED if isinstance(bounding, Single) else WEIGHTED if isinstance(bounding, Rows) else SUMMED
+    of = Totals(tables.scan().schema, {}, precision, False, False)
     products = [of.product((X, power)) for power in (1, 2, 3, 4)]
     return [of.rows(), of.count(X), products[0], of.plain(X), *products[1:]]
 
@@ -57,7 +59,7 @@ def run(found: list[tables.Row], statement: Statement) -> dict[str, list[Any]]:
 @pytest.mark.parametrize("seed", range(4))
 def test_totals_are_what_they_are_said_to_be(bounding: Bounding, seed: int) -> None:
     found = tables.rows(seed)
-    every = stats(weighted=bounding.one > 1)
+    every = stats(bounding)
     pairs = [(stat, Scaled.of(stat, bounding, "add/remove", len(KEYS))) for stat in every]
     out = run(found, write_totals(source(bounding), pairs, bounding))
     expected: dict[Any, list[int]] = defaultdict(lambda: [0] * len(every))
@@ -78,7 +80,7 @@ def _towards_zero(total: int, bits: int) -> int:
 @pytest.mark.parametrize("bounding", BOUNDINGS[1:], ids=str)
 @pytest.mark.parametrize("seed", range(6))
 def test_one_unit_reaches_no_further_than_it_may(bounding: Bounding, seed: int) -> None:
-    for stat in stats(weighted=True):
+    for stat in stats(bounding):
         sums: dict[Any, Counter[Any]] = defaultdict(Counter)
         for (unit, key, value), weight in tables.weights(tables.rows(seed), bounding, set(KEYS)):
             sums[unit][key] += weight * added(stat, value)
@@ -166,7 +168,7 @@ def test_one_number_for_each_unit() -> None:
 
 def test_shifted_totals_move_no_further_than_is_said() -> None:
     """A shift of s bits may move each cell by one more; the scaled sensitivity allows for it."""
-    stat = stats(weighted=True)[2]
+    stat = stats(Rows(7))[2]
     scaled = Scaled.of(stat, Rows(7), "add/remove", cells=5)
     assert scaled.bits > 0
     reach = Rows(7).sensitivity.l1 * stat.most
@@ -181,7 +183,7 @@ def test_shifted_totals_move_no_further_than_is_said() -> None:
 
 def test_what_the_shift_adds_is_needed() -> None:
     """A unit that carries every cell just over a multiple of 2^bits moves the shifted totals by more than its own reach, shifted."""
-    stat, cells = stats(weighted=True)[2], 5
+    stat, cells = stats(Rows(7))[2], 5
     scaled = Scaled.of(stat, Rows(7), "add/remove", cells)
     step, reach = 2**scaled.bits, Rows(7).sensitivity.l1 * stat.most
     each = (reach // cells - 1) // step * step + 1
@@ -197,7 +199,7 @@ def test_engines_are_told_how_large_a_summand_may_be(bounding: Bounding, monkeyp
     """Spark sums in parts by it: were it too small, a sum would wrap around."""
     said: list[int] = []
     monkeypatch.setattr(DuckDBDialect, "total", lambda self, summand, most: (said.append(most), f"MAX(ABS({summand}))")[1])
-    every = stats(weighted=bounding.one > 1)
+    every = stats(bounding)
     for seed in range(4):
         said.clear()
         statement = write_totals(source(bounding), [(stat, Scaled(0, 1, Fraction(1))) for stat in every], bounding)
@@ -209,7 +211,7 @@ def test_engines_are_told_how_large_a_summand_may_be(bounding: Bounding, monkeyp
 @pytest.mark.parametrize("rows", [1, 3, 50])
 def test_both_forms_of_counting_rows_give_the_same_integers(rows: int, seed: int) -> None:
     bounding, found = Rows(rows), tables.rows(seed)
-    pairs = [(stat, Scaled.of(stat, bounding, "add/remove", len(KEYS))) for stat in stats(weighted=True)]
+    pairs = [(stat, Scaled.of(stat, bounding, "add/remove", len(KEYS))) for stat in stats(bounding)]
     plain = source(bounding)
     ways = [evolve(plain, dialect=evolve(DUCKDB, joins_all=all_units)) for all_units in (True, False)]
     texts = [write_totals(way, pairs, bounding) for way in ways]

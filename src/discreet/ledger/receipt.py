@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, final, get_args
 
 from attrs import field, frozen
 
+from discreet import exact
 from discreet.errors import Error, Invalid, LedgerError
 from discreet.ledger.chain import Entry, digest
 from discreet.ledger.ledger import Ledger
@@ -215,9 +216,9 @@ class Receipt:
             raise ValueError
         if not all(isinstance(text, str) for text in texts) or not all(isinstance(one, dict) for one in dicts):
             raise ValueError
-        epsilon, delta = (Fraction(said[name]) for name in ("epsilon", "delta"))
+        epsilon, delta = (exact.rational(str(said[name]), name) for name in ("epsilon", "delta"))
         protected, adjacency, policy, version = (said[name] for name in names)
-        level = Fraction(said["confidence"])
+        level = exact.rational(str(said["confidence"]), "confidence")
         asked = PricedRequest(said["kind"], said["request"], epsilon, delta, protected, adjacency, policy, version, level)
         payments = [Paid(one["question"], record.from_json(one["loss"]), one["sequence"], one["entry"]) for one in said["payments"]]
         steps = [(what, record.from_json(loss)) for what, loss in said["steps"]]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
-from discreet.plan.bounding import Bounding, Single
+from discreet.plan.bounding import Bounding, Groups, Rows, Single
+from discreet.query.grid import SUMMED, UNWEIGHTED, WEIGHTED
 from discreet.query.question import Question
 from discreet.query.relation.expr import Expr
 from discreet.query.relation.field import Interval
@@ -14,6 +15,7 @@ from discreet.query.relation.node import Scan, Select
 from discreet.query.totals import Total, Totals
 
 Name = TypeVar("Name")
+_PARTS, _LEAST = 10**6, 1e-3  # shares are multiples of one in so many, and at least this
 
 
 def declared_size(question: Question) -> int | None:
@@ -39,8 +41,16 @@ def declared_size(question: Question) -> int | None:
 
 def totals_of(question: Question, ranges: Mapping[Expr, Interval], centred: bool, bounding: Bounding) -> Totals:
     """The totals that the question's statistics may use."""
-    weighted = not isinstance(bounding, Single)
-    return Totals(question.schema, ranges, weighted, centred, question.relation.one_row, declared_size(question))
+    match bounding:
+        case Single():
+            precision = UNWEIGHTED
+        case Rows():
+            precision = WEIGHTED
+        case Groups():
+            precision = SUMMED
+        case _:
+            assert_never(bounding)
+    return Totals(question.schema, ranges, precision, centred, question.relation.one_row, declared_size(question))
 
 
 def needed(question: Question, of: Totals) -> dict[Total, float]:
@@ -58,8 +68,10 @@ def split(weights: Mapping[Name, float], power: float) -> dict[Name, Fraction]:
     Minimising Σ k/aᵖ over Σ a = 1 gives a ∝ k^(1/(p+1)): p = 2 for Laplace noise with shares of ε, p = 1 for Gaussian with shares of μ².
     """
     sizes = {name: max(weight, 1e-6) ** power for name, weight in weights.items()}
-    total = sum(sizes.values())
-    shares = {name: Fraction(round(size / total * 1000), 1000) or Fraction(1, 1000) for name, size in sizes.items()}
+    total, least = sum(sizes.values()), min(_LEAST, 1 / (4 * len(sizes)))
+    rest = 1 - least * len(sizes)
+    # rounded down, so that what is left for the largest is never less than its own share
+    shares = {name: Fraction(int((least + rest * size / total) * _PARTS), _PARTS) for name, size in sizes.items()}
     largest = max(shares, key=lambda name: shares[name])
     shares[largest] += 1 - sum(shares.values(), Fraction(0))
     return shares

@@ -12,8 +12,7 @@ from discreet.errors import Refused
 from discreet.query.relation.field import Field, Interval
 from discreet.tables.kind import Kind
 
-SINGLE_BITS, WEIGHTED_BITS, PRODUCT_BITS = 30, 20, 28  # bits of a row's summand: alone, times a weight, as a product of several values
-_MIDDLE_BITS = PRODUCT_BITS // 2  # the middle lies on the grid of squares, so that totals and squares share it
+_MIDDLE_BITS = 14  # the middle of a grid lies on this coarse grid, so that grids of all precisions share it
 _FAR = Fraction(2) ** 500  # between 1/this and this, floats are neither subnormal nor near overflow
 
 
@@ -46,11 +45,24 @@ class Grid:
         return all(-_FAR < end < _FAR and Fraction(float(end)) == end for end in ends) and 1 / _FAR < self.step < _FAR
 
 
-def bits_for(powers: int, weighted: bool) -> int:
-    """How many bits each value gets in a product of so many values."""
-    if powers > 1:
-        return PRODUCT_BITS // powers
-    return WEIGHTED_BITS if weighted else SINGLE_BITS
+@final
+@frozen
+class Precision:
+    """How many bits of a value a total keeps: alone, and for a whole product of several values.
+
+    What a row adds must fit 64 bits, times its weight of 20 bits where rows carry weights, and summed over a unit's rows in a group before
+    that where contributions are bounded by groups.
+    """
+
+    alone: int
+    product: int
+
+    def bits(self, factors: int) -> int:
+        """The bits of each value in a product of so many."""
+        return self.alone if factors == 1 else self.product // factors
+
+
+UNWEIGHTED, WEIGHTED, SUMMED = Precision(30, 60), Precision(21, 42), Precision(20, 28)
 
 
 def grid(field: Field, interval: Interval, bits: int, centred: bool) -> Grid:

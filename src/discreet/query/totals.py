@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
-from discreet.query.grid import Grid, bits_for, grid
+from discreet.query.grid import Grid, Precision, grid
 from discreet.query.relation.expr import Expr, Schema, field_of
 from discreet.query.relation.field import Interval
 
@@ -73,10 +73,11 @@ class Totals:
 
     schema: Schema
     ranges: Mapping[Expr, Interval]  # of numbers that are summed or ranked, as declared or discovered
-    weighted: bool  # whether rows carry weights
+    precision: Precision  # of what rows add
     centred: bool  # whether sums are centred at the middle of their bounds
     one_row: bool  # whether each unit has one row at most
     declared_size: int | None = None  # the number of rows, where it is public
+    _made: dict[Any, Total] = field(factory=dict, init=False, eq=False, repr=False)  # grids are made once
 
     def rows(self) -> Total:
         """The number of rows."""
@@ -96,18 +97,28 @@ class Totals:
         """The number of distinct values of an expression."""
         return Total("distinct", expr)
 
-    def product(self, *factors: tuple[Expr, int]) -> Total:
-        """The sum of a product of centred values, each raised to a power: product((x, 1), (y, 2)) is Σ (x − mid)·(y − mid)²."""
-        together: dict[Expr, int] = {}
-        for expr, power in factors:
-            together[expr] = together.get(expr, 0) + power
-        powers = sum(together.values())
-        made = (Factor(expr, self._grid(expr, powers, True), power) for expr, power in together.items())
-        return Total("product", factors=tuple(sorted(made, key=repr)))
+    def product(self, *factors: tuple[Expr, int], order: int | None = None) -> Total:
+        """The sum of a product of centred values, each raised to a power: product((x, 1), (y, 2)) is Σ (x − mid)·(y − mid)².
+
+        Totals that are combined into one moment have the `order` of the highest of them, so that all are of the same rounded values.
+        """
+        key = (factors, order)
+        if key not in self._made:
+            powers: dict[Expr, int] = {}
+            for expr, power in factors:
+                powers[expr] = powers.get(expr, 0) + power
+            bits = self.precision.bits(order or sum(powers.values()))
+            made = (Factor(expr, self._grid(expr, bits, True), power) for expr, power in powers.items())
+            self._made[key] = Total("product", factors=tuple(sorted(made, key=repr)))
+        return self._made[key]
+
+    def step(self, expr: Expr, order: int) -> float:
+        """The step of the grid that values are rounded to in a moment of this order."""
+        return float(self.product((expr, 1), order=order).factors[0].grid.step)
 
     def plain(self, expr: Expr) -> Total:
         """The sum of values, not centred."""
-        return Total("product", factors=(Factor(expr, self._grid(expr, 1, False)),))
+        return Total("product", factors=(Factor(expr, self._grid(expr, self.precision.alone, False)),))
 
     def public_size(self, expr: Expr) -> int | None:
         """The number of rows an expression is not NULL in, where it is public."""
@@ -121,12 +132,12 @@ class Totals:
 
     def middle(self, expr: Expr) -> float:
         """The point from which products are taken."""
-        return float(self._grid(expr, 1, True).mid)
+        return float(self.product((expr, 1)).factors[0].grid.mid)
 
     def half(self, expr: Expr) -> float:
         """The largest distance of a value from the middle."""
-        return float(self._grid(expr, 1, True).half)
+        return float(self.product((expr, 1)).factors[0].grid.half)
 
-    def _grid(self, expr: Expr, powers: int, centred: bool) -> Grid:
+    def _grid(self, expr: Expr, bits: int, centred: bool) -> Grid:
         interval = self.range(expr)
-        return grid(evolve(field_of(expr, self.schema), range=interval), interval, bits_for(powers, self.weighted), centred)
+        return grid(evolve(field_of(expr, self.schema), range=interval), interval, bits, centred)

@@ -261,7 +261,8 @@ class Released(ABC):
 
     def _verify_answers(self, ledger: Ledger) -> None:
         held = self.receipt.held_by(ledger)
-        if held["answers"] != json.loads(self.to_text())["answers"]:
+        told = json.loads(self.to_text())["answers"]
+        if json.dumps(held["answers"], sort_keys=True) != json.dumps(told, sort_keys=True):  # as texts: 1, 1.0 and true are equal in Python
             raise LedgerError(CHANGED)
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, final
 
 from attrs import field, frozen
 
+from discreet.errors import LedgerError
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.price import price
 from discreet.ledger.receipt import Kind, Receipt
@@ -56,4 +57,6 @@ class Transcript(Released):
         return cls(columns_from_json(answers), receipt, repeated)
 
     def _verify_answers(self, ledger: Ledger) -> None:
-        """The ledger holds no answers of a stateful run: there is nothing to compare with."""
+        """The ledger holds no answers of a stateful run; but answers that nobody paid for are not from a run of this ledger."""
+        if len(self) and not self.receipt.payments:
+            raise LedgerError("this transcript has answers and no payments: it was changed, or made up")

@@ -17,7 +17,7 @@ from engines.beliefs.reach import allowed
 
 from discreet.engines.engine import Columns, Engine
 from discreet.plan.discovery import TOP, resolved_range
-from discreet.query.grid import SINGLE_BITS, grid
+from discreet.query.grid import UNWEIGHTED, grid
 from discreet.query.relation.expr import Expr, Literal, columns_of, field_of
 from discreet.query.relation.field import Field
 from discreet.query.relation.node import Relation
@@ -96,7 +96,7 @@ def stats(expr: Expr, believed: Field) -> dict[str, Total]:
     ends = {"low": max(believed.range.low, -far), "high": min(believed.range.high, far)}
     found = resolved_range(believed.range, {end: at for end, at in ends.items() if not getattr(believed.range, f"{end}_known")})
     try:
-        on = grid(evolve(believed, range=found), found, SINGLE_BITS, centred=True)
+        on = grid(evolve(believed, range=found), found, UNWEIGHTED.alone, centred=True)
     except Exception:  # bounds too close together are refused
         return {}
     return {"s": Total("product", factors=(Factor(expr, on),)), "c": Total("present", expr)}

@@ -30,8 +30,8 @@ class Correlation(pairs.Pairwise):
 
     def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
         found = pairs.PairMoments.of(of, cells, self.y, self.x)
-        spread = found.variance(of, cells, self.y, found.mean_y) * found.variance(of, cells, self.x, found.mean_x)
-        value = found.covariance / np.sqrt(spread)
+        spreads = (found.variance(of, cells, self.y, found.mean_y), found.variance(of, cells, self.x, found.mean_x))
+        value = found.covariance / np.sqrt(spreads[0]) / np.sqrt(spreads[1])  # one by one: a product may overflow
         return np.asarray(np.clip(value, -1.0, 1.0) if clipped else value)
 
     def limits(self, of: Totals) -> tuple[float, float]:

@@ -38,7 +38,7 @@ class Kurtosis(Additive):
 
     def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
         n, (second, _, fourth) = moments.central(of, cells, self.expr, 4, least=4.0)
-        excess = fourth / moments.positive(second) ** 2 - 3
+        excess = fourth / moments.spread(second, of.step(self.expr, 4)) ** 2 - 3
         if clipped:
             excess = np.maximum(excess, -2.0)
         return np.asarray(excess if self.population else ((n + 1) * excess + 6) * (n - 1) / ((n - 2) * (n - 3)))

@@ -16,14 +16,14 @@ def powers(of: Totals, expr: Expr, highest: int) -> dict[Total, float]:
 
     In (x − m)ʰ the (h − j)-th power of x has the coefficient binom(h, j)·mʲ, which is the effect of its error on the moment of order h.
     """
-    totals = {of.product((expr, highest - j)): math.comb(highest, j) * OFF_CENTRE**j for j in range(highest)}
+    totals = {of.product((expr, highest - j), order=highest): math.comb(highest, j) * OFF_CENTRE**j for j in range(highest)}
     return totals | {of.count(expr): OFF_CENTRE}
 
 
 def central(of: Totals, cells: Cells, expr: Expr, highest: int, least: float) -> tuple[Floats, list[Floats]]:
     """The count, at least `least`, and the central moments of order 2 to the highest."""
     n = np.maximum(cells[of.count(expr)], least)
-    raw = [np.ones_like(n), *(cells[of.product((expr, power))] / n for power in range(1, highest + 1))]
+    raw = [np.ones_like(n), *(cells[of.product((expr, power), order=highest)] / n for power in range(1, highest + 1))]
     mean = raw[1]
     second = raw[2] - mean**2
     moments = [second]
@@ -34,6 +34,6 @@ def central(of: Totals, cells: Cells, expr: Expr, highest: int, least: float) ->
     return n, moments
 
 
-def positive(variance: Floats) -> Floats:
-    """A variance to divide by; NaN where the noise left none."""
-    return np.where(variance > 0, variance, np.nan)
+def spread(variance: Floats, step: float) -> Floats:
+    """A variance to divide by; NaN where the noise left none, or where values lie within a step or two of their grid."""
+    return np.where(variance > 4 * step**2, variance, np.nan)

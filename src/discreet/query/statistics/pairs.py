@@ -9,6 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from discreet.query.relation.expr import Expr, Literal, Schema, call, field_of
+from discreet.query.statistics.moments import spread
 from discreet.query.statistics.statistic import OFF_CENTRE, Additive, Argument
 from discreet.query.totals import Cells, Floats, Total, Totals
 
@@ -40,9 +41,9 @@ def complete(y: Expr, x: Expr, schema: Schema) -> tuple[Expr, Expr]:
 
 def totals(of: Totals, y: Expr, x: Expr, squares: tuple[Expr, ...] = ()) -> dict[Total, float]:
     """The totals of products, of both numbers and, where they are needed, of their squares."""
-    found = {of.product((y, 1), (x, 1)): 1.0, of.count(x): OFF_CENTRE**2}
-    found |= dict.fromkeys((of.product((y, 1)), of.product((x, 1))), OFF_CENTRE)
-    return found | {of.product((expr, 2)): 0.5 for expr in squares}
+    found = {of.product((y, 1), (x, 1), order=2): 1.0, of.count(x): OFF_CENTRE**2}
+    found |= dict.fromkeys((of.product((y, 1), order=2), of.product((x, 1), order=2)), OFF_CENTRE)
+    return found | {of.product((expr, 2), order=2): 0.5 for expr in squares}
 
 
 @final
@@ -59,10 +60,10 @@ class PairMoments:
     def of(cls, of: Totals, cells: Cells, y: Expr, x: Expr) -> PairMoments:
         """From noisy totals; the count is at least 2."""
         n = np.maximum(cells[of.count(x)], 2.0)
-        mean_y, mean_x = (cells[of.product((expr, 1))] / n for expr in (y, x))
-        return cls(n, mean_y, mean_x, np.asarray(cells[of.product((y, 1), (x, 1))] / n - mean_y * mean_x))
+        mean_y, mean_x = (cells[of.product((expr, 1), order=2)] / n for expr in (y, x))
+        return cls(n, mean_y, mean_x, np.asarray(cells[of.product((y, 1), (x, 1), order=2)] / n - mean_y * mean_x))
 
     def variance(self, of: Totals, cells: Cells, expr: Expr, mean: Floats) -> Floats:
-        """The variance of one of the numbers, NaN where the noise left none: nothing can be divided by it then."""
-        found = cells[of.product((expr, 2))] / self.n - mean**2
-        return np.where(found > 0, found, np.nan)
+        """The variance of one of the numbers, to divide by."""
+        found = cells[of.product((expr, 2), order=2)] / self.n - mean**2
+        return spread(np.asarray(found), of.step(expr, 2))

@@ -35,7 +35,7 @@ class Skewness(Additive):
 
     def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
         n, (second, third) = moments.central(of, cells, self.expr, 3, least=3.0)
-        return np.asarray(np.sqrt(n * (n - 1)) / (n - 2) * third / moments.positive(second) ** 1.5)
+        return np.asarray(np.sqrt(n * (n - 1)) / (n - 2) * third / moments.spread(second, of.step(self.expr, 3)) ** 1.5)
 
     def limits(self, of: Totals) -> tuple[float, float]:
         return -math.inf, math.inf

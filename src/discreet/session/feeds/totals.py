@@ -12,7 +12,7 @@ from discreet.engines.dialect import Dialect
 from discreet.errors import Invalid, Refused
 from discreet.query.canonical import plain
 from discreet.query.fluent import QueryBuilder
-from discreet.query.grid import WEIGHTED_BITS, grid
+from discreet.query.grid import SUMMED, grid
 from discreet.query.relation.expr import Column
 from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, check_private
 from discreet.query.relation.write import UNIT
@@ -187,7 +187,7 @@ def _summed(relation: Relation, name: str) -> tuple[Total, bool]:
         raise Refused("value must be a number, such as cost")
     if not of.range.known:
         raise Refused("a sum needs bounds of its value: declare them, or clip it here, as in value='CLAMP(cost, 0, 500)'")
-    return Total("product", factors=(Factor(Column(name), grid(of, of.range, WEIGHTED_BITS, centred=False)),)), of.range.low < 0
+    return Total("product", factors=(Factor(Column(name), grid(of, of.range, SUMMED.alone, centred=False)),)), of.range.low < 0
 
 
 def _spelled(expression: str, relation: Relation) -> str:
