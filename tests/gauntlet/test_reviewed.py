@@ -118,7 +118,7 @@ def test_rounding_errors_do_not_carry_whole_numbers_beyond_their_range(sql: str)
     """The ranges of what cancels are wide, as they are in truth: so it is refused, or it is right."""
     found, too_far, trace = replayed(sql)
     assert (found, too_far) == ([], [])
-    assert trace.error is None or "only a number with bounds" in trace.error
+    assert trace.error is None or "a number without bounds" in trace.error
 
 
 def test_text_does_not_grow_without_limit() -> None:
@@ -249,7 +249,7 @@ def test_relations_are_counted_however_they_are_asked_for() -> None:
 
 
 def test_numbers_too_large_to_square() -> None:
-    with pytest.raises(Refused, match="scale them first"):
+    with pytest.raises(Refused, match="too large or too small"):
         connect(True).sql("SELECT VARIANCE(x*1e45*1e45*1e45*1e45) AS v FROM t").plan(epsilon=1)
 
 
@@ -279,7 +279,7 @@ def test_a_text_that_is_no_text() -> None:
 
 def test_what_cannot_be_squared_is_refused_before_paying() -> None:
     db = connect(True, unit='unit = "pid"')
-    with pytest.raises(Refused, match="scale them first"):
+    with pytest.raises(Refused, match="too large or too small"):
         db.sql("SELECT VARIANCE(LEAST(GREATEST(x,0),1)*1e45*1e45*1e45) AS v FROM t").plan(epsilon=1)
 
 

@@ -68,7 +68,7 @@ def _along_the_curve(output: Callable[[Cells], Floats], cells: Cells, totals: Se
         moved = {noisy.total: cells[noisy.total] - noisy.scale * z for noisy, z in zip(totals, point, strict=True)}
         far[row] = np.abs(output({**cells, **moved}) - centre)
     far = np.sort(np.where(np.isnan(far), np.inf, far), axis=0)
-    return np.where(np.isnan(centre), np.nan, far[min(math.ceil(confidence * len(points)), len(points) - 1)])
+    return np.where(np.isnan(centre), np.nan, far[math.ceil(confidence * len(points)) - 1])
 
 
 @lru_cache(maxsize=32)

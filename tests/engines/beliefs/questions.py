@@ -10,7 +10,6 @@ from typing import Any, assert_never
 from engines.beliefs.expressions import Maker
 from gauntlet.questions import CONTRIBUTIONS, Asked, question
 
-from discreet.engines.dialect import Dialect
 from discreet.errors import Invalid, Refused
 from discreet.plan.compile import compile_plan
 from discreet.plan.steps import Steps
@@ -42,14 +41,14 @@ def _planned(asked: Asked, session: Session) -> Steps | None:
         return None
 
 
-def at_random(number: int, catalog: Catalog, lookup: Any, dialect: Dialect) -> Steps:
+def at_random(number: int, catalog: Catalog, lookup: Any) -> Steps:
     """A plan whose keys, conditions and statistics are random expressions."""
     coin = random.Random(number)
     while True:
         try:
             asked = _question(coin, catalog)
             epsilon, delta = Fraction(coin.choice([2, 8])), Fraction(coin.choice(["0", "0.001", "0.01", "0.01"]))
-            return compile_plan(asked, catalog, epsilon, delta, dialect, lookup)
+            return compile_plan(asked, catalog, epsilon, delta, lookup)
         except (Refused, Invalid):
             continue
 

@@ -13,7 +13,7 @@ from engines.beliefs.questions import at_random, in_sql
 from engines.beliefs.stores import Stores
 from gauntlet.world import POLICY
 
-from discreet.engines.duckdb.dialect import DUCKDB, DuckDBDialect
+from discreet.engines.duckdb.dialect import DuckDBDialect
 from discreet.engines.engine import Engine
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
@@ -43,7 +43,7 @@ class Clinic:
                 yield number, plan
         for number in random:
             session = self.sessions["replace-one" if number % 4 == 0 else "add/remove"]
-            yield IN_SQL + number, at_random(number, session._catalog, session._values_of, DUCKDB)
+            yield IN_SQL + number, at_random(number, session._pipeline.catalog, session._pipeline.public_values)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_the_same_schema_and_public_values(clinic: Clinic, other: Engine) -> Non
     for table, column in (("sites", "region"), ("sites", "id"), ("tags", "tag"), ("sites", "beds")):
         asked = [engine.dialect.identifier(name) for engine in (other,) for name in (column, table)]
         found = other.read_public(f"SELECT DISTINCT {asked[0]} AS v FROM {asked[1]} WHERE {asked[0]} IS NOT NULL ORDER BY v")
-        assert tuple(found["v"].tolist()) == clinic.sessions["add/remove"]._values_of(table, column)
+        assert tuple(found["v"].tolist()) == clinic.sessions["add/remove"]._pipeline.public_values(table, column)
 
 
 # ── the test itself ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -30,7 +30,6 @@ class StandardDeviation(Additive):
     methods = {"std": "STDDEV_SAMP"}
     arguments = (Argument.NUMBER,)
     drawn = "point"
-    curved = True  # near 0 the root is steep
 
     @property
     def variance(self) -> Variance:
