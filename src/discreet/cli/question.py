@@ -50,4 +50,4 @@ class QuestionOptions:
         try:
             return query.price(targets, size=self.size, confidence=self.confidence, delta=self.question_delta)
         except Invalid as error:
-            raise Invalid(str(error).replace("size=…", "--size 1000")) from None
+            raise Invalid(str(error).replace("size=1000", "--size 1000")) from None
