@@ -23,7 +23,7 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Have a library not be there."""
 
     def hide(library: str) -> None:
-        for name in [name for name in sys.modules if name.split(".")[0] == library or name.startswith("discreet.plots.bars")]:
+        for name in [name for name in sys.modules if name.split(".")[0] == library or name.startswith("discreet.plots.figure")]:
             monkeypatch.delitem(sys.modules, name)
         monkeypatch.setitem(sys.modules, library, None)
 

@@ -4,13 +4,26 @@ Error
 ├── Invalid           an argument is not valid
 │   └── PolicyError   the policy (privacy unit, budget, bounds, tables) is not valid, or differs from the ledger's
 ├── Refused           a query that cannot be answered privately as written, with one that can
+│   ├── WrongType     a column has another type than the query needs
+│   └── NotEnoughData what was not declared could not be discovered at this price; only the discovery was charged
 ├── BudgetExceeded    the remaining privacy budget is too small
 ├── LedgerError       the ledger cannot be used or fails verification
 ├── EngineError       the engine failed; its own message is withheld because it may contain data
 └── RandomnessFailed  the operating system returned no randomness; nothing was released
 """
 
-__all__ = ["BudgetExceeded", "EngineError", "Error", "Invalid", "LedgerError", "PolicyError", "RandomnessFailed", "Refused"]
+__all__ = [
+    "BudgetExceeded",
+    "EngineError",
+    "Error",
+    "Invalid",
+    "LedgerError",
+    "NotEnoughData",
+    "PolicyError",
+    "RandomnessFailed",
+    "Refused",
+    "WrongType",
+]
 
 
 class Error(Exception):
@@ -27,6 +40,14 @@ class PolicyError(Invalid):
 
 class Refused(Error):
     """A query that cannot be answered privately as written; the message names the clause, the reason and a query that works."""
+
+
+class WrongType(Refused):
+    """A column has another type than the query needs; the message says which, and how to declare it."""
+
+
+class NotEnoughData(Refused):
+    """What was not declared could not be discovered at this price; only the discovery was charged, and asking again is free."""
 
 
 class BudgetExceeded(Error):

@@ -74,9 +74,7 @@ COVERED_BY: dict[str, list[str]] = {
     ],
     "tests/session/synthesize/test_synthesize.py": [
         "session/synthesize/answers.py",
-        "session/synthesize/discover.py",
         "session/synthesize/plan.py",
-        "session/synthesize/request.py",
         "session/synthesize/run.py",
         "session/synthesize/score.py",
         "session/synthesize/spec.py",

@@ -1,4 +1,4 @@
-"""`discreet grant`; more of it in tests/ledger/test_granting.py."""
+"""`discreet grant`; more of it in tests/ledger/test_shares.py."""
 
 from __future__ import annotations
 

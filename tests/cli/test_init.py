@@ -35,7 +35,7 @@ def test_init_never_overwrites(run: Any, project: Path, data: Path) -> None:
     before = project.read_text()
     ran = run("init", data)
     assert (ran.code, project.read_text()) == (2, before)
-    assert "there already" in ran.err
+    assert "exists already" in ran.err
     assert run("init", data, "--output", data.parent / "other.toml").code == 0
     assert find_project(data.parent / "other.toml") == data.parent / "other.toml"
 

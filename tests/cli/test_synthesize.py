@@ -52,6 +52,10 @@ def test_rows_go_into_a_file_and_again_for_nothing(visits: Path, tmp_path: Path)
     assert code == 0
     assert "made before, so free now" in said
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == len(frame) + 1
+    code, said = run(*order, "--rows", 7, "--output", tmp_path / "few.csv")
+    assert code == 0
+    assert "made before, so free now" in said
+    assert len((tmp_path / "few.csv").read_text().splitlines()) == 8
 
 
 def test_nothing_is_paid_for_what_cannot_be_written(visits: Path, tmp_path: Path) -> None:

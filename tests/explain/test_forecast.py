@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from plan.questions import catalog, steps
 
@@ -50,3 +52,12 @@ def test_names_that_are_not_open() -> None:
         forecast(steps(MEAN, catalog({"rows": 1})), assume={"nobody": 3})
     with pytest.raises(Invalid, match="confidence must lie between"):
         forecast(steps(MEAN, catalog({"rows": 1})), confidence=1 - 1e-12)
+
+
+@pytest.mark.parametrize("place", [None, 50.0, 95.0, 10**6])
+def test_a_mean_is_not_forecast_outside_its_range(place: float | None) -> None:
+    """In a tiny group nothing is known but the range: the half-width reaches to its further end, and no further."""
+    found = forecast(steps(MEAN, catalog({"rows": 1}), epsilon=Fraction(1, 100)), size=1, at=None if place is None else {"m": place})
+    low, high = 0, 100
+    mean = 75 if place is None else min(max(place, low), high)
+    assert found["m"] == pytest.approx(max(mean - low, high - mean), rel=0.01)

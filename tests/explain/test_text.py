@@ -93,11 +93,11 @@ def test_theorems_are_taken_from_the_docstrings(mechanism: type) -> None:
 
 
 def test_every_mechanism_has_its_theorem() -> None:
-    assert set(explained().to_json()["theorems"]) == {"Laplace", "Quantile"}
+    assert set(explained().to_json()["theorems"]) == {"Laplace", "QuantileInterval"}
     assert set(explained(keys=None, contributions=None).to_json()["theorems"]) == {
         "Laplace",
         "SparseVector",
-        "Quantile",
+        "QuantileInterval",
         "PartitionSelection",
         "WeightedGaussianSelection",
     }

@@ -78,6 +78,10 @@ KEYS = [
     "cost > 50",
     "age // 30",
     "HOUR(at)",
+    "FLOOR(cost / 20) * 20 + 10",
+    "ROUND(age, -1)",
+    "MONTHNAME(day)",
+    "WEEK(at)",
 ]
 HIDDEN = [
     "town",
@@ -94,6 +98,9 @@ HIDDEN = [
     "code % 5",
     "CAST(at AS DATE)",
     "TRIM(LOWER(town))",
+    "STRFTIME(day, '%Y-%m')",
+    "DATE_TRUNC('hour', at)",
+    "DATE_DIFF('month', DATE '2024-01-01', day)",
 ]
 WHERE = [
     "cost > 10",
@@ -123,6 +130,11 @@ WHERE = [
     "SQRT(cost) > 3",
     "1 = 0",
     "many < 9223372036854775807",
+    "day + INTERVAL 90 DAY > '2024-03-01'",
+    "at - INTERVAL 1 MONTH < '2024-01-15 00:00:00'",
+    "day - DATE '2024-01-01' BETWEEN 0 AND 90",
+    "at - TIMESTAMP '2024-01-01' < INTERVAL 36 HOUR",
+    "EXTRACT(YEAR FROM AGE(day, DATE '1999-12-31')) > 23",
 ]
 DISTINCT = ["town", "dept", "day", "code", "site", "urgent", "MONTH(day)", "UPPER(town)", "at"]
 MODES = ["dept", "town", "site", "urgent", "code", "day", "age", "at", "CAST(at AS DATE)", "HOUR(at)"]
@@ -208,6 +220,17 @@ OTHERS = [
     "SELECT dept, SUM(cost, contribution_bounds_per_group => (0, 50)) AS s, COUNT(*) AS n, COUNT(DISTINCT pid) AS p FROM visits GROUP BY dept",  # noqa: E501
     "SELECT age, AVG(n) AS m FROM (SELECT pid, COUNT(*) AS n FROM visits GROUP BY pid) t JOIN people p ON p.pid = t.pid GROUP BY age",
     "SELECT COUNT(*) AS n FROM (SELECT pid, dept FROM visits GROUP BY pid, dept)",
+    "SELECT COUNT(*) AS n FROM visits WHERE site IN (SELECT id FROM sites WHERE beds > 100) AND cost > 1",
+    "SELECT dept, COUNT(*) AS n FROM visits WHERE site NOT IN (SELECT beds FROM sites) GROUP BY dept",
+    "SELECT COUNT(*) AS n FROM visits v WHERE EXISTS (SELECT 1 FROM tags t WHERE t.dept = v.dept)",
+    "SELECT COUNT(*) AS n FROM visits v WHERE NOT EXISTS (SELECT 1 FROM sites s WHERE s.id = v.site AND s.region = 'n')",
+    "SELECT DISTINCT town FROM visits",
+    "SELECT DISTINCT dept, urgent FROM visits ORDER BY dept",
+    "SELECT dept, COUNT(*) AS n, SUM(COUNT(*)) OVER (ORDER BY dept) AS running, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM visits GROUP BY dept",  # noqa: E501
+    "SELECT town, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS share, LAG(COUNT(*)) OVER (ORDER BY town) AS b FROM visits GROUP BY town",
+    "SELECT AVG(cost / NULLIF(qty, 0)) AS m, SUM(free / NULLIF(cost, 0)) AS s FROM visits",
+    "SELECT DATE_TRUNC('month', f) AS cohort, COUNT(*) AS people FROM (SELECT pid, MIN(day) AS f FROM visits GROUP BY pid) GROUP BY cohort",
+    "SELECT AVG(b - a) AS days FROM (SELECT pid, MIN(day) AS a, MAX(day) AS b FROM visits GROUP BY pid)",
 ]
 
 

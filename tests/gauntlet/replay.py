@@ -28,9 +28,11 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
-from discreet.mechanisms.quantile import Places, Quantile
+from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
+from discreet.mechanisms.quantile import Quantile
+from discreet.mechanisms.quantile_interval import QuantileInterval
 from discreet.mechanisms.streams.sparse_vector import SparseVector
+from discreet.mechanisms.value_grid import Places
 from discreet.private import Private, reveal
 from discreet.session.session import Session
 
@@ -185,7 +187,8 @@ def differences(first: Trace, second: Trace) -> list[str]:
     """What differs to an onlooker, by name, and what must never happen at all."""
     found = [name for name, value in first.seen.items() if value != second.seen[name]]
     for trace in (first, second):
-        if trace.error is not None and any(kind == "spend" for kind, _, _ in trace.debits):
+        stopped = trace.error is not None and trace.error.startswith("NotEnoughData")  # by what a discovery released, for its own price
+        if trace.error is not None and not stopped and any(kind == "spend" for kind, _, _ in trace.debits):
             found.append(f"failed after paying: {trace.error[:60]} {' '.join(trace.engine_said)[:120]}")
         elif trace.error is not None and trace.error.startswith("UNEXPECTED"):
             found.append(trace.error[:90])
@@ -201,7 +204,9 @@ def excesses(first: Trace, second: Trace, add_remove: bool = True) -> list[str]:
     """Where one unit moved what a mechanism was given by more than the mechanism allows for."""
     found = []
     pairs = list(zip(first.calls, second.calls, strict=False))
-    for _, group in groupby(pairs, key=lambda pair: pair[0].statement if isinstance(pair[0].mechanism, Quantile | NoisyMax) else id(pair)):
+    for _, group in groupby(
+        pairs, key=lambda pair: pair[0].statement if isinstance(pair[0].mechanism, QuantileInterval | NoisyMax) else id(pair)
+    ):
         together = list(group)
         mechanism = together[0][0].mechanism
         inputs = [(a.private, b.private) for a, b in together]
@@ -217,6 +222,10 @@ def _excess(mechanism: Mechanism[Any], inputs: list[tuple[Any, Any]], add_remove
             return _beyond(_moved(*inputs[0], power=1), mechanism.sensitivity, "ℓ1")
         case Gaussian():
             return _beyond(_moved(*inputs[0], power=2), mechanism.sensitivity**2, "ℓ2²")
+        case QuantileInterval():
+            found = [_excess(part, inputs, add_remove) for part in (mechanism.middle, *mechanism.guards)]
+            paid = sum(part.epsilon for part in (mechanism.middle, *mechanism.guards))
+            return next((one for one in found if one), None) or _beyond(paid, mechanism.epsilon, "ε of the parts")
         case Quantile():
             scores = sum((_range(mechanism, a, b) for a, b in inputs), Fraction(0)) * mechanism.rate
             weights = sum(_weights_moved(mechanism, a, b) for a, b in inputs)
@@ -236,7 +245,7 @@ def _excess(mechanism: Mechanism[Any], inputs: list[tuple[Any, Any]], add_remove
             # a winner depends on differences of scores, so what counts in a group is how far apart their changes are
             apart = sum(int(change.max() - change.min()) for change in changes)
             return heavy or _beyond(apart * mechanism.rate, mechanism.epsilon, "log-ratios of winners")
-        case PartitionSelection():
+        case PartitionSelection() | ThresholdedCounts():
             changes = _labels_moved(*inputs[0])
             steps = 1 if add_remove else 2  # a removal and an addition; test_found.py checks that two are paid for
             return _beyond(len(changes), steps * mechanism.partitions, "groups") or _beyond(max(changes, default=0), 1, "one group's size")
@@ -272,20 +281,23 @@ def _range(mechanism: Quantile, a: Places, b: Places) -> Fraction:
     before, after = _tidy(mechanism, a), _tidy(mechanism, b)
     at = sorted({0, mechanism.grid.points - 1} | {p + d for p in before.keys() | after.keys() for d in (-1, 0, 1)})
     at = [p for p in at if 0 <= p < mechanism.grid.points]
-    changes = [y - x for x, y in zip(_scores(mechanism.q, before, at), _scores(mechanism.q, after, at), strict=True)]
+    changes = [y - x for x, y in zip(_scores(mechanism, before, at), _scores(mechanism, after, at), strict=True)]
     return Fraction(max(changes) - min(changes), mechanism.q.denominator)
 
 
-def _scores(q: Fraction, places: dict[int, int], at: list[int]) -> list[int]:
+def _scores(mechanism: Quantile, places: dict[int, int], at: list[int]) -> list[int]:
     """The scores of points in ascending order, times q's denominator."""
-    total, below, scores = sum(places.values()), 0, []
+    q, below, scores = mechanism.q, 0, []
+    target = q.numerator * sum(places.values()) + q.denominator * mechanism.offset
     waiting = sorted(places.items())
     here = 0
     for point in at:
         while here < len(waiting) and waiting[here][0] < point:
             below += waiting[here][1]
             here += 1
-        scores.append(-abs((q.denominator - q.numerator) * below - q.numerator * (total - below - places.get(point, 0))))
+        before = q.denominator * below - target if point > 0 else 0
+        after = target - q.denominator * (below + places.get(point, 0)) if point < mechanism.grid.points - 1 else 0
+        scores.append(-max(before, after, 0))
     return scores
 
 

@@ -16,10 +16,11 @@ from gauntlet.questions import Asked
 from gauntlet.replay import differences, excesses, run
 
 from discreet.errors import Refused
-from discreet.mechanisms.quantile import Quantile
+from discreet.mechanisms.quantile_interval import QuantileInterval
 from discreet.plan import discovery as find
 from discreet.plan import scaling
 from discreet.plan.bounding import Sensitivity, Votes
+from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.scaling import Scaled
 from discreet.private import reveal
 from discreet.query.relation import write as relation
@@ -63,10 +64,10 @@ def halve_sensitivity(patch: pytest.MonkeyPatch) -> None:
 
 
 def halve_weight_of_quantiles(patch: pytest.MonkeyPatch) -> None:
-    def halved(*, weight: int, **more: Any) -> Quantile:
-        return Quantile(weight=-(-weight // 2), **more)
+    def halved(*, weight: int, **more: Any) -> QuantileInterval:
+        return QuantileInterval(weight=-(-weight // 2), **more)
 
-    patch.setattr(percentile, "Quantile", halved)
+    patch.setattr(percentile, "QuantileInterval", halved)
 
 
 def forget_the_second_table(patch: pytest.MonkeyPatch) -> None:
@@ -144,6 +145,11 @@ def halve_sensitivity_of_finds(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(find, "search", lambda *args: evolve(sound(*args), sensitivity=Fraction(1, 2)))
 
 
+def halve_sensitivity_of_ranges(patch: pytest.MonkeyPatch) -> None:
+    sound = RangeDiscovery._laplace
+    patch.setattr(RangeDiscovery, "_laplace", lambda self, epsilon: evolve(sound(self, epsilon), sensitivity=2**19))
+
+
 def do_not_cap(patch: pytest.MonkeyPatch) -> None:
     """Each unit votes for all of its groups when groups are found."""
     sound = discovering.write_capped
@@ -156,7 +162,7 @@ MOVED: list[tuple[Break, Asked, list[tuple[str, str]], str]] = [
     (halve_sensitivity, Asked(SUMS, ROWS, "0", "add/remove"), EDGES, "ℓ1"),
     (halve_sensitivity, Asked(SUMS, GROUPS, "0", "add/remove"), EDGES, "ℓ1"),
     (halve_sensitivity, Asked(SITES, {"groups": 9, "per_group": 1}, "0.01", "add/remove"), MANY, "ℓ2²"),
-    (halve_weight_of_quantiles, Asked("SELECT MEDIAN(cost) AS m FROM visits", ROWS, "0", "add/remove"), EDGES, "Quantile"),
+    (halve_weight_of_quantiles, Asked("SELECT MEDIAN(cost) AS m FROM visits", ROWS, "0", "add/remove"), EDGES, "QuantileInterval"),
     (forget_the_second_table, Asked(SUMS, ROWS, "0", "replace-one"), [("base+edges", "base+lowest")], "ℓ1"),
     (drop_clamps, Asked(AGES, ROWS, "0", "add/remove"), [("base", "base+infinite")], "Laplace"),
     (do_not_weigh, Asked(SUMS, ROWS, "0", "add/remove"), MANY, "ℓ1"),
@@ -170,7 +176,7 @@ MOVED: list[tuple[Break, Asked, list[tuple[str, str]], str]] = [
     (round_weights_up, Asked("SELECT COUNT(*) AS n FROM visits", {"rows": 7}, "0", "add/remove"), [("base", "base+crowd")], "ℓ1"),
     (do_not_pay_for_rounding, Asked("SELECT SUM(cost) AS s FROM visits", {"rows": 1}, "0", "add/remove"), [("base", "base+huge")], "ℓ1"),
     (halve_sensitivity_of_finds, Asked("SELECT COUNT(*) AS n FROM visits", None, "0", "add/remove"), MANY, "a score"),
-    (halve_sensitivity_of_finds, Asked("SELECT SUM(free) AS n FROM visits", ROWS, "0", "add/remove"), MANY, "a score"),
+    (halve_sensitivity_of_ranges, Asked("SELECT SUM(free) AS n FROM visits", ROWS, "0", "add/remove"), MANY, "ℓ1"),
     (do_not_cap, Asked(TOWNS, {"rows": 1}, "0.01", "add/remove"), MANY, "groups"),
 ]  # fmt: skip
 

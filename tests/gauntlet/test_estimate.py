@@ -11,9 +11,9 @@ import pytest
 from gauntlet import world
 from gauntlet.replay import Trace, run
 
-from discreet.mechanisms.quantile import Places
 from discreet.mechanisms.robust.bootstrap import LittleBootstraps
 from discreet.mechanisms.robust.sample_and_aggregate import Blocks, SampleAndAggregate
+from discreet.mechanisms.value_grid import Places
 from discreet.session.session import Session
 
 ASKED: dict[str, Any] = {

@@ -24,8 +24,10 @@ from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.quantile import Quantile
+from discreet.mechanisms.quantile_interval import QuantileInterval
+from discreet.mechanisms.value_grid import ValueGrid
 from discreet.plan import noise as choosing
+from discreet.run import few
 from discreet.run.execute import PlanResults, total_statements
 from discreet.run.outcome import outcome
 from discreet.session.plan import Plan
@@ -108,7 +110,7 @@ def session(bounding: str) -> Session:
 
 @lru_cache
 def rows(bounding: str, gaussian: bool) -> Rows:
-    """The first group's rows, weighted without SQL: the lemmas of plan/bound.py in floats."""
+    """The first group's rows, weighted without SQL: the lemmas of plan/bounding.py in floats."""
     columns = {
         name: np.asarray(column.to_pylist()) for name, column in zip(table(bounding).column_names, table(bounding).columns, strict=True)
     }
@@ -213,7 +215,8 @@ def test_additive(aggregate: str, bounding: str, noise: str, monkeypatch: pytest
     size = rows_here.weight if aggregate == "ratio" else rows_here.there
     found = seen(plan, recorded(db, text, noise), exact, round(float(size.sum())), at)
     found.say(aggregate, bounding, noise, of=promised(plan))
-    assert abs(found.held - promised(plan)) <= ROOM
+    # along a curve, an interval is for both sides of what it finds the more uncertain one: it may hold somewhat more often
+    assert -ROOM <= found.held - promised(plan) <= (0.015 if aggregate == "stddev" else ROOM)
     assert abs(found.forecast / found.width - 1) <= 0.05
 
 
@@ -226,6 +229,7 @@ def one_group(text: str, n: int, mean: float, noise: str, monkeypatch: pytest.Mo
     declared: dict[str, Any] = {"bounds": {"x": (0, 100)}, "keys": {"dept": DEPTS}, "one_row_per_unit": True}
     db = discreet.connect({"t": values}, unit="id", epsilon=100, delta=0.01, ledger=":memory:", **declared)
     asked = f"SELECT dept, {text} AS m FROM t GROUP BY dept"
+    monkeypatch.setattr(few, "least_count", lambda _: -math.inf)  # intervals hold whether or not a small group is shown
     plan = planned(db, asked, noise, monkeypatch)
     found = seen(plan, recorded(db, asked, noise), None, n, at or {})
     found.say(text, f"n = {n}", f"mean {mean}", noise)
@@ -266,16 +270,12 @@ def behind(mechanism: Mechanism[Any], private: Any, answer: Any) -> int | Fracti
     """How far the answer's score lies below the best."""
     if isinstance(mechanism, NoisyMax):
         return int(np.max(private)) - int(private[answer])
-    assert isinstance(mechanism, Quantile)
-    at = round((Fraction(answer) - mechanism.grid.lower) / mechanism.grid.step)
+    assert isinstance(mechanism, QuantileInterval)
+    assert isinstance(mechanism.grid, ValueGrid)
+    at = round((Fraction(answer.value) - mechanism.grid.lower) / mechanism.grid.step)
     points, weights = private.points, private.counts
-
-    def score(place: int) -> Fraction:
-        return abs((1 - mechanism.q) * int(weights[points < place].sum()) - mechanism.q * int(weights[points > place].sum()))
-
-    near = int(points[np.argsort(points)][np.searchsorted(np.cumsum(weights[np.argsort(points)]), float(mechanism.q) * weights.sum())])
-    best = min(score(place) for place in (near - 1, near, near + 1))
-    return score(at) - best
+    target = mechanism.q * int(weights.sum())
+    return max(int(weights[points < at].sum()) - target, target - int(weights[points <= at].sum()), 0)
 
 
 @pytest.mark.parametrize("bounding", BOUNDINGS)
@@ -285,7 +285,7 @@ def test_choices(asked: str, bounding: str) -> None:
     text = f"SELECT dept, {asked} AS m FROM t GROUP BY dept"
     plan = db.sql(text).plan(EPSILON, 0)
     (choice,) = plan.steps.choices
-    first = recorded(db, text, "laplace")[0]
+    first = next(call for call in recorded(db, text, "laplace") if call.mechanism == choice.mechanism)
     forecast = plan.error()["m"]
     assert isinstance(forecast, float)
     bits = Seeded(5)

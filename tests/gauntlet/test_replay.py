@@ -48,7 +48,7 @@ def check(numbers: range) -> None:
     print(f"\nfrozen-noise replay: {len(numbers)} questions, {pairs} pairs, {answers} answered, {len(wrong)} problems")
     assert not wrong, "\n".join(wrong[:40])
     assert pairs == NEIGHBOURS * len(numbers)
-    assert answers > 0.95 * pairs  # what is refused shows nothing
+    assert answers > 0.8 * pairs  # what is refused shows nothing, and small tables stop where a range is not declared
 
 
 @pytest.mark.parametrize("part", range(PARTS))

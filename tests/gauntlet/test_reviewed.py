@@ -231,7 +231,8 @@ def test_sums_within_a_unit_are_clamped_before_they_are_cast() -> None:
     inner = "SELECT pid, {}(CASE WHEN name='bob' THEN 3e36*0.1 - 3e35 ELSE 0.0 END) AS s FROM t GROUP BY pid"
     for word in ("SUM", "AVG"):
         found, too_far, trace = replayed(f"SELECT SUM(s) AS s FROM ({inner.format(word)}) AS q")
-        assert (found, too_far, trace.error) == ([], [], None)
+        assert (found, too_far) == ([], [])
+        assert trace.error is None or trace.error.startswith("NotEnoughData")  # by what was released, the same for all
 
 
 def test_unique_is_for_public_tables() -> None:

@@ -16,18 +16,20 @@ ORDERS: list[dict[str, Any]] = [
     {"method": "mst", "columns": COLUMNS},
     {"method": "aim", "columns": COLUMNS, "workload": 2, "bins": 8},
     {"method": "auto", "columns": ["dept", "part", "cost"], "bins": 6},
+    {"method": "mst", "columns": COLUMNS, "other": True, "edges": {"age": [0, 30, 60, 90]}, "rows": 9},
 ]
+RICH = [{"method": method, "columns": COLUMNS, "bins": 4, "epsilon": 400} for method in ("residuals", "mst", "aim")]  # pairs are measured
 PAIRS = [*world.ADDED[:3], ("base", "fewer"), next(pair for pair in world.PAIRS if pair[0] == "empty")]
 
 
 def asking(order: dict[str, Any]) -> Any:
     def ask(session: Session) -> Any:
-        return session.synthesize("visits", 3, 1e-4, contributions={"rows": 4}, **order)
+        return session.synthesize("visits", **({"epsilon": 3, "delta": 1e-4, "contributions": {"rows": 4}} | order))
 
     return ask
 
 
-@pytest.mark.parametrize("order", ORDERS, ids=lambda order: str(order["method"]))
+@pytest.mark.parametrize("order", [*ORDERS, *RICH], ids=lambda order: str(order["method"]))
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_neighbours_look_the_same(order: dict[str, Any], pair: tuple[str, str]) -> None:
     before, after = pair
@@ -44,6 +46,13 @@ def test_replacing_costs_more_and_looks_the_same(order: dict[str, Any]) -> None:
     second = run(world.session("base+" + list(world.WILD)[1], "replace-one"), asking(order), script=first.calls)
     assert first.error is None
     assert differences(first, second) + excesses(first, second, False) == []
+
+
+@pytest.mark.parametrize("order", RICH, ids=lambda order: str(order["method"]))
+def test_a_large_price_buys_pairs(order: dict[str, Any]) -> None:
+    """Or the tests above would look at independent columns only."""
+    made = asking(order)(world.session("base", "add/remove"))
+    assert max(len(one.clique) for one in made.measured) > 1
 
 
 def test_a_unit_that_counts_more_than_is_paid_for_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

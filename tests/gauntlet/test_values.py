@@ -12,6 +12,8 @@ import pyarrow as pa
 import pytest
 
 import discreet
+import discreet.run.outcome as outcome_of
+from discreet.errors import NotEnoughData
 from discreet.session.release import Release
 from discreet.session.session import Session
 
@@ -80,6 +82,12 @@ def answered(kind: str, values: list[Any], declared: bool, where: str = "") -> t
     return kind_of(release), release, spent
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values of groups with too few rows are hidden by counts that are released with them; here the values themselves are looked at."""
+    monkeypatch.setattr(outcome_of, "too_few", lambda plan, cells: {})
+
+
 def without_found_ends(seen: list[Any]) -> list[Any]:
     """Where bounds are found, so are the ends between which a mean must lie: they are released."""
     return [part[:3] if isinstance(part, tuple) else part for part in seen]
@@ -92,7 +100,11 @@ def test_the_class_of_the_answer(kind: str, declared: bool) -> None:
     plain, _, price = answered(kind, [usual] * N, declared)
     for value in hard:
         for values in ([usual] * (N - 1) + [value], [value] * N):
-            seen, release, paid = answered(kind, values, declared)
+            try:
+                seen, release, paid = answered(kind, values, declared)
+            except NotEnoughData:  # by what the discovery released
+                assert not declared
+                continue
             told = f"{str(value)[:20]} in {kind}"
             assert without_found_ends(seen) == without_found_ends(plain), told
             assert not declared or seen == plain, told
@@ -107,7 +119,11 @@ def test_nobody_at_all(kind: str, declared: bool) -> None:
     usual = HARD[kind][1]
     plain, _, price = answered(kind, [usual] * N, declared)
     for values, where in (([], ""), ([usual] * N, "WHERE 1 = 0"), ([usual] * N, "WHERE g = 'nobody''s'"), ([usual], "")):
-        seen, release, paid = answered(kind, values, declared, where)
+        try:
+            seen, release, paid = answered(kind, values, declared, where)
+        except NotEnoughData:
+            assert not declared
+            continue
         assert without_found_ends(seen) == without_found_ends(plain)
         assert paid == price
         assert finite(release)

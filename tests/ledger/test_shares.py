@@ -33,6 +33,8 @@ def test_a_policy_says_who_may_spend_how_much() -> None:
     policy = read_policy(POLICY.format('[budget.analysts]\nada = { epsilon = 0.1, delta = 1e-7 }\n"Bob B." = { epsilon = 2 }'))
     assert policy.analysts == (AnalystShare("ada", Fraction(1, 10), Fraction(1, 10**7)), AnalystShare("Bob B.", Fraction(2), Fraction(0)))
     assert read_policy(POLICY.format("")).analysts == ()
+    renewing = read_policy(POLICY.format('[budget.analysts]\nada = { epsilon = 0.1, every = "month" }')).analysts[0]
+    assert (renewing.epsilon, renewing.every) == (Fraction(1, 10), "month")
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,7 @@ def test_a_policy_says_who_may_spend_how_much() -> None:
         ("analysts.ada.epsilon = 3", ["budget.analysts.ada: must not exceed the whole budget"]),
         ("analysts.ada = { epsilon = 1, delta = 1e-5 }", ["budget.analysts.ada: must not exceed the whole budget"]),
         ("analysts.ada = { epsilon = 1, delta = 2 }", ["budget.analysts.ada.delta: delta must be at least 0 and below 1"]),
+        ('analysts.ada = { epsilon = 1, every = "day" }', ['budget.analysts.ada.every: must be "week" or "month"']),
         ("analysts.owner.epsilon = 1", ["budget.analysts.owner: an analyst needs a name"]),
         ('analysts." ada".epsilon = 1', ["budget.analysts. ada: an analyst needs a name"]),
         ("analysts.a.epsilon = -1\nanalysts.b.epsilon = -1", ["budget.analysts.a.epsilon", "budget.analysts.b.epsilon"]),
@@ -91,12 +94,26 @@ def test_grant_and_budget(shelf: Shelf, run: Callable[..., str]) -> None:
         "granted": {"epsilon": "1/2", "delta": "1/10000000"},
         "spent": {"epsilon": "1/5", "delta": "0"},
         "remaining": {"epsilon": "3/10", "delta": told["analysts"]["ada"]["remaining"]["delta"]},
+        "renews": None,
     }
     assert told["history"][0]["analyst"] == "ada"
     assert "remaining ε = 0.7" in run("grant", shelf.at("a"), "ada", "--epsilon", "0.9")
     with pytest.raises(Invalid, match="has already spent more than this"):
         run("grant", shelf.at("a"), "ada", "--epsilon", "0.1")
     assert "4 entries" in run("verify", shelf.at("a"))
+
+
+def test_a_grant_that_renews(shelf: Shelf, run: Callable[..., str]) -> None:
+    open_ledger(shelf.at("a"), TERMS).close()
+    said = run("grant", shelf.at("a"), "ada", "--epsilon", "0.5", "--every", "month")
+    run("grant", shelf.at("a"), "bob", "--epsilon", "0.5")
+    renews = json.loads(run("budget", shelf.at("a"), "--json"))["analysts"]["ada"]["renews"]
+    assert renews["every"] == "month"
+    assert f"may spend ε = 0.5, δ = 0 every month, next on {renews['next']} (UTC); remaining ε = 0.5" in " ".join(said.split())
+    lines = {line.split()[0]: line.split()[4:] for line in run("budget", shelf.at("a")).splitlines() if line.startswith(("ada", "bob"))}
+    assert lines == {"ada": ["every", "month,", "next", renews["next"]], "bob": ["never"]}
+    with pytest.raises(Invalid, match='every "week"'):
+        run("grant", shelf.at("a"), "ada", "--epsilon", "0.5", "--every", "year")
 
 
 def test_without_analysts_nothing_is_said_of_them(shelf: Shelf, run: Callable[..., str]) -> None:
@@ -130,6 +147,19 @@ def test_a_declared_share_is_granted() -> None:
     assert ledger.allowance("ada").granted == Amount(Fraction(1, 2), Fraction(1, 10**7))
     grant_share(ledger, "ada", Amount(Fraction(1), Fraction(1, 10**7)), ledger.allowance("ada"))
     assert ledger.allowance("ada").granted.epsilon == 1
+
+
+def test_a_declared_share_that_changes_its_delta_or_its_period_is_granted_anew() -> None:
+    ledger = open_ledger(":memory:", Terms(2, "1e-6", "id"))
+    grant_share(ledger, "ada", Amount(Fraction(1, 2), Fraction(0)), None)
+    grant_share(ledger, "ada", Amount(Fraction(1, 2), Fraction(1, 10**7)), ledger.allowance("ada"))
+    assert ledger.allowance("ada").granted == Amount(Fraction(1, 2), Fraction(1, 10**7))
+    grant_share(ledger, "ada", Amount(Fraction(1, 2), Fraction(1, 10**7)), ledger.allowance("ada"), "week")
+    period, length = ledger.allowance("ada").period, ledger.length
+    assert period is not None
+    assert period.every == "week"
+    grant_share(ledger, "ada", Amount(Fraction(1, 2), Fraction(1, 10**7)), ledger.allowance("ada"), "week")
+    assert ledger.length == length
 
 
 def test_a_share_below_what_was_spent_becomes_what_was_spent() -> None:

@@ -22,6 +22,7 @@ from discreet.loss.charge import Charge
 from discreet.loss.filter import Filter
 from discreet.loss.leaves import GaussianLoss, LaplaceLoss, Pure
 from discreet.loss.loss import Loss
+from discreet.loss.notions import Approx
 from discreet.loss.promise import Promised
 
 ONE = Terms(1, 0, "id")
@@ -295,3 +296,19 @@ def test_edits_of_grants_and_names_are_seen(shelf: Shelf, edit: str) -> None:
         hand.execute(edit)
     with pytest.raises(LedgerError, match="cannot be trusted"):
         open_ledger(shelf.at("a"), ONE)
+
+
+def test_what_remains_says_what_it_means() -> None:
+    ledger = open_ledger(":memory:", Terms(1, "1e-6", "id"))
+    assert str(ledger.remaining) == "Amount(epsilon=1, delta=1e-06): the largest single further question"
+    ledger.spend(Pure("1/4"), question="a")
+    assert str(ledger.remaining) == (
+        "Amount(epsilon=0.75, delta=3.8e-07): the largest single further question; of δ = 1e-06 in all, 3.8e-07 is for the questions' "
+        "own δ (0 charged), the rest for adding up many questions tightly"
+    )
+    ledger.spend(Approx("1/4", "1e-7"), question="b")
+    assert "(1e-07 charged)" in str(ledger.remaining)
+    assert str(ledger.spent) == repr(ledger.spent) == "Amount(epsilon=0.5, delta=1e-07)"
+    pure = open_ledger(":memory:", Terms(1, 0, "id"))
+    pure.spend(Pure("1/4"), question="a")
+    assert str(pure.remaining) == "Amount(epsilon=0.75, delta=0): the largest single further question"

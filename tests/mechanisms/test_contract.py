@@ -28,6 +28,7 @@ from discreet.mechanisms.mechanism import Mechanism, Processed
 from discreet.mechanisms.noisy_max import NoisyMax, TopK
 from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
 from discreet.mechanisms.quantile import Quantile, Quantiles
+from discreet.mechanisms.quantile_interval import QuantileInterval
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.mechanisms.robust.bootstrap import LittleBootstraps
 from discreet.mechanisms.robust.inverse_sensitivity import InverseSensitivity
@@ -39,6 +40,7 @@ from discreet.mechanisms.streams.sparse_vector import SparseVector
 from discreet.mechanisms.streams.toeplitz import Toeplitz
 from discreet.mechanisms.streams.tree import Tree
 from discreet.mechanisms.truncated_geometric import TruncatedGeometric
+from discreet.mechanisms.value_grid import ValueGrid
 from discreet.noise import lattice
 from discreet.noise.bits import SystemBits
 from discreet.private import Private
@@ -72,6 +74,7 @@ EVERY: list[tuple[Mechanism[Any], Any]] = [
     (WeightedGaussianSelection(epsilon=1, delta="1e-4", partitions=3), {"a": 1, "b": SECRET}),
     (Quantile(epsilon=1, lower=0, upper=100), [2.5, SECRET]),
     (Quantile(epsilon=1, q="1/4", lower=0, upper=100, adjacency="replace-one"), [2.5, SECRET]),
+    (QuantileInterval(epsilon=1, q=Fraction(1, 2), grid=ValueGrid.of(0, 100, 1)), [2.5, SECRET]),
     (Quantiles(epsilon=1, qs=["1/4", "1/2"], lower=0, upper=100), [2.5, SECRET]),
     (RandomizedResponse(epsilon=1, choices=40_000), [SECRET, 2]),
     (TruncatedGeometric(epsilon=1, delta="1e-4"), [SECRET, 2]),

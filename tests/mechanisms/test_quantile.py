@@ -13,7 +13,8 @@ from mechanisms.shake import Shake
 from theorems import laws
 
 from discreet.errors import Invalid
-from discreet.mechanisms.quantile import Quantile, Quantiles, ValueGrid
+from discreet.mechanisms.quantile import Quantile, Quantiles
+from discreet.mechanisms.value_grid import Places
 from discreet.private import Private
 
 
@@ -58,24 +59,23 @@ def test_answers_are_grid_points_and_never_values() -> None:
     assert told == {0.0, 0.25, 0.5, 0.75, 1.0}
 
 
-def test_the_default_grid() -> None:
-    for lower, upper in ((0, 1), (-3, 7), (0, 1e-9), (0, 10**12)):
-        grid = ValueGrid.of(lower, upper, None)
-        assert 2**19 <= grid.points <= 2**21 + 1
-        assert grid.step.numerator == 1 or grid.step.denominator == 1
-        places = grid.place([lower, upper, -1e308, 1e308, math.nan, math.inf, -math.inf])
-        assert places.counts.tolist() == [4, 3]
-        assert places.points[0] == 0
-        assert places.points[1] in (grid.points - 1, grid.points - 2)
+def test_a_value_of_many_records_is_chosen_though_its_ranks_are_uneven() -> None:
+    """Six of ten records are 0 and four are 5: the median is 0, and no number between them."""
+    mechanism = Quantile(epsilon=5, lower=0, upper=10, step=1)
+    assert {mechanism.sample([0] * 60 + [5] * 40, Shake(i)) for i in range(200)} == {0.0}
 
 
-def test_places_are_counted_alike_on_fine_and_coarse_grids() -> None:
-    """Few records on a wide grid are sorted, many are tallied: the same places."""
-    values = [0.5, 3.25, 3.25, 99.0, 0.5, 17.0]
-    grid = ValueGrid.of(0, 128, "1/1024")  # 2¹⁷ points
-    few, many = grid.place(values), grid.place(values * 20_000)
-    assert few.points.tolist() == many.points.tolist()
-    assert (few.counts * 20_000).tolist() == many.counts.tolist()
+def test_scores_of_any_size_do_not_overflow() -> None:
+    mechanism = Quantile(epsilon=1, q="0.999999", lower=0, upper=9, step=1, offset=10**30)
+    assert mechanism.sample([1, 2, 3], Shake(1)) == 9
+    full = Places(np.arange(10), np.full(10, 2**62))
+    assert mechanism.sample(full, Shake(2)) == 9
+
+
+@pytest.mark.parametrize("offset", [True, 1.5, "1"])
+def test_an_offset_is_a_whole_number(offset: Any) -> None:
+    with pytest.raises(Invalid, match="whole number of ranks"):
+        Quantile(epsilon=1, lower=0, upper=1, offset=offset)
 
 
 def test_heavy_ties_and_one_value() -> None:

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 from scripted import Seeded
 
-from discreet.mechanisms.quantile import Places, Quantile
+from discreet.mechanisms.quantile import Quantile
+from discreet.mechanisms.value_grid import Places
 
 POINTS = 5
 
 
 def law(mechanism: Quantile, weights: tuple[int, ...]) -> list[float]:
-    """The output law by the definition: P(z) ∝ exp(−rate·|(1 − q)·below − q·above|)."""
-    q, rate = float(mechanism.q), float(mechanism.rate)
-    scores = [-abs((1 - q) * sum(weights[:z]) - q * sum(weights[z + 1 :])) for z in range(POINTS)]
+    """The output law by the definition: P(z) ∝ exp(−rate·distance), from the target's rank to the ranks of z."""
+    target, rate = float(mechanism.q) * sum(weights), float(mechanism.rate)
+    scores = [-max(sum(weights[:z]) - target, target - sum(weights[: z + 1]), 0) for z in range(POINTS)]
     masses = [math.exp(rate * score) for score in scores]
     return [mass / sum(masses) for mass in masses]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from plan.questions import catalog
 
@@ -28,3 +30,15 @@ def test_rows_are_read_without_their_bounds() -> None:
 def test_nothing_to_measure_is_refused() -> None:
     with pytest.raises(Refused, match="declare bounds or contributions"):
         bias_question(read("SELECT COUNT(*) FROM t", catalog(each=True)), Contributions())
+
+
+def test_bounds_that_were_found_count_as_declared_ones() -> None:
+    open_bounds = read("SELECT SUM(x) FROM t", catalog(bounds=None, each=True))
+    with pytest.raises(Refused, match="of=release"):
+        bias_question(open_bounds, Contributions(), {"x": {"low": Fraction(0)}})
+    found = bias_question(open_bounds, Contributions(), {"x": {"low": Fraction(0), "high": Fraction(40)}})
+    assert [name for name, _ in found.statistics] == ["units", "x_clipped"]
+    declared = bias_question(read("SELECT SUM(x) FROM t", catalog(bounds=(0, 40), each=True)), Contributions())
+    assert found.relation.columns == declared.relation.columns  # type: ignore[union-attr]
+    narrower = {"x": {"low": Fraction(10), "high": Fraction(20)}}
+    assert bias_question(read("SELECT SUM(x) FROM t", catalog(bounds=(0, 40), each=True)), Contributions(), narrower) == declared

@@ -14,7 +14,8 @@ from discreet.errors import Refused
 from discreet.loss.notions import Approx, Pure
 from discreet.plan.budget import split
 from discreet.plan.compile import compile_plan
-from discreet.plan.discovery import BoundDiscovery, KeyDiscovery, LimitDiscovery
+from discreet.plan.discovery import KeyDiscovery, LimitDiscovery
+from discreet.plan.range_discovery import RangeDiscovery
 from discreet.query.sql.read import read
 from discreet.session.plan import Plan
 from discreet.tables.catalog import Catalog
@@ -91,7 +92,7 @@ def test_noise_is_chosen_by_its_error() -> None:
 
 def test_what_is_not_declared_is_found() -> None:
     found = plan(QUESTIONS[1], catalog(keys=None, bounds=None)).steps
-    assert [type(find) for find in found.discoveries] == [LimitDiscovery, KeyDiscovery, BoundDiscovery, BoundDiscovery]
+    assert [type(find) for find in found.discoveries] == [LimitDiscovery, KeyDiscovery, RangeDiscovery]
     assert not found.resolved
     assert sum(find.epsilon for find in found.discoveries) <= EPSILON / 2
     assert plan(QUESTIONS[1], catalog({"rows": 5})).steps.discoveries == ()
@@ -130,7 +131,7 @@ def test_public_groups_are_all_there() -> None:
 
 def test_one_row_for_each_unit_needs_no_bounding() -> None:
     made = plan("SELECT AVG(n) FROM (SELECT id, COUNT(*) AS n FROM t GROUP BY id)", catalog()).steps
-    assert [type(find) for find in made.discoveries] == [BoundDiscovery]  # only how large n may be
+    assert [type(find) for find in made.discoveries] == [RangeDiscovery]  # only how large n may be
 
 
 def test_replacing_costs_more() -> None:

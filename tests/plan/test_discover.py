@@ -9,7 +9,8 @@ from plan.questions import catalog
 
 from discreet.errors import Refused
 from discreet.plan.discover import counts_units_only, open_limits, plan_discoveries
-from discreet.plan.discovery import BoundDiscovery, KeyDiscovery, LimitDiscovery
+from discreet.plan.discovery import KeyDiscovery, LimitDiscovery
+from discreet.plan.range_discovery import RangeDiscovery
 from discreet.query.sql.read import read
 from discreet.tables.table import Contributions
 
@@ -39,7 +40,7 @@ def test_units_are_counted_once() -> None:
 def test_limits_come_first_and_all_together_take_half_at_most() -> None:
     question = read("SELECT dept, SUM(x), MODE(dept) FROM t GROUP BY dept", catalog(keys=None, bounds=None))
     found = plan_discoveries(question, "add/remove", Contributions(), True, Fraction(1), Fraction(1, 10**6))
-    assert [type(one) for one in found] == [LimitDiscovery, KeyDiscovery, KeyDiscovery, BoundDiscovery, BoundDiscovery]
+    assert [type(one) for one in found] == [LimitDiscovery, KeyDiscovery, KeyDiscovery, RangeDiscovery]
     assert sum(one.epsilon for one in found) == Fraction(1, 2)
     assert sum(one.delta for one in found) == Fraction(1, 2 * 10**6)
 

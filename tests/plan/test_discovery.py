@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import pytest
-
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.streams.sparse_vector import ThresholdAnswer
-from discreet.plan.discovery import LIMITS, PLACES, TOP, BoundDiscovery, KeyDiscovery, LimitDiscovery, resolved_range, stopped
-from discreet.query.relation.expr import Column
+from discreet.plan.discovery import LIMITS, KeyDiscovery, LimitDiscovery, resolved_range, stopped
 from discreet.query.relation.field import Interval
-
-X = Column("x")
 
 
 def outcomes(above_at: int) -> list[ThresholdAnswer]:
@@ -27,14 +22,6 @@ def test_the_search_stops_at_the_first_candidate_above_or_at_the_last() -> None:
     assert limit.read(outcomes(8)) == LIMITS[8] == 10
     assert limit.mechanism.threshold < 0
     assert limit.loss.epsilon == 1
-
-
-@pytest.mark.parametrize(
-    ("end", "place", "bound"), [("high", TOP, 0), ("high", PLACES - 1, 1.1e12), ("low", TOP, 0), ("low", PLACES - 1, -1.1e12)]
-)
-def test_bounds_are_rounded_outwards_to_two_digits(end: str, place: int, bound: float) -> None:
-    found = BoundDiscovery(X, "x", end, Fraction(1), "add/remove").read(outcomes(place))
-    assert float(found) == pytest.approx(bound)
 
 
 def test_keys_by_the_selection_that_shows_smaller_groups() -> None:

@@ -10,7 +10,7 @@ from plan.questions import catalog, steps
 from discreet.errors import Refused
 from discreet.plan.bounding import Groups, Rows, Single, Votes
 from discreet.plan.discovery import Discovered
-from discreet.plan.resolve import bound, imagined, most_groups, resolve, votes
+from discreet.plan.resolve import bound, hypothetical_discoveries, most_groups, resolve, votes
 from discreet.tables.table import Contributions
 
 
@@ -32,7 +32,7 @@ def test_undiscovered_groups_are_refused() -> None:
 
 def test_imagined_discoveries_fill_every_open_place() -> None:
     plan = steps("SELECT SUM(x) FROM t", catalog(bounds=None))
-    found = imagined(plan, lambda _: 5, lambda one: Fraction(9 if one.end == "high" else -9))
+    found = hypothetical_discoveries(plan, lambda _: 5, lambda _, end: Fraction(9 if end == "high" else -9))
     assert found.limits == {"rows": 5}
     assert sorted(found.bounds.values()) == [-9, 9]
     assert resolve(plan, found).bounding == Rows(5)

@@ -16,7 +16,7 @@ from discreet.plots.notes import notes_of
         ({"found": {"bounds": {"cost": {"low": "0", "high": "1000000"}}}}, ["discovered privately: cost clipped to 0 … 1,000,000"]),
         (
             {"found": {"limits": {"rows": 1}}},
-            ["discovered privately: at most 1 row per person; rows of heavier contributors are down-weighted"],
+            ["discovered privately: at most 1 row per unit; rows of heavier contributors are down-weighted"],
         ),
         ({"found": {"bounds": {"cost": {"high": "7/2"}}}}, ["discovered privately: cost clipped to at most 3.5"]),
         (
@@ -26,7 +26,7 @@ from discreet.plots.notes import notes_of
         (
             {"found": {"limits": {"groups": 3, "per_group": 2}}},
             [
-                "discovered privately: at most 3 groups per person; at most 2 rows per person and group; "
+                "discovered privately: at most 3 groups per unit; at most 2 rows per unit and group; "
                 "rows of heavier contributors are down-weighted"
             ],
         ),

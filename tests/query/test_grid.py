@@ -56,3 +56,17 @@ def test_no_value_is_beyond_the_grid() -> None:
 @pytest.mark.parametrize("mid", [Fraction(1, 3), Fraction(2) ** 600, Fraction(2**60 + 1)])
 def test_what_floats_cannot_hold_keeps_its_clamp(mid: Fraction) -> None:
     assert not Grid(mid, Fraction(1), 10).in_floats
+
+
+def test_values_are_clamped_to_narrower_ends_exactly() -> None:
+    """Bounds that are chosen within wider ones hold for every value, though the grid reaches further."""
+    interval = Interval(Fraction("0.3"), Fraction("17.9"))
+    made = grid(Field(Kind.REAL, interval), interval, 30, True)
+    inner = Grid(made.mid, made.step, made.most, (interval.low, interval.high))
+    text = write_value(Total("product", factors=(Factor(X, inner),)), {X: "x"}, {"x": Field(Kind.REAL)}, DUCKDB)
+    values = ["-1e300", "-1.0", "0.29", "0.3", "5.0", "17.9", "17.95", "1e300"]
+    shown = ", ".join(f"(CAST({value} AS DOUBLE))" for value in values)
+    found = [float(made.mid + value * made.step) for (value,) in duckdb.sql(f"SELECT {text} FROM (VALUES {shown}) AS t(x)").fetchall()]
+    for value, at in zip(values, found, strict=True):
+        assert abs(at - min(max(float(value), 0.3), 17.9)) <= float(made.step)
+    assert made.ends != inner.ends

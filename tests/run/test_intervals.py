@@ -11,7 +11,7 @@ from plan.questions import catalog, steps
 
 from discreet.plan.steps import NoisyTotal
 from discreet.query.totals import Cells, Floats
-from discreet.run.intervals import half_widths, laplace_sum_quantile
+from discreet.run.intervals import half_widths, laplace_sum_quantile, many_laplace_quantile, sum_half_width
 
 LEVEL, DRAWS = 0.95, 40_000
 
@@ -66,3 +66,24 @@ def test_undefined_points_are_infinitely_far() -> None:
     widths = half_widths(lambda at: np.log(at[totals[0].total]), cells, totals, LEVEL, True)
     assert math.isinf(widths[0])
     assert math.isnan(widths[1])
+
+
+def test_many_laplace_noises_by_their_characteristic_function() -> None:
+    few = np.array([1.0, 2.0, 3.5])
+    assert many_laplace_quantile(few, 0.95) == pytest.approx(float(laplace_sum_quantile(few[:, None], 0.95)[0]), rel=1e-3)
+    equal = np.full(1000, 3.0)
+    assert many_laplace_quantile(equal, 0.95) == pytest.approx(1.96 * 3 * (2 * 1000) ** 0.5, rel=1e-3)
+    one = np.array([5.0, *[0.001] * 20])  # one of them is far larger
+    assert many_laplace_quantile(one, 0.95) == pytest.approx(5 * np.log(20), rel=1e-2)
+    assert many_laplace_quantile(equal * 2, 0.99) == pytest.approx(2 * many_laplace_quantile(equal, 0.99))
+
+
+def test_a_sum_of_noises_has_the_law_of_its_noises() -> None:
+    nothing, own = np.zeros(3), np.full(3, 3.0)
+    assert sum_half_width(nothing, own, False, 0.95) == 0
+    assert sum_half_width(np.array([0.0, 2.0, 0.0]), own, False, 0.95) == 6.0
+    assert sum_half_width(np.array([3.0, 4.0, 0.0]), own, True, 0.95) == pytest.approx(5 * 1.959964)
+    drawn = np.random.default_rng(3).laplace(size=(200_000, 8)) @ np.arange(1.0, 9.0)
+    expected = float(np.quantile(np.abs(drawn), 0.95))
+    assert sum_half_width(np.arange(1.0, 9.0), np.full(8, 3.0), False, 0.95) == pytest.approx(expected, rel=0.02)
+    assert np.isnan(sum_half_width(np.array([1.0, np.nan]), np.ones(2), False, 0.95))

@@ -6,7 +6,7 @@ import numpy as np
 from plan.questions import catalog, steps
 
 from discreet.run.execute import PlanResults
-from discreet.run.outcome import OutputColumn, behind, outcome, resolved_totals
+from discreet.run.outcome import OutputColumn, noisy_totals_of, outcome, resolved_totals
 
 
 def results(sql: str, counts: list[float]) -> PlanResults:
@@ -50,6 +50,32 @@ def test_an_interval_never_leaves_the_limits() -> None:
 
 def test_the_totals_behind_a_statistic() -> None:
     plan = steps("SELECT COUNT(*) AS n, SUM(x) AS s FROM t", catalog({"rows": 1}))
-    found = behind([plan.question.additive["n"]], plan)
+    found = noisy_totals_of([plan.question.additive["n"]], plan)
     assert [one.total.form for one in found] == ["rows"]
-    assert resolved_totals(plan) is plan.of
+    assert resolved_totals(plan) is plan.available_totals
+
+
+def test_ends_that_a_mechanism_chose_follow_their_rows() -> None:
+    column = OutputColumn("m", [5, None, 7], drawn="point", ends=[(4, 9), None, (7, 8)])
+    assert (column.low, column.high) == ([4, None, 7], [9, None, 8])
+    assert column.taken([2, 0]).low == [7, 4]
+
+
+def test_a_sum_of_what_cannot_be_negative_is_not_shown_negative() -> None:
+    sql = "SELECT dept, SUM(x) AS s FROM t GROUP BY dept"
+    for bounds, limits, shown in (
+        ((0, 10), (0, None), [50.0, 0.0, 0.0]),
+        ((-10, 0), (None, 0), [0.0, -80.0, 0.0]),
+        ((-1, 9), (None, None), None),
+    ):
+        plan = steps(sql, catalog({"rows": 1}, bounds=bounds))
+        of = resolved_totals(plan)
+        statistic = plan.question.additive["s"]
+        cells = {one.total: np.array([50.0, -80.0, 0.0]) / float(one.unit) if one.total.factors else np.zeros(3) for one in plan.totals}
+        _, column = outcome(PlanResults(plan, plan.groups or (), cells, {}), 0.95)
+        assert (column.least, column.most) == limits
+        raw = column.values if column.raw is None else column.raw
+        if shown is not None:
+            assert column.values == shown
+        assert raw == statistic.value(of, {one.total: cells[one.total] * float(one.unit) for one in plan.totals}, clipped=False).tolist()
+        assert min(raw) < 0 < max(raw)

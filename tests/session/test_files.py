@@ -23,9 +23,9 @@ def folders(place: Path) -> Path:
 
 def test_a_pattern_needs_a_name_and_a_place_for_its_ledger(tmp_path: Path) -> None:
     pattern = folders(tmp_path) / "*" / "*.parquet"
-    with pytest.raises(discreet.Invalid, match="give one, as in"):
+    with pytest.raises(discreet.Invalid, match="give a name, as in"):
         discreet.connect(pattern, unit="id", epsilon=1)
-    with pytest.raises(discreet.Invalid, match=r"say where it lies, as in ledger="):
+    with pytest.raises(discreet.Invalid, match=r"give one, as in ledger="):
         discreet.connect({"visits": pattern}, unit="id", epsilon=1)
     db = discreet.connect({"visits": pattern}, unit=discreet.each_row(), epsilon=100, ledger=tmp_path / "visits.ledger")
     assert abs(db.ask("SELECT COUNT(*) AS n FROM visits", epsilon=50).rows[0]["n"] - 100) < 5

@@ -73,6 +73,21 @@ def test_bias_can_be_paid_for(path: Path) -> None:
     assert row["cost_clipped"] > 1000
 
 
+def test_the_bias_of_bounds_and_limits_that_were_found(path: Path) -> None:
+    db = connect(path, epsilon=100, bounds={}, contributions=None)
+    asked = db.sql("SELECT AVG(cost) AS m FROM visits")
+    with pytest.raises(Refused, match="of=release"):
+        asked.bias(epsilon=1)
+    told = asked.release(epsilon=5)
+    assert set(told.receipt.discovered["bounds"]) == {"cost"}
+    row = asked.bias(epsilon=5, of=told).rows[0]
+    assert set(row) == {"units", "over_limit", "cost_clipped"}
+    assert abs(row["units"] - 3000) < 100
+    assert row["cost_clipped"] < 300  # few values lie beyond bounds that were found
+    with pytest.raises(Invalid, match="of= must be a release of this question"):
+        db.sql("SELECT SUM(cost) AS s FROM visits").bias(epsilon=1, of=told)
+
+
 def test_hidden_costs_are_said(path: Path) -> None:
     with pytest.raises(Invalid, match="epsilon"):
         connect(path).sql(SQL).release()

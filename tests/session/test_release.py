@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 from session.clinic import clinic
 
 from discreet.errors import Invalid
@@ -44,7 +45,9 @@ def test_it_prints_values_with_errors_and_what_it_cost(release: Release) -> None
     assert [line.split()[0] for line in lines[2:5]] == ["er", "ward", "lab"]
     assert all(" ± " in line for line in lines[2:4])
     assert "cost ε = 1 (ledger entry 1)" in lines
-    assert "± is a 95 % interval for the noise; it excludes bias from clipping and from contribution limits" in lines
+    assert any(
+        line.startswith("± is a 95 % interval for the noise; it excludes bias from clipping cost to 0 … 500 and from") for line in lines
+    )
 
 
 def test_an_empty_group_is_too_small_to_tell(release: Release) -> None:
@@ -63,7 +66,7 @@ def test_a_repeat_says_that_it_is_free() -> None:
 
 def test_a_dry_run_says_what_it_is() -> None:
     with clinic() as db:
-        assert "dry run on made-up data: nothing was read and nothing was spent" in repr(db.sql(SQL).dry_run())
+        assert "dry run on mock data: no private row was read and nothing was charged" in repr(db.sql(SQL).dry_run())
 
 
 def test_keys_are_told_from_numbers(release: Release) -> None:
@@ -79,7 +82,18 @@ def test_notebooks_get_a_page_with_nothing_unescaped() -> None:
 
 
 def test_frames_have_the_columns_and_their_ends(release: Release) -> None:
-    names = ["dept", "visits", "visits_low", "visits_high", "mean_cost", "mean_cost_low", "mean_cost_high", "middle"]
+    names = [
+        "dept",
+        "visits",
+        "visits_low",
+        "visits_high",
+        "mean_cost",
+        "mean_cost_low",
+        "mean_cost_high",
+        "middle",
+        "middle_low",
+        "middle_high",
+    ]
     assert list(release.to_pandas().columns) == names
     assert release.to_polars().columns == names
     assert release.to_arrow().column_names == names
@@ -123,13 +137,37 @@ def test_what_is_no_release_is_reported(tmp_path: Path, text: str) -> None:
         Release.open(tmp_path / "missing.json")
 
 
-def test_plots_draw_the_first_number_or_the_one_named(release: Release, tmp_path: Path) -> None:
-    assert release.plot().axes[0].get_title(loc="left") == "visits by dept"
-    assert release.plot(column="middle").axes[0].get_title(loc="left") == "middle by dept"
+def test_plots_draw_all_numbers_or_those_named(release: Release, tmp_path: Path) -> None:
+    whole = release.plot()
+    assert whole.get_suptitle() == "visits, mean_cost, middle by dept"
+    assert [axes.get_xlabel() for axes in whole.axes] == ["number of rows", "mean of cost", "median of cost"]
+    assert release.plot(column="middle").get_suptitle() == "middle by dept"
+    assert len(release.plot(column=["visits", "middle"], title="Two").axes) == 2
+    assert release.plot(units={"cost": "€"}).axes[1].get_xlabel() == "mean of cost (€)"
     release.plot(tmp_path / "a.svg")
     assert (tmp_path / "a.svg").stat().st_size > 1000
     with pytest.raises(Invalid, match="there are visits, mean_cost, middle"):
         release.plot(column="nope")
+
+
+def test_plots_are_drawn_into_axes(release: Release) -> None:
+    axes = Figure().add_subplot()
+    assert release.plot(ax=axes, title="Visits") is axes
+    assert axes.get_title(loc="left") == "Visits"
+    assert len(axes.patches) == 3
+
+
+def test_groups_in_an_order_that_was_asked_for_are_cut_from_its_end() -> None:
+    asked = ASKED | {"order": [["k", True]]}
+    columns = OutputColumn("k", ["a", "b", "c"]), OutputColumn("n", [1, 2, 3], None, 2.0)
+    assert "the first 2 groups, and 1 more group" in Release(columns, receipt(asked)).plot(most=2).get_supxlabel()
+    assert "the 2 largest by n, and 1 more group" in Release(columns, RECEIPT).plot(most=2).get_supxlabel()
+
+
+def test_pages_show_drawings_beside_the_table(release: Release) -> None:
+    page = release._repr_html_()
+    assert page.count("<svg") == 3
+    assert page.index("</table>") < page.index("<svg")
 
 
 def test_large_releases_print_quickly() -> None:
@@ -181,12 +219,12 @@ def test_the_small_print_says_what_was_found_and_what_it_means() -> None:
         notes=("MAX(cost) is the 0.99 quantile <b>\x1b",),
     )
     release = Release((OutputColumn("k", ["a"]), OutputColumn("n", [5], None, 2.0)), said)
-    found = "discovered privately: at most 5 rows per person; cost clipped to 0 … 440; rows of heavier contributors are down-weighted"
+    found = "discovered privately: at most 5 rows per unit; cost clipped to 0 … 440; rows of heavier contributors are down-weighted"
     assert release.small_print[1:3] == ["MAX(cost) is the 0.99 quantile <b>\\x1b", found]
     assert found in repr(release)
     assert found in release._repr_html_()
     assert "<b>" not in release._repr_html_()
-    assert release.plot().get_supxlabel() == f"{release.small_print[0]} · cost ε = 0.5 (ledger entry 3)"
+    assert release.plot().get_supxlabel().replace("\n", " ") == f"{release.small_print[0]} · cost ε = 0.5 (ledger entry 3)"
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def session(values: list[Any] = VALUES, ids: list[Any] | None = None, **more: An
 def stats(db: Any, text: str) -> list[tuple[str, int | None]]:
     """The totals of a question, and the public number of rows that a mean of each is divided by."""
     steps = db.sql(text).plan(epsilon=1).steps
-    sizes = [steps.of.public_size(one.total.factors[0].expr) if one.total.factors else None for one in steps.totals]
+    sizes = [steps.available_totals.public_size(one.total.factors[0].expr) if one.total.factors else None for one in steps.totals]
     return [(one.total.form, size) for one, size in zip(steps.totals, sizes, strict=True)]
 
 
@@ -127,7 +127,8 @@ def test_neighbours_look_the_same_whatever_size_is_declared(size: int) -> None:
 def test_dividing_by_the_true_number_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     def careless(plan: Any, engine: Any, progress: Any = None) -> Any:
         rows = max(int(reveal(engine.run("SELECT COUNT(*) AS n FROM p"))["n"][0]), 1)
-        return execute(evolve(plan, of=evolve(plan.of, declared_size=plan.of.declared_size and rows)), engine)
+        of = plan.available_totals
+        return execute(evolve(plan, available_totals=evolve(of, declared_size=of.declared_size and rows)), engine)
 
     monkeypatch.setattr(road, "execute", careless)
     assert "rows" in problems(SIZE)
@@ -179,5 +180,5 @@ def test_in_a_policy() -> None:
 def test_a_project_file_says_it_itself(tmp_path: Any) -> None:
     place = tmp_path / "discreet.toml"
     place.write_text("")
-    with pytest.raises(discreet.Error, match="says everything itself"):
+    with pytest.raises(discreet.Error, match="declares everything itself"):
         discreet.connect(place, size=5)

@@ -118,9 +118,14 @@ def top_k(scores: Sequence[Any], rate: Fraction | float, k: int) -> dict[tuple[i
     return law
 
 
-def quantile_scores(points: Sequence[int], q: Fraction, start: int, stop: int) -> list[Fraction]:
-    """−|(1 − q)·#{x < z} − q·#{x > z}| for each grid point z."""
-    return [-abs((1 - q) * sum(x < z for x in points) - q * sum(x > z for x in points)) for z in range(start, stop)]
+def quantile_scores(points: Sequence[int], q: Fraction, start: int, stop: int, offset: Fraction | int = 0) -> list[Fraction]:
+    """−(the distance of q·n + offset from the ranks #{x < z} … #{x ≤ z}) for each grid point z; the ranks of the ends are not bounded."""
+    target, scores = q * len(points) + offset, []
+    for z in range(start, stop):
+        below = -math.inf if z == start else sum(x < z for x in points)
+        upto = math.inf if z == stop - 1 else sum(x <= z for x in points)
+        scores.append(-max([Fraction(0), *(Fraction(gap) for gap in (below - target, target - upto) if not math.isinf(gap))]))
+    return scores
 
 
 def quantiles(points: Sequence[int], qs: Sequence[Fraction], size: int, each: Fraction) -> dict[tuple[int, ...], float]:

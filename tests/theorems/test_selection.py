@@ -176,6 +176,33 @@ def test_quantile(q: str, adjacency: Any) -> None:
     assert fits(seen, numbered(law((2, 2, 5, 6))))
 
 
+def offset_law(mechanism: Quantile, target: Callable[[Vector], Fraction | int]) -> OutputLaw:
+    def law(points: Vector) -> Floats:
+        return laws.softmax(laws.quantile_scores(points, mechanism.q, 0, mechanism.grid.points, target(points)), mechanism.rate)
+
+    return law
+
+
+@pytest.mark.parametrize("offset", [-5, -1, 2])
+@pytest.mark.parametrize("q", ["1/2", "1/4", "9/10"])
+def test_a_quantile_with_an_offset_costs_no_more(q: str, offset: int) -> None:
+    """A constant offset, within the ranks and beyond them; the code has the law point by point."""
+    mechanism = Quantile(epsilon=1, q=q, lower=0, upper=6, step=1, offset=offset)
+    law, pairs = offset_law(mechanism, lambda _: offset), record_neighbours(7, 3, "add/remove")
+    assert worst_log_ratio(law, pairs) <= TIGHT
+    assert profile_excess(law, pairs, mechanism.loss, EPSILONS) <= TIGHT
+    seen = tally(lambda bits: mechanism.sample([2, 2, 5, 7.3], bits), 8_000, (q, offset))
+    assert fits(seen, numbered(law((2, 2, 5, 6))))
+    assert not fits(seen, numbered(offset_law(mechanism, lambda _: -offset)((2, 2, 5, 6))))
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 4), Fraction(-1, 4)])
+def test_an_offset_that_is_a_share_of_the_records_would_be_seen(share: Fraction) -> None:
+    """One more record moves such a target by itself."""
+    mechanism = Quantile(epsilon=1, q="1/2", lower=0, upper=6, step=1)
+    assert worst_log_ratio(offset_law(mechanism, lambda points: share * len(points)), record_neighbours(7, 3, "add/remove")) > 1.2
+
+
 def quantiles_law(mechanism: Quantiles) -> OutputLaw:
     def law(points: Vector) -> Floats:
         return np.array(list(laws.quantiles(points, mechanism.qs, mechanism.grid.points, mechanism.each).values()))

@@ -34,7 +34,8 @@ def budget(place: Place, witness: Witness = None, as_json: AsJson = False) -> No
     out.print(Text(f"charged    ε = {_amount(spent['epsilon'])}, δ = {_amount(spent['delta'])}"))
     share = float(Fraction(whole["epsilon"]) - Fraction(left["epsilon"] or 0))
     bar = gauge(share, float(Fraction(whole["epsilon"])))
-    out.print(Text("remaining  ").append_text(bar).append(f" ε = {_amount(left['epsilon'])}"))
+    out.print(Text("remaining  ").append_text(bar).append(f" ε = {_amount(left['epsilon'])}, δ = {_amount(left['delta'])}"))
+    out.print(Text(f"           {told['remaining_means']}"), soft_wrap=True)
     if told["analysts"]:
         out.print()
         out.print(_analysts(told["analysts"]))
@@ -52,8 +53,14 @@ def account(ledger: Ledger) -> dict[str, Any]:
         "budget": {"epsilon": str(terms.epsilon), "delta": str(terms.delta)},
         "spent": _exactly(ledger.spent),
         "remaining": _exactly(ledger.remaining),
+        "remaining_means": ledger.remaining.meaning,
         "analysts": {
-            name: {"granted": _exactly(one.granted), "spent": _exactly(one.spent), "remaining": _exactly(one.remaining)}
+            name: {
+                "granted": _exactly(one.granted),
+                "spent": _exactly(one.spent),
+                "remaining": _exactly(one.remaining),
+                "renews": None if one.period is None else {"every": one.period.every, "next": one.period.next.start.isoformat()},
+            }
             for name, one in ledger.analysts().items()
         },
         "history": [asdict(one) | _exactly(Amount(one.epsilon, one.delta)) for one in purchases(ledger)],
@@ -71,10 +78,14 @@ def _amount(text: str | None) -> str:
 def _analysts(told: dict[str, Any]) -> Table:
     """Who may spend how much; what remains is also limited by the budget of the data set."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("analyst", "granted ε", "charged ε", "remaining ε"):
+    renewing = any(amounts["renews"] for amounts in told.values())
+    for name in ("analyst", "granted ε", "charged ε", "remaining ε", *(["renews (UTC)"] if renewing else [])):
         table.add_column(name)
     for name, amounts in told.items():
-        table.add_row(Text(format_value(name)), *(_amount(amounts[which]["epsilon"]) for which in ("granted", "spent", "remaining")))
+        renews = amounts["renews"]
+        often = [f"every {renews['every']}, next {renews['next']}" if renews else "never"] if renewing else []
+        spent = (_amount(amounts[which]["epsilon"]) for which in ("granted", "spent", "remaining"))
+        table.add_row(Text(format_value(name)), *spent, *often)
     return table
 
 

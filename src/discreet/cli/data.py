@@ -47,6 +47,9 @@ class DataOptions:
         str | None, _Declaration(metavar="rows=10", help="How many rows one person contributes at most; or groups=3,per_group=5.")
     ] = None
     type: Annotated[list[str], _Declaration(metavar="COLUMN=real", help="The type of a CSV column. Repeatable.")] = Factory(list)
+    delimiter: Annotated[
+        str | None, _Declaration(metavar="CHARACTER", help="What separates the fields of a CSV file, if not commas: ; or | or tab.")
+    ] = None
     one_row_per_unit: Annotated[bool, _Declaration("--one-row-per-unit", metavar="", help="Declare that nobody has more than one row.")] = (
         False
     )
@@ -86,6 +89,7 @@ class DataOptions:
             keys={name: values(text) for name, text in map(named, self.keys)},
             contributions=limits(self.contributions),
             columns=dict(map(named, self.type)),
+            delimiter=self.delimiter,
             one_row_per_unit=self.one_row_per_unit,
             adjacency=self.adjacency or "add/remove",
             version=self.data_version or "1",

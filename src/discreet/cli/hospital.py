@@ -54,7 +54,7 @@ TABLES = {
 }
 
 POLICY = f"""\
-# Who is protected in the made-up hospitals, how much may ever be learnt about one of them, and what is known beforehand.
+# Who is protected in the made-up hospitals, the privacy budget, and what is declared to be public.
 version = "2025"
 
 [budget]
@@ -125,7 +125,7 @@ QUESTIONS = (
     ),
     Asked(
         "Which diagnoses are there?",
-        "nobody declared them: they are found privately, and what only a few people have stays hidden",
+        "nobody declared them: they are discovered privately, and those of few people are suppressed",
         "SELECT diagnosis, COUNT(*) AS visits FROM visits GROUP BY diagnosis ORDER BY visits DESC",
         "1.0",
     ),

@@ -32,6 +32,7 @@ def synthesize(
     size: Annotated[
         int | None, Option(metavar="ROWS", help="About how many records there are; too few are refused before anything is paid.")
     ] = None,
+    rows: Annotated[int | None, Option(metavar="NUMBER", help="How many rows to write (default: as many as there are records).")] = None,
     analyst: Analyst = None,
 ) -> None:
     """Generate a synthetic table, pay for it from the budget, and write its rows to a file.
@@ -48,7 +49,7 @@ def synthesize(
     chosen = None if columns is None else [name.strip() for name in columns.split(",")]
     with screen.working("opening") as progress, data.open(analyst) as db:
         made = db.synthesize(
-            table, epsilon, question_delta, columns=chosen, workload=workload, method=method, bins=bins, size=size,
+            table, epsilon, question_delta, columns=chosen, workload=workload, method=method, bins=bins, size=size, rows=rows,
             progress=lambda what, share: progress(f"{share:.0%} {what}"),
         )  # fmt: skip
         progress("writing rows")

@@ -15,6 +15,7 @@ from typing import assert_never
 from discreet.tables.kind import Kind, Value
 
 _FAR = 2**52  # floats from here on are integers
+BEFORE_1970 = 62_135_596_800_000_000  # microseconds from the beginning of the year 1
 
 
 class Dialect(ABC):
@@ -163,16 +164,47 @@ class Dialect(ABC):
         return f"{word}({text})"
 
     def part(self, name: str, moment: str) -> str:
-        """A part of a date or timestamp as a 64-bit integer; weekdays count from Monday = 1."""
-        return self.whole(f"EXTRACT({'ISODOW' if name == 'weekday' else name.upper()} FROM {moment})")
+        """A part of a date or timestamp as a 64-bit integer; weekdays count from Monday = 1, weeks are ISO's, seconds are whole."""
+        found = f"EXTRACT({_PARTS.get(name, name.upper())} FROM {moment})"
+        return self.whole(f"FLOOR({found})" if name == "second" else found)
 
     def start(self, name: str, moment: str) -> str:
         """The first day of the day, week, month, quarter or year of a date or timestamp."""
         return f"CAST(DATE_TRUNC('{name}', CAST({moment} AS {self.type_name(Kind.TIMESTAMP)})) AS DATE)"
+
+    def time_start(self, name: str, moment: str) -> str:
+        """The first moment of the hour or minute of a timestamp."""
+        return f"DATE_TRUNC('{name}', {moment})"
+
+    def day_number(self, date: str) -> str:
+        """The days from the beginning of the year 1, the first being 1, as a 64-bit integer."""
+        since = f"({date} - DATE '0001-01-01')"
+        return f"({self.whole(since)} + 1)"
+
+    @abstractmethod
+    def microseconds(self, moment: str) -> str:
+        """The microseconds of a timestamp since the beginning of the year 1, as a 64-bit integer."""
+
+    def later_day(self, date: str, days: str) -> str:
+        """A date so many days later."""
+        return f"({date} + CAST({days} AS INTEGER))"
+
+    def later_month(self, moment: str, months: int, kind: Kind) -> str:
+        """A date or timestamp so many months later: the same day, or the last of a shorter month."""
+        later = f"(CAST({moment} AS {self.type_name(Kind.TIMESTAMP)}) + INTERVAL '{months} months')"
+        return later if kind is Kind.TIMESTAMP else f"CAST({later} AS DATE)"
+
+    def later(self, moment: str, microseconds: int) -> str:
+        """A timestamp so many microseconds later."""
+        sign = -1 if microseconds < 0 else 1
+        seconds, small = divmod(abs(microseconds), 10**6)
+        days, rest = divmod(seconds, 86_400)
+        return f"({moment} + INTERVAL '{sign * days} days {sign * rest} seconds {sign * small} microseconds')"
 
     def shown(self, moment: str) -> str:
         """A date or timestamp as ISO text: a space before the time, fractions of seconds without trailing zeros."""
         return f"CAST({moment} AS {self.type_name(Kind.TEXT)})"
 
 
+_PARTS = {"weekday": "ISODOW", "day_of_year": "DOY"}
 _ORDER = (Kind.BOOLEAN, Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)

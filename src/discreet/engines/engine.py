@@ -50,6 +50,10 @@ class Engine(ABC):
     def schema(self, table: str) -> dict[str, Kind | None]:
         """The columns of a table, from its stored schema and never from its values; None is a type that is not supported."""
 
+    def untyped(self, table: str) -> tuple[str, ...]:
+        """The columns whose types neither the source nor a declaration gives; they are read as texts."""
+        return ()
+
     @abstractmethod
     def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
         """Run one SELECT and yield its rows in at least one batch, of about `rows` rows (None: all in one); only `_guarded` calls it."""

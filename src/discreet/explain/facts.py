@@ -19,8 +19,9 @@ from discreet.mechanisms.partition_selection import PartitionSelection, Weighted
 from discreet.plan.bounding import Groups, Rows, Single, Votes
 from discreet.plan.budget import needed, totals_of
 from discreet.plan.discover import counts_units_only
-from discreet.plan.discovery import BoundDiscovery, Discovered, Discovery, KeyDiscovery, LimitDiscovery
-from discreet.plan.resolve import bound, imagined, resolve
+from discreet.plan.discovery import Discovered, Discovery, KeyDiscovery, LimitDiscovery
+from discreet.plan.range_discovery import RangeDiscovery
+from discreet.plan.resolve import bound, hypothetical_discoveries, resolve
 from discreet.plan.steps import Choice, NoisyTotal, Steps
 from discreet.query.totals import Total
 from discreet.run.discovery import discovery_statement
@@ -174,7 +175,7 @@ def _product(total: Total, with_grid: bool) -> str:
         text, grid = spelled(factor.expr), factor.grid
         power = {1: "", 2: "²", 3: "³", 4: "⁴"}.get(factor.power, f"^{factor.power}")
         parts.append(f"({text} − {number(grid.mid)}){power}" if with_grid and grid.mid else f"{text}{power}")
-        clamps.append(f"{text} clamped to {number(grid.mid - grid.half)} … {number(grid.mid + grid.half)}")
+        clamps.append(f"{text} clamped to {number(grid.ends[0])} … {number(grid.ends[1])}")
     inside = parts[0] if len(parts) > 1 or total.factors[0].power > 1 else parts[0].removeprefix("(").removesuffix(")")
     product = " · ".join([inside, *parts[1:]])
     return f"{product}, with {' and '.join(clamps)}" if with_grid else f"{product}, from the middle of its bounds"
@@ -210,7 +211,7 @@ def _why_bounded_by(noisy: NoisyTotal, plan: Steps) -> str:
 
 def _choices(plan: Steps) -> list[dict[str, Any]]:
     if plan.resolved:
-        return [_choice(choice) for choice in plan.choices]
+        return [_choice(choice, dict(plan.budget.choices)[choice.name]) for choice in plan.choices]
     told = []
     for name, epsilon in plan.budget.choices:
         statistic = plan.question.selected[name]
@@ -219,10 +220,10 @@ def _choices(plan: Steps) -> list[dict[str, Any]]:
     return told
 
 
-def _choice(choice: Choice) -> dict[str, Any]:
+def _choice(choice: Choice, epsilon: Fraction) -> dict[str, Any]:
     voted = f"; {choice.bounding}" if isinstance(choice.bounding, Votes) else ""
     what = choice.statistic.describe_choice(spelled, choice.mechanism, choice.candidates)
-    told = {"name": choice.name, "mechanism": type(choice.mechanism).__name__, "epsilon": str(choice.mechanism.epsilon)}
+    told = {"name": choice.name, "mechanism": type(choice.mechanism).__name__, "epsilon": str(epsilon)}
     return told | {"of": spelled(choice.expr), "what": what + voted}
 
 
@@ -231,7 +232,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
 
 def theorems(plan: Steps) -> dict[str, str]:
     """Each mechanism's theorem, as its own docstring states it."""
-    resolved = plan if plan.resolved else _imagined(plan)
+    resolved = plan if plan.resolved else _resolved_for_display(plan)
     used: list[type] = [kind for one in plan.discoveries for kind in _kinds(one)]
     used += [type(total.mechanism) for total in resolved.totals] + [type(choice.mechanism) for choice in resolved.choices]
     used += [Votes for choice in resolved.choices if isinstance(choice.bounding, Votes)]
@@ -289,10 +290,10 @@ def _unknown(plan: Steps) -> list[str]:
 
 def _statements(plan: Steps, dialect: Dialect) -> list[dict[str, Any]]:
     """Every statement in its order; one that depends on a discovery is shown for a typical outcome."""
-    usual = Discovered() if plan.resolved else imagined(plan, _usual_limit, _usual_end)
+    usual = Discovered() if plan.resolved else hypothetical_discoveries(plan, _usual_limit, _usual_end)
     before = usual if plan.public_groups is not None else evolve(usual, groups=None)
     told = [(str(one), discovery_statement(one, plan, before, dialect)) for one in plan.discoveries]
-    resolved, after = (plan, "") if plan.resolved else (_imagined(plan), _after(plan))
+    resolved, after = (plan, "") if plan.resolved else (_resolved_for_display(plan), _after(plan))
     told += [(f"totals{after}", statement) for _, statement in total_statements(resolved, dialect)]
     told += [(f"{choice.name}{after}", choice_statement(choice, resolved, dialect)) for choice in resolved.choices]
     return [{"for": what, "sql": one.text, "scans": one.scans, "shuffles": one.shuffles} for what, one in told]
@@ -302,18 +303,19 @@ def _usual_limit(discovery: LimitDiscovery) -> int:
     return TYPICAL_LIMITS[discovery.what]
 
 
-def _usual_end(discovery: BoundDiscovery) -> Fraction:
-    return GUESSED_BOUNDS[discovery.end]
+def _usual_end(_: RangeDiscovery, end: str) -> Fraction:
+    return GUESSED_BOUNDS[end]
 
 
-def _imagined(plan: Steps) -> Steps:
-    resolved = resolve(plan, imagined(plan, _usual_limit, _usual_end))
+def _resolved_for_display(plan: Steps) -> Steps:
+    resolved = resolve(plan, hypothetical_discoveries(plan, _usual_limit, _usual_end))
     return resolved if plan.public_groups is not None else evolve(resolved, groups=None)
 
 
 def _after(plan: Steps) -> str:
     guessed = [f"{one.what} = {_usual_limit(one)}" for one in plan.discoveries if isinstance(one, LimitDiscovery)]
-    guessed += [f"{one.end} {one.name} = {number(_usual_end(one))}" for one in plan.discoveries if isinstance(one, BoundDiscovery)]
+    ranges = [one for one in plan.discoveries if isinstance(one, RangeDiscovery)]
+    guessed += [f"{end} {one.name} = {number(_usual_end(one, end))}" for one in ranges for end in one.ends]
     guessed += ["the groups" for one in plan.discoveries if isinstance(one, KeyDiscovery)]
     return f", after {', '.join(guessed)} are discovered" if guessed else ""
 

@@ -13,27 +13,25 @@ from attrs import field, frozen
 from discreet import exact
 from discreet.errors import Invalid
 from discreet.exact import Number
-from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.sensitivity import interval
-from discreet.plan.discovery import BoundDiscovery, LimitDiscovery
-from discreet.plan.resolve import imagined, resolve
+from discreet.plan.discovery import LimitDiscovery
+from discreet.plan.range_discovery import RangeDiscovery
+from discreet.plan.removed import profiled_sizes
+from discreet.plan.resolve import hypothetical_discoveries, resolve
 from discreet.plan.steps import Steps
 from discreet.query.post import evaluate, smooth
 from discreet.query.relation.expr import Column, Expr, columns_of
 from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Cells, Factor, Floats, Total
-from discreet.run.intervals import half_widths
-from discreet.run.outcome import behind, resolved_totals
+from discreet.run.intervals import QUICK, SLOW, corrected_widths, half_widths
+from discreet.run.outcome import noisy_totals_of, resolved_totals
 
 TYPICAL = 0.5  # a mean is assumed to lie this share of the way from the middle of its bounds to an end
 SPREAD = 1 / 3  # the mean square is assumed to be this share of the largest: values spread uniformly
-RELATED = 0.5  # the assumed correlation of two numbers
+CORRELATION = 0.5  # the assumed correlation of two numbers
 SIZES = (100, 1_000, 10_000, 100_000)
-AWKWARD = (
-    (1.0, 0.01),
-    (-1.0, 0.01),
-    (0.0, SPREAD),
-)  # worst cases: the mean and the variance, relative to half the bounds' width and its square
+# the mean and the variance, relative to half the bounds' width and its square
+WORST_CASES = ((1.0, 0.01), (-1.0, 0.01), (0.0, SPREAD))
 TYPICAL_LIMITS = {"rows": 10, "groups": 3, "per_group": 3}  # assumed for limits that are still to be discovered
 HalfWidth: TypeAlias = "float | dict[int, float] | None"
 
@@ -41,11 +39,12 @@ HalfWidth: TypeAlias = "float | dict[int, float] | None"
 @final
 @frozen(eq=False, repr=False)
 class Forecast(Mapping[str, HalfWidth]):
-    """For each output: the half-width of its interval; by group size where it depends on that; None where it cannot be known.
+    """For each output: the half-width of its interval; a dict by group size where it depends on that; None where it is unknown.
 
     The forecast covers the noise. It excludes the bias from clipping and contribution bounds, which is not known without spending. The
-    error of a mean depends on its true value: half-way between the middle of its bounds and an end, unless `at` gives it. `worst` has the
-    half-widths for the worst true value (for a standard deviation: values within a tenth of the bounds, at an end).
+    error of a mean depends on its true value, which is assumed to be half-way between the middle of its bounds and an end, unless `at`
+    gives it. `worst` has the half-widths for the worst of three assumptions: the mean at either end of the bounds with a small variance,
+    and in their middle with a large one.
     """
 
     widths: dict[str, HalfWidth]
@@ -79,7 +78,7 @@ def _at_worst(width: HalfWidth, worst: HalfWidth) -> str:
 
 
 def _spelled(width: HalfWidth, ranks: bool) -> str:
-    unit = " ranks" if ranks else ""
+    unit = " ranks or votes" if ranks else ""
     match width:
         case None:
             return "unknown until its bounds are discovered"
@@ -97,25 +96,25 @@ def forecast(
 ) -> Forecast:
     """Half-widths of all outputs; `at` gives the true values of statistics to assume, `assume` the open bounds and limits."""
     level = float(confidence_of(confidence))
-    sizes = SIZES if size is None else (exact.whole(size, "size"),)
-    said = _said(plan, "assume", assume, {one.name for one in plan.discoveries if isinstance(one, BoundDiscovery)} | set(TYPICAL_LIMITS))
+    sizes = profiled_sizes(plan.question) or SIZES if size is None else (exact.whole(size, "size"),)
+    said = _said(plan, "assume", assume, {one.name for one in plan.discoveries if isinstance(one, RangeDiscovery)} | set(TYPICAL_LIMITS))
     places = _said(plan, "at", at, {name for name, _ in (*plan.question.statistics, *plan.question.outputs)} | _columns(plan))
     open_limits = [one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)]
     guessed = {what: TYPICAL_LIMITS[what] for what in open_limits if what not in said}
     closed, still_open = (plan, set[Expr]()) if plan.resolved else _assumed(plan, {**guessed, **said})
     widths: dict[str, HalfWidth] = {}
     worst: dict[str, HalfWidth] = {}
-    ranks = set()
+    ranks, over_rows = set(), {name for name, _ in plan.question.windows}
     for name, expr in plan.question.outputs:
         used, followed = columns_of(expr), smooth(expr)
         statistics = [statistic for statistic_name, statistic in plan.question.statistics if statistic_name in used]
-        if not statistics:
+        if not statistics or used & over_rows:  # a window's error depends on all groups, which are not known yet
             continue
         if followed is None or any(still_open & set(statistic.numbers) for statistic in statistics):
             widths[name] = worst[name] = None
         elif not used & set(plan.question.selected):
             widths[name] = _by_size(_additive(closed, followed, sizes, places, level, TYPICAL, SPREAD), sizes)
-            far = [_additive(closed, followed, sizes, places, level, *place) for place in AWKWARD]
+            far = [_additive(closed, followed, sizes, places, level, *place) for place in WORST_CASES]
             worst[name] = _by_size([max(found) for found in zip(*far, strict=True)], sizes)
         elif isinstance(expr, Column):
             widths[name] = worst[name] = _choice(closed, expr.name, level)
@@ -153,7 +152,7 @@ def _columns(plan: Steps) -> set[str]:
 def _additive(
     plan: Steps, expr: Expr, sizes: tuple[int, ...], at: Mapping[str, float], level: float, place: float, spread: float
 ) -> list[float]:
-    group = Imagined.of(plan, at, place, spread)
+    group = HypotheticalGroup.of(plan, at, place, spread)
     cells: Cells = {one.total: np.array([size * group.mean_of(one.total) for size in sizes]) for one in plan.totals}
     statistics = {name: one for name, one in plan.question.additive.items() if name in columns_of(expr)}
     of = resolved_totals(plan)
@@ -168,14 +167,27 @@ def _additive(
         return np.array([value if isinstance(value, int | float) else np.nan for value in values], float)
 
     curved = any(one.curved for one in statistics.values())
-    found = half_widths(output, cells, behind(list(statistics.values()), plan), level, curved)
+    single = isinstance(expr, Column)
+    found = half_widths(output, cells, noisy_totals_of(list(statistics.values()), plan), level, curved, QUICK if single else SLOW)
+    if plan.removed is not None and isinstance(expr, Column):
+        correction = statistics[expr.name].correction(of, cells, plan.removed)
+        found = found if correction is None else corrected_widths(found, correction, level)
     low, high = statistics[expr.name].limits(of) if isinstance(expr, Column) else (-math.inf, math.inf)
-    return [0.0 if np.isnan(width) else min(float(width), high - low) for width in found]
+    with np.errstate(all="ignore"):
+        centres = np.clip(output(cells), low, high)
+    # an answer is within its limits, as the truth is: it cannot be further off than the further limit
+    return [
+        0.0 if np.isnan(width) else min(float(width), _furthest(float(at), low, high)) for width, at in zip(found, centres, strict=True)
+    ]
+
+
+def _furthest(centre: float, low: float, high: float) -> float:
+    return high - low if math.isnan(centre) else max(centre - low, high - centre)
 
 
 @final
 @frozen
-class Imagined:
+class HypotheticalGroup:
     """A hypothetical group: the means of numbers between their bounds, their variances, and correlations."""
 
     plan: Steps
@@ -184,7 +196,7 @@ class Imagined:
     spread: float  # and variances are this share of the square of half the width
 
     @classmethod
-    def of(cls, plan: Steps, at: Mapping[str, float], place: float, spread: float) -> Imagined:
+    def of(cls, plan: Steps, at: Mapping[str, float], place: float, spread: float) -> HypotheticalGroup:
         """With the given values of statistics, by the names of their outputs, and of columns."""
         outputs = {name: expr.name for name, expr in plan.question.outputs if isinstance(expr, Column)}
         statistics = plan.question.additive
@@ -203,7 +215,7 @@ class Imagined:
                 return self._power(one)
             case (first, second) if first.power == second.power == 1:
                 related = self.known.get(("correlation", (first.expr, second.expr)))
-                related = self.known.get(("correlation", (second.expr, first.expr)), RELATED) if related is None else related
+                related = self.known.get(("correlation", (second.expr, first.expr)), CORRELATION) if related is None else related
                 deviations = math.sqrt(self._variance(first.expr) * self._variance(second.expr))
                 return self._power(first) * self._power(second) + related * deviations
             case factors:
@@ -217,7 +229,8 @@ class Imagined:
 
     def _mean(self, expr: Expr) -> float:
         low, high = self._ends(expr)
-        return self.known.get(("mean", (expr,)), (low + high) / 2 + self.place * (high - low) / 2)
+        mean = self.known.get(("mean", (expr,)), (low + high) / 2 + self.place * (high - low) / 2)
+        return min(max(mean, low), high)  # no mean lies outside its range
 
     def _variance(self, expr: Expr) -> float:
         low, high = self._ends(expr)
@@ -230,14 +243,12 @@ class Imagined:
 
 def _choice(plan: Steps, name: str, level: float) -> float:
     choice = next(choice for choice in plan.choices if choice.name == name)
-    if isinstance(choice.mechanism, Quantile):
-        return choice.mechanism.error(level) / choice.bounding.one
-    return choice.mechanism.error(level, size=max(len(choice.candidates), 2)) / choice.bounding.one
+    return choice.statistic.error(choice.mechanism, level, choice.candidates) / choice.bounding.one
 
 
 def _assumed(plan: Steps, assume: Mapping[str, Any]) -> tuple[Steps, set[Expr]]:
     """The plan resolved with assumed discoveries, and the expressions whose bounds are still open; these get a placeholder."""
-    ends = [one for one in plan.discoveries if isinstance(one, BoundDiscovery)]
+    ends = [one for one in plan.discoveries if isinstance(one, RangeDiscovery)]
     named: dict[str, list[Expr]] = {}
     for one in ends:
         named.setdefault(one.name, []).append(one.expr)
@@ -252,7 +263,7 @@ def _assumed(plan: Steps, assume: Mapping[str, Any]) -> tuple[Steps, set[Expr]]:
             bounds |= {(expr, end): value for expr in named[name] for end, value in (("low", low), ("high", high))}
         else:
             raise Invalid(f"{name} is not discovered by this plan: assume only {', '.join([*named, *open_limits]) or 'nothing'}")
-    still_open = {one.expr for one in ends if (one.expr, one.end) not in bounds}
+    still_open = {one.expr for one in ends if (one.expr, one.ends[0]) not in bounds}
     ones = {"low": Fraction(-1), "high": Fraction(1)}
-    found = imagined(plan, lambda one: limits[one.what], lambda one: bounds.get((one.expr, one.end), ones[one.end]))
+    found = hypothetical_discoveries(plan, lambda one: limits[one.what], lambda one, end: bounds.get((one.expr, end), ones[end]))
     return resolve(plan, found), still_open

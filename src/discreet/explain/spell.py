@@ -13,6 +13,7 @@ _SIGNS = {
     "subtract": "−",
     "multiply": "·",
     "divide": "/",
+    "divide_or_null": "/",
     "equal": "=",
     "not_equal": "≠",
     "less": "<",

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from discreet.errors import BudgetExceeded, Error, LedgerError
 from discreet.ledger.chain import BEFORE_ALL, Entry
+from discreet.ledger.periods import Period
 from discreet.ledger.standing import Account, Standing, analyst_name
 from discreet.ledger.storage import State
 from discreet.ledger.terms import Terms
@@ -19,6 +20,7 @@ EVERY = 1000  # entries between two checkpoints
 
 _SPEND = {"question", "key", "note", "loss", "charge", "analyst", "whole"}
 _RELEASE, _GRANT = {"spend", "question", "release"}, {"analyst", "epsilon", "delta"}
+_RENEWING = _GRANT | {"every", "period"}  # a grant that renews, and each of its renewals
 
 WHAT_TO_DO = "Nothing was released. Keep it for inspection, and continue with an intact copy that is no older, or with a new ledger."
 
@@ -137,9 +139,9 @@ class History:
         match entry.kind:
             case "terms" if entry.sequence == 0:
                 return Standing(Account(Terms.from_json(body).budget))
-            case "grant" if self.terms is not None and body.keys() == _GRANT:
+            case "grant" if self.terms is not None and body.keys() in (_GRANT, _RENEWING):
                 budget = self.terms.part(body["epsilon"], body["delta"])
-                return self.standing.granted(analyst_name(body["analyst"]), budget)
+                return self.standing.granted(analyst_name(body["analyst"]), budget, Period.from_json(body))
             case "spend" if entry.sequence > 0 and body.keys() == _SPEND:
                 whole = None if body["whole"] is None else Charge.from_json(body["whole"])
                 return self.standing.after(Charge.from_json(body["charge"]), body["analyst"], whole)

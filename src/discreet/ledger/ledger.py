@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from typing import Any, final
 
 from discreet.address import is_address
-from discreet.errors import BudgetExceeded, Invalid
-from discreet.exact import Number, short
+from discreet.errors import Invalid
+from discreet.exact import Number
 from discreet.extras import require
-from discreet.ledger import leases
+from discreet.ledger import grants, leases
 from discreet.ledger.chain import BEFORE_ALL, Entry, required_text, writable
 from discreet.ledger.fork import fork_safe_lock
 from discreet.ledger.history import History, untrusted
 from discreet.ledger.leases import Held
 from discreet.ledger.report import Report
 from discreet.ledger.sqlite import SqliteStorage
-from discreet.ledger.standing import Allowance, Amount, analyst_name
+from discreet.ledger.standing import Allowance, Amount, Standing
 from discreet.ledger.storage import Storage
 from discreet.ledger.terms import Terms
 from discreet.ledger.verified import VerifiedChain
@@ -71,6 +71,7 @@ class Ledger:
         """Spend, and return whether this call paid. Only the call that paid may draw noise: a second draw on one payment would be free, and
         could be seen in an error even if it is never stored. `reservation` names the reservation of which this is a step."""
         body = self._spend_body(loss, question, key, note, analyst)
+        self._begin_period(analyst)
         with self._lock:
             with self._chain.writing():
                 known = None if key is None else self._chain.trusted(self._storage.spend_under(key))
@@ -89,6 +90,7 @@ class Ledger:
         Held.ANSWERED: there is a release. Held.BUSY: somebody who has paid is answering it. Held.SPENT: the question may be drawn at most
         `ever` times (0: no limit), and all draws were paid for without a stored release.
         """
+        self._begin_period(analyst)
         with self._lock:
             with self._chain.writing():
                 taken = self._taken(question, ever)
@@ -144,6 +146,7 @@ class Ledger:
         with writable():
             charges = [Charge.of(loss, pure=self.terms.delta == 0) for loss in losses]
             total = functools.reduce(Charge.plus, charges)
+        self._begin_period(analyst)
         with self._lock, self._chain.writing():
             standing = self._history.standing
             standing.require(analyst)
@@ -166,29 +169,21 @@ class Ledger:
         with self._lock, self._storage.writing():
             leases.drop(self._storage, holder)
 
-    def grant(self, analyst: str, epsilon: Number, delta: Number = 0) -> Entry:
+    def grant(self, analyst: str, epsilon: Number, delta: Number = 0, every: str | None = None) -> Entry:
         """Limit what an analyst may spend of the budget in total, including what was spent. The same limit again changes nothing.
+
+        With `every="week"` or "month" the limit is for each period: the account begins anew with the first spend in a later one, and what
+        was not spent lapses. Each renewal is an entry. The budget of the data set is never renewed and limits all periods together.
 
         After the first grant, every spend names its analyst. Grants may add up to more than the budget of the data set, which limits all
         analysts together. A grant limits new questions, not what may be read: stored answers are available to every analyst.
         """
-        with writable():
-            part, name = self.terms.part(epsilon, delta), analyst_name(analyst)
-            body = {"analyst": name, "epsilon": short(part.epsilon), "delta": short(part.delta)}
         with self._lock:
-            with self._chain.writing():
-                known = self._history.grants.get(name)
-                entry = None if known is None else self._chain.entry(known)
-                if entry is None or entry.body != body:
-                    entry = self._regrant(body)
-            self._chain.confirm(entry)
-        return entry
+            return grants.grant(self._chain, analyst, epsilon, delta, every)
 
-    def _regrant(self, body: dict[str, Any]) -> Entry:
-        try:
-            return self._chain.append("grant", body)
-        except BudgetExceeded:
-            raise Invalid(f"{body['analyst']} has already spent more than this: grant at least what was spent") from None
+    def _begin_period(self, analyst: str | None) -> None:
+        with self._lock:
+            grants.begin_period(self._chain, analyst)
 
     def store(self, spend: Entry, release: dict[str, Any], holder: str | None = None) -> Entry | None:
         """Store the release that a spend paid for, durably; if it already has one, return that: only the first is ever shown.
@@ -260,12 +255,12 @@ class Ledger:
     def allowance(self, analyst: str | None = None) -> Allowance:
         """What an analyst was granted, has spent and may still spend; for None and "owner", those of the whole budget."""
         with self._reading():
-            return self._history.standing.allowance(analyst)
+            return self._current.allowance(analyst)
 
     def analysts(self) -> dict[str, Allowance]:
         """The allowance of every analyst with a grant, in the order of first grants."""
         with self._reading():
-            standing = self._history.standing
+            standing = self._current
             return {name: standing.allowance(name) for name in standing.analysts}
 
     @property
@@ -309,6 +304,12 @@ class Ledger:
     @property
     def _history(self) -> History:
         return self._chain.history
+
+    @property
+    def _current(self) -> Standing:
+        """The accounts as a spend would find them now; inside a block."""
+        standing = self._history.standing
+        return standing.at(self._storage.clock()) if standing.renews else standing
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

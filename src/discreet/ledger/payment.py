@@ -1,4 +1,4 @@
-"""Payment: every question is paid for once, before any row is read; its answer is stored and repeats are free."""
+"""Payment: a request is charged once, before any private row is read; its answer is stored, and repeats are free."""
 
 from __future__ import annotations
 
@@ -78,7 +78,12 @@ class Payments:
 
     def knows(self, question: str) -> bool:
         """Whether there is a stored answer to a question."""
-        return self._ledger.find(question) is not None
+        return self.stored(question) is not None
+
+    def stored(self, question: str) -> str | None:
+        """The stored answer to a question as text, if there is one."""
+        found = self._ledger.find(question)
+        return None if found is None else str(found["release"])
 
     def pay_once(
         self,
@@ -91,21 +96,22 @@ class Payments:
     ) -> Kept:
         """Return the stored answer; else pay, run, store and return.
 
-        A payment is for one draw. If the run fails, the question must be paid for again: otherwise an error that depends on the noise could
-        be provoked again and again. If a question may be drawn only once, whatever happens, later callers get the error `lost`.
+        A payment covers one draw of noise. If the run fails, the question must be paid for again: otherwise an error that depends on the
+        noise could be provoked any number of times. With `lost`, noise is drawn only once, even if the run fails; `lost` is then the error
+        message for later callers.
 
-        Whoever pays holds a lease during the run, and others wait for the answer while the lease is live. A run whose lease expired and was
+        The payer holds a lease during the run, and others wait for the answer until the lease expires. A run whose lease expired and was
         taken over discards its result: what is returned is always what is stored.
         """
         mine = id(self._ledger), question
         if mine in _running.get():
-            raise Invalid("this question is asked again by its own run: let the run finish first")
+            raise Invalid("this question is asked again while it is being answered in the same thread: let the first run finish")
         while True:
             holder = _new_holder()
             paid = self._start(asked, question, note, holder, lost)
             if paid is None:
                 return read((self._ledger.find(question) or {})["release"], True)
-            with self._lease(holder), _during(_running, _running.get() | {mine}), _said_if_lost(paid, lost):
+            with self._lease(holder), _during(_running, _running.get() | {mine}), _note_if_unanswered(paid, lost):
                 release = run(paid)
                 text = release.to_text()
                 stored = self._ledger.store(paid, {"release": text}, holder)
@@ -164,9 +170,9 @@ class Payments:
 
     @contextmanager
     def reserved(self, losses: Sequence[Loss]) -> Iterator[None]:
-        """Reserve budget for all steps of a request while they run, one debit each; what is left at the end lapses.
+        """Reserve budget for all steps of a request while they run, each with its own debit; what is not debited is free again at the end.
 
-        BudgetExceeded, and nothing is charged, if the budget does not admit all steps together.
+        Raise BudgetExceeded, and charge nothing, if the budget does not admit all steps together.
         """
         self.require_open()
         self._ready()
@@ -209,8 +215,8 @@ class Payments:
 
 
 @contextmanager
-def _said_if_lost(paid: Entry, lost: str | None) -> Iterator[None]:
-    """Say with the error of a run that its question was paid for and not answered, and what to do."""
+def _note_if_unanswered(paid: Entry, lost: str | None) -> Iterator[None]:
+    """Add a note to the error of a failed run: the question was charged and not answered, and what to do."""
     try:
         yield
     except BaseException as error:

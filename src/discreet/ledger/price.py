@@ -1,4 +1,4 @@
-"""Prices as people read them: an ε and a δ, and what an answer costs several units together."""
+"""Prices as text: an ε and a δ, and the privacy loss of groups of several units."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHORT = 1e-4  # smaller numbers are written as powers of ten
 
 
 def amount(value: Fraction) -> str:
-    """An ε or a δ as people write it.
+    """An ε or a δ in few digits.
 
     >>> amount(Fraction(1, 2)), amount(Fraction(1, 3)), amount(Fraction(1, 32_000_000))
     ('0.5', '0.3333', '3.1e-08')
@@ -21,7 +21,7 @@ def amount(value: Fraction) -> str:
 
 
 def price(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
-    """A whole price in one phrase; a δ of 0 is left out.
+    """A price as text; a δ of 0 is left out.
 
     >>> price(Fraction(1, 2)), price(Fraction(1), Fraction(1, 10**6))
     ('ε = 0.5', 'ε = 1, δ = 1e-06')
@@ -29,16 +29,16 @@ def price(epsilon: Fraction, delta: Fraction = Fraction(0)) -> str:
     return f"ε = {amount(epsilon)}" + (f", δ = {amount(delta)}" if delta else "")
 
 
-def together(loss: Loss, epsilon: Fraction, delta: Fraction) -> list[str]:
-    """What an answer costs several units together: by the best route, and never more than group privacy of its (ε, δ).
+def group_loss_lines(loss: Loss, epsilon: Fraction, delta: Fraction) -> list[str]:
+    """The privacy loss of groups of several units: by the best route, and never more than group privacy of its (ε, δ).
 
     >>> from discreet.loss.notions import Approx
-    >>> together(Approx("1/2", "1e-6"), Fraction(1, 2), Fraction("1e-6"))[0]
+    >>> group_loss_lines(Approx("1/2", "1e-6"), Fraction(1, 2), Fraction("1e-6"))[0]
     'for 2 units together: ε = 1 and δ = 2.6e-06'
     """
     lines = []
     for k in GROUPS:
         cost, mass = group_price(loss, epsilon, delta, k)
         told = f"ε = {cost:.4g}" + (f" and δ = {float(mass):.2g}" if mass else "")
-        lines.append(f"for {k} units together: {told if math.isfinite(cost) else 'no promise'}")
+        lines.append(f"for {k} units together: {told if math.isfinite(cost) else 'no guarantee'}")
     return lines

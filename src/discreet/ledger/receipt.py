@@ -1,4 +1,4 @@
-"""Receipts: one class and one format for everything that can be bought, made and verified here and nowhere else."""
+"""Receipts: one class and one format for everything that can be bought, created and verified only here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from discreet.mechanisms.sensitivity import Adjacency
 
 FORMAT = 2
 CONFIDENCE = Fraction(95, 100)  # of intervals, unless a request says otherwise
-Kind: TypeAlias = Literal["question", "synthetic table", "estimate", "conversation", "threshold stream", "feed", "graph"]
+Kind: TypeAlias = Literal["question", "synthetic table", "estimate", "conversation", "threshold stream", "feed", "graph", "profile"]
 STATEFUL: tuple[Kind, ...] = ("conversation", "threshold stream")  # paid step by step; the ledger keeps payments, and no answers
 _MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 _FIELDS = {"format", "kind", "question", "request", "epsilon", "delta", "confidence", "protected", "adjacency", "policy", "version"} | {
@@ -34,7 +34,7 @@ _NOT_A_RECEIPT = "this is not a receipt: give what `receipt.to_json()` or `save`
 @final
 @frozen(slots=False)
 class PricedRequest:
-    """A request at its price, under what was declared: all that names a purchase, as plain values and without data."""
+    """A request with its price and the declarations it is made under: what identifies a purchase, as plain values and without data."""
 
     kind: Kind
     request: Mapping[str, Any]
@@ -42,13 +42,15 @@ class PricedRequest:
     delta: Fraction
     protected: str
     adjacency: Adjacency
-    policy: str  # the digest of all that was declared
+    policy: str  # the digest of the declared policy
     version: str  # of the data, as its owner declared it
     confidence: Fraction = CONFIDENCE
 
     @cached_property
     def question(self) -> str:
-        """The name under which the ledger charges and stores it; equal requests at equal prices share it."""
+        """The digest under which the ledger charges and stores it; equal requests at equal prices have the same."""
+        if self.kind == "profile":  # later sessions look for it without knowing what it cost or what else was declared then
+            return digest([self.kind, self.request, self.version])
         price = [str(self.epsilon), str(self.delta), str(self.confidence)]
         return digest([self.kind, self.request, *price, self.policy, self.version])
 
@@ -61,7 +63,7 @@ class PricedRequest:
         notes: Sequence[str] = (),
         before: Sequence[Paid] = (),
     ) -> Receipt:
-        """The receipt of a purchase that one entry of the ledger pays for, after what was paid `before` for its discovery."""
+        """The receipt of a purchase that one ledger entry pays for; `before` are earlier payments, for its discoveries."""
         return Receipt(self, (*before, Paid.of(paid)), dict(discovered or {}), tuple(steps), tuple(notes))
 
 
@@ -100,13 +102,13 @@ class Paid:
 class Receipt:
     """What was bought, at which price, for whose protection, and the ledger entries that paid for it.
 
-    A receipt holds nothing of the data but what mechanisms released on the way (`discovered`). Its hash covers every field.
+    The only values from the data are those that mechanisms released during discovery (`discovered`). Its hash covers every field.
     """
 
     priced: PricedRequest
     payments: tuple[Paid, ...]
     discovered: dict[str, Any] = field(factory=dict)
-    steps: tuple[tuple[str, Loss], ...] = ()  # what was done within the last payment, where that is told
+    steps: tuple[tuple[str, Loss], ...] = ()  # the mechanisms that the last payment covers, where they are listed
     notes: tuple[str, ...] = ()
     dry_run: bool = False
 
@@ -124,17 +126,17 @@ class Receipt:
 
     @property
     def question(self) -> str:
-        """The name of the request at its price."""
+        """The digest of the request at its price, under which the ledger has it."""
         return self.priced.question
 
     @property
     def epsilon(self) -> Fraction:
-        """The ε of the request, all in all; a run that was ended early has paid less, which `loss` says."""
+        """The ε of the whole request; a run that ended early has paid less, as `loss` states."""
         return self.priced.epsilon
 
     @property
     def delta(self) -> Fraction:
-        """The δ charged."""
+        """The δ of the whole request."""
         return self.priced.delta
 
     @property
@@ -184,14 +186,14 @@ class Receipt:
 
     @classmethod
     def from_json(cls, said: Any) -> Receipt:
-        """Read back what `to_json` gave; raise Invalid if it is none, of another version, or was changed."""
+        """Read back what `to_json` gave; raise Invalid if it is not a receipt, has another format, or was changed."""
         try:
             fits = said["hash"] == digest({name: value for name, value in said.items() if name != "hash"})
             made, whole = said["format"], set(said) == _FIELDS
         except (*_MALFORMED, Invalid):
             raise Invalid(_NOT_A_RECEIPT) from None
         if not fits and whole:
-            raise Invalid("this receipt was changed: its hash does not fit what it states. Use the one that was written")
+            raise Invalid("this receipt was changed, because its hash does not match its contents: use an unchanged copy")
         if fits and made != FORMAT:
             raise Invalid(f"this receipt has format {str(made)[:20]}, and this version reads {FORMAT}: use the version that wrote it")
         if not whole:
@@ -202,7 +204,7 @@ class Receipt:
         except (*_MALFORMED, Error):
             raise Invalid(_NOT_A_RECEIPT) from None
         if said["question"] != written["question"]:
-            raise Invalid("this receipt names another question than the one it states: do not trust it")
+            raise Invalid("the digest in this receipt does not match the request in it: do not trust it")
         if said != written:
             raise Invalid(_NOT_A_RECEIPT)
         return found
@@ -227,14 +229,14 @@ class Receipt:
     # ── verifying ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def verify(self, ledger: Ledger | None = None) -> None:
-        """Check that what was done costs no more than stated, and with a ledger that it was paid there; else raise Invalid or LedgerError.
+        """Check that the payments cost no more than stated, and with a ledger that they are in it; else raise Invalid or LedgerError.
 
-        Without a ledger this shows that the receipt agrees with itself, and anyone can write one that does: payment is not seen.
+        Without a ledger this checks only that the receipt is consistent; anyone can write a consistent receipt, so it proves no payment.
         """
         if self.dry_run:
-            raise Invalid("this is the receipt of a dry run: nothing was paid. Release the question and verify that receipt")
+            raise Invalid("this is the receipt of a dry run, for which nothing was paid: release the question and verify its receipt")
         if not self.loss.within(Approx(self.epsilon, self.delta)):
-            raise Invalid(f"what was done costs more than the {price(self.epsilon, self.delta)} that this receipt states: do not trust it")
+            raise Invalid(f"the payments cost more than the {price(self.epsilon, self.delta)} that this receipt states: do not trust it")
         if ledger is not None:
             self._verify_paid(ledger)
 
@@ -244,30 +246,30 @@ class Receipt:
         if self.payments and self.payments[-1].question != self.question:
             raise LedgerError("the ledger's entry pays for another question than this receipt states: do not trust it")
         if (self.protected, self.adjacency) != (ledger.terms.unit, ledger.terms.adjacency):
-            raise LedgerError("the ledger protects somebody else than this receipt states: do not trust it")
+            raise LedgerError("the ledger protects another unit, or has another adjacency, than this receipt states: do not trust it")
         if self.kind in STATEFUL:
             self._verify_steps(ledger)
         elif self.held_by(ledger)["receipt"] != self.to_json():
-            raise LedgerError("the ledger holds another receipt for this payment: this one was changed, or made up")
+            raise LedgerError("the ledger holds another receipt for this payment: do not trust this one")
 
     def _verify_steps(self, ledger: Ledger) -> None:
-        """A run that is paid step by step: every payment up to the last is listed, and nothing stands beside them."""
+        """For a run that is paid step by step: all its payments up to the last are listed, and nothing else is stated."""
         last = -1 if self.sequence is None else self.sequence
         charged = [entry.sequence for entry in ledger.entries() if entry.kind == "spend" and entry.body["question"] == self.question]
         if [paid.sequence for paid in self.payments] != [sequence for sequence in charged if sequence <= last]:
             raise LedgerError("the ledger has payments for this run that this receipt does not list: do not trust it")
         if self.discovered or self.steps or self.notes:
-            raise LedgerError("something stands in this receipt that its ledger does not know: do not trust it")
+            raise LedgerError("this receipt states discoveries, steps or notes, which receipts of such runs do not have: do not trust it")
 
     def stored_text(self, ledger: Ledger) -> str:
         """What the ledger stored for the last payment."""
         stored = ledger.release_of(ledger.entry(self.payments[-1].sequence)) if self.payments else None
         if stored is None:
-            raise LedgerError("this was paid for, but the ledger holds no answer to it: what is shown with it was made up")
+            raise LedgerError("this was paid for, but the ledger holds no answer to it: do not trust the answer with this receipt")
         return str(stored["release"])
 
     def held_by(self, ledger: Ledger) -> dict[str, Any]:
-        """The same as plain values."""
+        """What the ledger stored for the last payment, as plain values."""
         held: dict[str, Any] = json.loads(self.stored_text(ledger))
         return held
 

@@ -11,6 +11,7 @@ from attrs import evolve, field, frozen
 from discreet import exact
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.ledger import chain
+from discreet.ledger.periods import Period
 from discreet.loss.charge import Charge
 from discreet.loss.filter import Filter
 from discreet.loss.loss import Loss
@@ -27,7 +28,7 @@ def _shortly(digits: int) -> Callable[[Fraction | None], str]:
 @final
 @frozen
 class Amount:
-    """An exact ε and δ; an ε of None is infinite.
+    """An exact ε and δ; an ε of None is infinite. Printed, it says what it means, if that is known.
 
     >>> Amount(Fraction(62227, 125), Fraction(23, 64_000_000)), Amount(None, Fraction(0))
     (Amount(epsilon=497.816, delta=3.6e-07), Amount(epsilon=∞, delta=0))
@@ -35,6 +36,10 @@ class Amount:
 
     epsilon: Fraction | None = field(repr=_shortly(6))
     delta: Fraction = field(repr=_shortly(2))
+    meaning: str = field(default="", eq=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self!r}: {self.meaning}" if self.meaning else repr(self)
 
 
 @final
@@ -47,6 +52,7 @@ class Account:
 
     filter: Filter
     first: Charge | None = None
+    period: Period | None = None  # of a budget that renews: the newest that was recorded
 
     @property
     def spent(self) -> Amount:
@@ -55,23 +61,47 @@ class Account:
 
     def after(self, charge: Charge, whole: Charge | None = None) -> Account:
         """The account after one more charge, which may be the first step of a larger request (`whole`); or BudgetExceeded."""
-        return Account(self.filter.spend(charge, whole), self.first or whole or charge)
+        return Account(self.filter.spend(charge, whole), self.first or whole or charge, self.period)
 
-    def regranted(self, budget: Filter) -> Account:
-        """The same spends under another limit, as if it had applied from the beginning; BudgetExceeded if they do not fit."""
+    def regranted(self, budget: Filter, period: Period | None = None) -> Account:
+        """The same spends under another limit, as if it had applied from the beginning; BudgetExceeded if they do not fit.
+
+        In a later period than the recorded one, the account begins anew: what was spent before does not count, what was not has lapsed.
+        """
+        if period is not None and self.period is not None and period.every == self.period.every:
+            if period.index < self.period.index:
+                raise Invalid("a period that was recorded is never followed by an earlier one")
+            if period.index > self.period.index:
+                return Account(budget, None, period)
         if self.first is None:
-            return Account(budget)
-        return Account(self.filter.limited(budget.epsilon, budget.delta, self.first), self.first)
+            return Account(budget, None, period)
+        return Account(self.filter.limited(budget.epsilon, budget.delta, self.first), self.first, period)
+
+    def due(self, seconds: float) -> Period | None:
+        """The period of this time, if it is later than the recorded one, so that the budget renews; None otherwise.
+
+        A clock that is set forward brings one renewal, and none more until the time has passed the period that it recorded.
+        """
+        if self.period is None:
+            return None
+        now = Period.at(self.period.every, seconds)
+        return now if now.index > self.period.index else None
+
+    def at(self, seconds: float) -> Account:
+        """The account as a spend at this time would find it."""
+        due = self.due(seconds)
+        return self if due is None else self.regranted(Filter(self.filter.epsilon, self.filter.delta), due)
 
     def to_json(self) -> dict[str, Any]:
         """Write the account as plain values."""
-        return {"filter": self.filter.to_json(), "first": None if self.first is None else self.first.to_json()}
+        renews = {} if self.period is None else self.period.to_json()
+        return {"filter": self.filter.to_json(), "first": None if self.first is None else self.first.to_json()} | renews
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Account:
         """Read back what to_json wrote."""
         first = record["first"]
-        account = cls(Filter.from_json(record["filter"]), None if first is None else Charge.from_json(first))
+        account = cls(Filter.from_json(record["filter"]), None if first is None else Charge.from_json(first), Period.from_json(record))
         if (account.first is None) != account.filter.fresh or record != account.to_json():
             raise Invalid("this is not the record of an account")
         return account
@@ -122,16 +152,25 @@ class Standing:
         own = self.analysts.get(analyst) if analyst is not None else None
         if own is None:
             return evolve(self, whole=self.whole.after(charge, whole))
-        short = {f"{analyst}'s own": own.filter, "the data set's": self.whole.filter}
-        short = {whose: budget for whose, budget in short.items() if not budget.admits(charge, whole)}
+        short = {f"{analyst}'s own": own, "the data set's": self.whole}
+        short = {whose: account for whose, account in short.items() if not account.filter.admits(charge, whole)}
         if short:
-            raise BudgetExceeded("; and ".join(_too_much(whose, budget) for whose, budget in short.items()) + ". Nothing was charged.")
+            raise BudgetExceeded("; and ".join(_too_much(whose, account) for whose, account in short.items()) + ". Nothing was charged.")
         return Standing(self.whole.after(charge, whole), {**self.analysts, str(analyst): own.after(charge, whole)})
 
-    def granted(self, analyst: str, budget: Filter) -> Standing:
-        """The accounts with another limit for an analyst; BudgetExceeded if more was spent."""
-        account = self.analysts.get(analyst, Account(budget)).regranted(budget)
+    def granted(self, analyst: str, budget: Filter, period: Period | None = None) -> Standing:
+        """The accounts with another limit for an analyst, or with that of a new period; BudgetExceeded if more was spent."""
+        account = self.analysts.get(analyst, Account(budget)).regranted(budget, period)
         return evolve(self, analysts={**self.analysts, analyst: account})
+
+    @property
+    def renews(self) -> bool:
+        """Whether the budget of any analyst renews."""
+        return any(account.period is not None for account in self.analysts.values())
+
+    def at(self, seconds: float) -> Standing:
+        """The accounts as spends at this time would find them."""
+        return evolve(self, analysts={name: account.at(seconds) for name, account in self.analysts.items()})
 
     def allowance(self, analyst: str | None) -> Allowance:
         """What an analyst was granted, has spent and may still spend."""
@@ -149,6 +188,7 @@ class Allowance:
     granted: Amount
     spent: Amount
     filters: tuple[Filter, ...] = field(repr=False)
+    period: Period | None = None  # of a budget that renews; `spent` is what was spent in it
 
     def admits(self, loss: Loss) -> bool:
         """Whether this loss may still be spent."""
@@ -160,19 +200,32 @@ class Allowance:
 
     @property
     def remaining(self) -> Amount:
-        """The largest single further question that is still admitted."""
+        """The largest single further question that is still admitted; printed, it says why its δ is less than what was not charged."""
         epsilons, deltas = zip(*(budget.remaining for budget in self.filters), strict=True)
-        return Amount(min(epsilons), min(deltas))
+        least = self.filters[deltas.index(min(deltas))]
+        return Amount(min(epsilons), min(deltas), f"the largest single further question{_share_of_delta(least)}")
 
 
 def _allowance(account: Account, *above: Account) -> Allowance:
     budget = account.filter
-    return Allowance(Amount(budget.epsilon, budget.delta), account.spent, (budget, *(one.filter for one in above)))
+    return Allowance(Amount(budget.epsilon, budget.delta), account.spent, (budget, *(one.filter for one in above)), account.period)
 
 
-def _too_much(whose: str, budget: Filter) -> str:
-    epsilon, delta = (exact.float_down(amount) for amount in budget.remaining)
-    return f"{whose} budget does not admit this; it still admits one question of ε ≤ {epsilon:.6g} and δ ≤ {delta:.6g}"
+def _share_of_delta(budget: Filter) -> str:
+    """How the δ of a budget is divided once a first question has been asked; empty where all of it is for questions."""
+    gate = max(budget.gates, key=lambda one: one.mass_room(budget.spent), default=None)
+    if gate is None or gate.mass_limit == budget.delta or not gate.alive:
+        return ""
+    whole, share, charged = (_shortly(2)(one) for one in (budget.delta, gate.mass_limit, gate.mass_limit - gate.mass_room(budget.spent)))
+    return (
+        f"; of δ = {whole} in all, {share} is for the questions' own δ ({charged} charged), the rest for adding up many questions tightly"
+    )
+
+
+def _too_much(whose: str, account: Account) -> str:
+    epsilon, delta = (exact.float_down(amount) for amount in account.filter.remaining)
+    renews = "" if account.period is None else f", and renews on {account.period.next.start} (UTC)"
+    return f"{whose} budget does not admit this; it still admits one question of ε ≤ {epsilon:.6g} and δ ≤ {delta:.6g}{renews}"
 
 
 def analyst_name(name: object) -> str:

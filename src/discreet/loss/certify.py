@@ -65,11 +65,6 @@ def rational_above(function: Callable[[], Ball]) -> Fraction:
     return short_above(high)
 
 
-def rational_below(function: Callable[[], Ball]) -> Fraction:
-    """A rational of 64 bits that is ≤ the value."""
-    return -short_above(-_enclosure(function)[0])
-
-
 def short_above(value: Fraction, bits: int = 64) -> Fraction:
     """Round up to a dyadic rational of about this many bits.
 

@@ -17,8 +17,9 @@ from discreet.mechanisms import answer as answers
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.magnitude import Magnitude, read_records
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.quantile import Places, Quantile
+from discreet.mechanisms.quantile import Quantile
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
+from discreet.mechanisms.value_grid import Places
 from discreet.noise.bits import Bits
 from discreet.noise.refine import Floats, Integers
 

@@ -14,6 +14,7 @@ from typing import Any, final
 
 import numpy as np
 from attrs import field, frozen
+from attrs.converters import optional
 from numpy.typing import NDArray
 
 from discreet import exact, parameter
@@ -184,7 +185,7 @@ class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
     """Select the groups to release when a unit may be in many: it spreads a weight of Euclidean length 1 over its groups.
 
     A unit in t ≤ `partitions` groups adds `weight(t)` to each; weights are fixed-point with denominator `unit`. The answer is the total
-    weight of each group.
+    weight of each group. Set epsilon for the least noise, or the standard deviation of the noise itself for weights of length 1.
 
     Theorem (Gopi, Gulhane, Kulkarni, Shen, Shokouhi & Yekhanin 2020).
         Weights t^(−½) have ℓ₂-sensitivity 1. Adding N(0, σ²), with σ for (ε, δ/2), and releasing groups above
@@ -199,15 +200,23 @@ class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
     (True, True)
     """
 
-    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    epsilon: Fraction | None = field(default=None, converter=optional(parameter.some_epsilon), repr=str)
     delta: Fraction = field(converter=parameter.some_delta, repr=str)
     partitions: int = field(converter=parameter.partitions, repr=str)
 
     unit: int = field(default=2**20, converter=parameter.unit)
+    deviation: Fraction | None = field(default=None, converter=optional(parameter.scale), repr=str)
+
+    def __attrs_post_init__(self) -> None:
+        if (self.epsilon is None) == (self.deviation is None):
+            raise Invalid("set epsilon, or the deviation of the noise")
 
     @property
     def scale(self) -> Fraction:
         """σ, for weights of length 1."""
+        if self.deviation is not None:
+            return self.deviation
+        assert self.epsilon is not None
         return calibrate.gaussian_scale(self.epsilon, self.delta / 2, Fraction(1))
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 from attrs import field, frozen
@@ -16,86 +16,27 @@ from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.exponential import exponential_error
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.sensitivity import Adjacency, interval, is_replacement
+from discreet.mechanisms.sensitivity import Adjacency, is_replacement
+from discreet.mechanisms.value_grid import FINEST, Places, PointGrid, ValueGrid
 from discreet.noise import choice
 from discreet.noise.bits import Bits
-from discreet.noise.refine import Integers
 from discreet.noise.uniform import uniform
 
-_POINTS = 20  # the default grid has between 2²⁰ and 2²¹ points
+_LONG = 2**62  # scores of this size or more are computed with whole numbers of any length
 
 
-_FURTHEST = 10**300
-_FINEST = 10**6  # scores of 10¹² records fit 64 bits
+def _offset(value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Invalid("offset must be a whole number of ranks, in units of weight")
+    return value
 
 
-def _level(value: Number, name: str) -> Fraction:
+def level(value: Number, name: str) -> Fraction:
+    """Read the level of a quantile."""
     q = exact.confidence_level(value, name)
-    if q.denominator > _FINEST:
+    if q.denominator > FINEST:
         raise Invalid(f"{name} must have at most six decimals: round it")
     return q
-
-
-class Places(NamedTuple):
-    """Occupied grid points in ascending order, and the number of records at each."""
-
-    points: Integers
-    counts: Integers
-
-    def part(self, records: slice) -> Places:
-        """The points in a range of positions."""
-        return Places(self.points[records], self.counts[records])
-
-
-@final
-@frozen
-class ValueGrid:
-    """A public grid of equal steps from lower to upper; the default step is a power of two."""
-
-    lower: Fraction = field(repr=str)
-    upper: Fraction = field(repr=str)
-    step: Fraction = field(repr=str)
-
-    @classmethod
-    def of(cls, lower: Number, upper: Number, step: Number | None) -> ValueGrid:
-        """Read the bounds and the step."""
-        low, high = interval(lower, upper)
-        if max(abs(low), abs(high)) > _FURTHEST or high - low < 1 / Fraction(_FURTHEST):
-            raise Invalid("lower and upper must lie within ±10^300, and at least 10^-300 apart")
-        if step is None:
-            width = high - low
-            size = Fraction(2) ** (width.numerator.bit_length() - width.denominator.bit_length() - _POINTS)
-            return cls(low, high, size)
-        grid = cls(low, high, parameter.step(step))
-        if grid.points > 2**40:
-            raise Invalid("the grid has more than 2^40 points: choose a larger step")
-        return grid
-
-    @property
-    def points(self) -> int:
-        """The number of points."""
-        return (self.upper - self.lower) // self.step + 1
-
-    def tidy(self, places: Places) -> Places:
-        """Normalise points that an engine returns in any order: clamp them to the ends, set negative weights to 0, merge equal points."""
-        points = np.clip(np.asarray(places.points, np.int64), 0, self.points - 1)
-        weights = np.clip(np.asarray(places.counts, np.int64), 0, answers.LIMIT // _FINEST)
-        found, which = np.unique(points, return_inverse=True)
-        total = np.zeros(len(found), np.int64)
-        np.add.at(total, which, weights)
-        return Places(found, total)
-
-    def place(self, values: Any) -> Places:
-        """The number of values at each grid point, rounded down and clamped to the bounds; a missing value is the lower bound."""
-        clean = answers.floats(values, self.lower, self.upper)
-        low = float(self.lower)
-        # a float division: a fixed rule maps each value to one point, which is all that privacy needs
-        points = np.clip(np.floor((clean - low) / float(self.step)), 0, self.points - 1).astype(np.int64)
-        if self.points > 8 * len(points) + 2**16:
-            return Places(*np.unique(points, return_counts=True))
-        counts = np.bincount(points, minlength=1)
-        occupied = np.flatnonzero(counts)
-        return Places(occupied, counts[occupied])
 
 
 @final
@@ -103,19 +44,24 @@ class ValueGrid:
 class Quantile(Mechanism[float]):
     """Release a point below which about a fraction `q` of the values lie.
 
-    Values are clamped to [lower, upper] and rounded to a fixed grid; NaN is the lower bound. The release is a grid point, not a value. The
-    input is one value for each unit; or `Places`, grid points with integer weights as an engine computes them, where one unit has at most
-    `weight` in total over all quantiles released at this ε (those of disjoint groups, for example). Under replace-one adjacency a unit's
-    weight may leave some groups and enter others: give twice the weight, under add/remove.
+    Values are clamped to [lower, upper] and rounded down to a fixed grid; NaN is the lower bound. The release is a grid point, not a value.
+    The input is one value for each unit; or `Places`, grid points with integer weights as an engine computes them, where one unit has at
+    most `weight` in total over all quantiles released at this ε (those of disjoint groups, for example). Under replace-one adjacency a
+    unit's weight may leave some groups and enter others: give twice the weight, under add/remove. With an `offset` the target is the rank
+    q·n + offset, in units of weight; a target before the first record or after the last is met at that end of the grid.
 
     Theorem (Smith 2011; Asi & Duchi 2020).
-        The exponential mechanism with the score u(z) = −|(1 − q)·#{x < z} − q·#{x > z}|. Adding or removing a record changes u by at most
-        max(q, 1 − q), so R = 2·max(q, 1 − q), for the median R = 1; replacing one changes it by at most 1, so R = 2. It is ε-DP with range
-        at most ε. A unit of weight w changes u by w times as much, so R grows with the weight; and if it has weight w_g in group g, the
-        groups' releases have ranges ε·w_g/weight, which add up to at most ε.
+        The exponential mechanism with the score u(z) = −(the distance of q·n + offset from the ranks of z), where n is the number of
+        records and z has the ranks from #{x < z} to #{x ≤ z}; those of the first point have no lower end, those of the last no upper
+        end. u = min(t − a, b − t, 0) with t − a = q·n + offset − #{x < z} and b − t = #{x ≤ z} − q·n − offset. Adding or removing a
+        record changes each of these by q or 1 − q, for `offset` is a constant: so u by at most max(q, 1 − q), and R = 2·max(q, 1 − q), for
+        the median R = 1. Replacing one changes n by nothing and u by at most 1, so R = 2. It is ε-DP with range at most ε. A unit of
+        weight w changes u by w times as much, so R grows with the weight; and if it has weight w_g in group g, the groups' releases have
+        ranges ε·w_g/weight, which add up to at most ε.
 
     Accuracy.
-        `error` is in ranks: with this confidence, u(answer) ≥ max u − error, whatever the data (all grid points as candidates).
+        `error` is in ranks: with this confidence the ranks of the answer lie within `error` of the target, whatever the data (all grid
+        points as candidates; the best of them has score 0).
 
     >>> median = Quantile(epsilon=1, q=0.5, lower=0, upper=100)
     >>> 45 < median.release(list(range(101)) * 10) < 55
@@ -126,9 +72,10 @@ class Quantile(Mechanism[float]):
 
     epsilon: Fraction = field(repr=str)
     q: Fraction = field(repr=str)
-    grid: ValueGrid
+    grid: PointGrid
     adjacency: Adjacency
     weight: int
+    offset: int
 
     def __init__(
         self,
@@ -140,16 +87,25 @@ class Quantile(Mechanism[float]):
         step: Number | None = None,
         adjacency: Adjacency = "add/remove",
         weight: int = 1,
+        offset: int = 0,
     ) -> None:
         if is_replacement(adjacency) and weight != 1:
             raise Invalid("a weight may leave one group and enter another under replace-one: give twice the weight and leave adjacency out")
         self.__attrs_init__(
             epsilon=parameter.some_epsilon(epsilon),
-            q=_level(q, "q"),
+            q=level(q, "q"),
             grid=ValueGrid.of(lower, upper, step),
             adjacency=adjacency,
             weight=exact.whole(weight, "weight"),
+            offset=_offset(offset),
         )
+
+    @classmethod
+    def on(cls, grid: PointGrid, *, epsilon: Fraction, q: Fraction, weight: int = 1, offset: int = 0) -> Quantile:
+        """The same on a grid of any kind, under add/remove adjacency."""
+        made = cls.__new__(cls)
+        made.__attrs_init__(epsilon=epsilon, q=q, grid=grid, adjacency="add/remove", weight=weight, offset=offset)
+        return made
 
     @property
     def rate(self) -> Fraction:
@@ -169,28 +125,43 @@ class Quantile(Mechanism[float]):
 
     def sample(self, answer: Any, bits: Bits) -> float:
         places = self.grid.tidy(answer) if isinstance(answer, Places) else self.grid.place(answer)
-        return float(self.grid.lower + self.grid.step * _choose(places, 0, self.grid.points, self.q, self.rate, bits))
+        return float(self.grid.value(self.choose(places, bits)))
+
+    def choose(self, places: Places, bits: Bits) -> int:
+        """The position of the released point on the grid."""
+        return _choose(places, 0, self.grid.points, self.q, self.rate, bits, self.offset)
 
 
-def _choose(records: Places, start: int, stop: int, q: Fraction, rate: Fraction, bits: Bits) -> int:
+def _choose(records: Places, start: int, stop: int, q: Fraction, rate: Fraction, bits: Bits, offset: int = 0) -> int:
     """The exponential mechanism over the grid points start … stop − 1."""
-    places, counts = records
-    less = np.concatenate([[0], np.cumsum(counts)])  # records before the gap that precedes each occupied point
-    # pieces: gap, point, gap, point, …, gap; the score of a gap counts all records, that of a point leaves out its own
+    places, counts = _with_ends(records, start, stop)
+    # pieces: gap, point, gap, point, …, gap; all points of a gap have one rank, an occupied point has those of its records
     edges = np.empty(2 * len(places) + 2, np.int64)
     edges[0], edges[-1] = start, stop
     edges[1:-1:2], edges[2:-1:2] = places, places + 1
-    below = np.empty(2 * len(places) + 1, np.int64)
-    below[0::2], below[1::2] = less, less[:-1]
-    above = np.empty_like(below)
-    above[0::2], above[1::2] = less[-1] - less, less[-1] - less[1:]
-    scores = -np.abs((q.denominator - q.numerator) * below - q.numerator * above)
+    many = sum(counts.tolist()) + abs(offset)
+    ranks = np.concatenate([[0], np.cumsum(counts)]).astype(object if many * q.denominator >= _LONG else np.int64)
+    beyond = q.denominator * (ranks - offset) - q.numerator * ranks[-1]  # the rank of each gap less the target, times q's denominator
+    first, last = beyond[:-1].copy(), beyond[1:].copy()
+    first[0], last[-1] = min(first[0], 0), max(last[-1], 0)
+    scores = np.empty(len(edges) - 1, ranks.dtype)
+    scores[0::2] = -np.abs(beyond)
+    scores[1::2] = -np.maximum(np.maximum(first, -last), 0)
     piece = choice.best(scores, rate / q.denominator, "gumbel", bits, weights=np.diff(edges))[0]
     return int(edges[piece]) + uniform(int(edges[piece + 1] - edges[piece]), bits)
 
 
+def _with_ends(records: Places, start: int, stop: int) -> Places:
+    """The records, with both end points of the grid among the points."""
+    points, counts = records
+    before = [start] if not len(points) or points[0] != start else []
+    after = [stop - 1] if stop - 1 != (points[-1] if len(points) else start) else []
+    joined = np.concatenate([before, points, after]).astype(np.int64)
+    return Places(joined, np.concatenate([[0] * len(before), counts, [0] * len(after)]).astype(np.int64))
+
+
 def _levels(qs: Any) -> tuple[Fraction, ...]:
-    read = tuple(_level(q, "each q") for q in qs)
+    read = tuple(level(q, "each q") for q in qs)
     if not read or sorted(set(read)) != list(read):
         raise Invalid("qs must be distinct levels in ascending order, at least one")
     return read
@@ -262,8 +233,8 @@ class Quantiles(Mechanism[list[float]]):
         if not qs:
             return []
         middle = len(qs) // 2
-        share = ((qs[middle] - low) / (high - low)).limit_denominator(_FINEST)
-        share = min(max(share, Fraction(1, _FINEST)), 1 - Fraction(1, _FINEST))
+        share = ((qs[middle] - low) / (high - low)).limit_denominator(FINEST)
+        share = min(max(share, Fraction(1, FINEST)), 1 - Fraction(1, FINEST))
         z = _choose(places, start, stop, share, self.each / (2 * max(share, 1 - share)), bits)
         cut = int(np.searchsorted(places.points, z, side="right"))
         left = self._split(places.part(slice(cut)), start, z + 1, qs[:middle], low, qs[middle], bits)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import assert_never
 
 from attrs import evolve
@@ -9,22 +12,28 @@ from attrs import evolve
 from discreet.errors import Refused
 from discreet.query.question import Question
 from discreet.query.relation.expr import Call, Column, Expr, Literal, call, field_of
-from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, Within
+from discreet.query.relation.field import Interval
+from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where, Within
 from discreet.query.statistics.count import Count
 from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions
 
+Ends = Mapping[str, Mapping[str, Fraction]]  # for a column's name: its "low" and "high", as they were discovered
 
-def bias_question(question: Question, limits: Contributions) -> Question:
-    """Count all units, those with more rows than the limit, and those with a value outside its bounds.
+
+def bias_question(question: Question, limits: Contributions, found: Ends | None = None) -> Question:
+    """Count all units, those with more rows than the limit, and those with a value outside its bounds, declared or `found` before.
 
     Each unit adds at most 1 to each count, so every count has sensitivity 1.
     """
     loose = _loosened(question.relation)
-    clipped = {f"{expr.name}_clipped": _outside(expr, question) for expr in _bounded(question)}
+    clipped = {f"{expr.name}_clipped": _outside(expr, within, question) for expr, within in _bounded(question, found or {}).items()}
     over = {} if limits.rows is None or not loose.has_id else {"over_limit": call("greater", Column("n"), Literal(limits.rows))}
     if not clipped and not over:
-        raise Refused("no bounds or contributions are declared here, so there is no bias to measure: declare bounds or contributions")
+        raise Refused(
+            "no bounds or contributions are declared here, so there is no bias to measure: declare bounds or contributions, "
+            "or give the release that found them, as in bias(epsilon=0.1, of=release)"
+        )
     if loose.has_id:
         inside = tuple((name, Within("max", condition)) for name, condition in clipped.items())
         relation: Relation = PerUnit(loose, (), (), (("n", Within("count")), *inside))
@@ -40,21 +49,23 @@ def _when(condition: Expr) -> Call:
     return call("case", condition, Literal(1), Literal(None))
 
 
-def _bounded(question: Question) -> list[Column]:
-    """The columns with declared bounds that are summed or ranked."""
-    schema = question.relation.schema
-    return [
-        expr
-        for expr in question.numbers
-        if isinstance(expr, Column) and (within := field_of(expr, schema).range) is not None and within.known
-    ]
+def _bounded(question: Question, found: Ends) -> dict[Column, Interval]:
+    """The columns with declared or discovered bounds that are summed or ranked."""
+    bounded = {}
+    for expr in question.numbers:
+        within = field_of(expr, question.relation.schema).range
+        if isinstance(expr, Column) and within is not None:
+            ends = {end: value for end, value in found.get(expr.name, {}).items() if not getattr(within, f"{end}_known")}
+            low, high = ends.get("low", within.low), ends.get("high", within.high)
+            if within.low_known + within.high_known + len(ends) == 2:
+                bounded[expr] = Interval(low, high)
+    return bounded
 
 
-def _outside(expr: Column, question: Question) -> Call:
+def _outside(expr: Column, within: Interval, question: Question) -> Call:
     """1 where a value lies outside its bounds, else 0."""
-    field = field_of(expr, question.relation.schema)
-    assert field.range is not None
-    low, high = (Literal(int(end) if field.kind is Kind.INTEGER else end) for end in (field.range.low, field.range.high))
+    whole = field_of(expr, question.relation.schema).kind is Kind.INTEGER
+    low, high = Literal(math.ceil(within.low) if whole else within.low), Literal(math.floor(within.high) if whole else within.high)
     beyond = call("or", call("less", expr, low), call("greater", expr, high))
     return call("case", beyond, Literal(1), Literal(0))
 
@@ -64,7 +75,7 @@ def _loosened(relation: Relation) -> Relation:
     match relation:
         case Scan(table):
             return evolve(relation, table=evolve(table, columns=tuple(evolve(column, bounds=None) for column in table.columns)))
-        case Where() | Select() | PerUnit():
+        case Where() | Match() | Select() | PerUnit():
             return evolve(relation, input=_loosened(relation.input))
         case Join():
             return evolve(relation, left=_loosened(relation.left), right=_loosened(relation.right))

@@ -39,8 +39,10 @@ def declared_size(question: Question) -> int | None:
     return relation.table.size
 
 
-def totals_of(question: Question, ranges: Mapping[Expr, Interval], centred: bool, bounding: Bounding) -> Totals:
-    """The totals that the question's statistics may use."""
+def totals_of(
+    question: Question, ranges: Mapping[Expr, Interval], centred: bool, bounding: Bounding, clipped: frozenset[Expr] = frozenset()
+) -> Totals:
+    """The totals that the question's statistics may use; `clipped` numbers are clipped to exactly their ranges."""
     match bounding:
         case Single():
             precision = UNWEIGHTED
@@ -50,15 +52,20 @@ def totals_of(question: Question, ranges: Mapping[Expr, Interval], centred: bool
             precision = SUMMED
         case _:
             assert_never(bounding)
-    return Totals(question.schema, ranges, precision, centred, question.relation.one_row, declared_size(question))
+    return Totals(question.schema, ranges, precision, centred, question.relation.one_row, declared_size(question), clipped)
 
 
 def needed(question: Question, of: Totals) -> dict[Total, float]:
-    """All totals that a question needs, each once, with the weight k = Σ (the effect of its error on each statistic)²."""
+    """All totals that a question needs, each once, with the weight k = Σ (the effect of its error on each statistic)².
+
+    A selected value is shown only where enough rows are there, so a count of them is bought with it.
+    """
     found: dict[Total, float] = {}
     for statistic in question.additive.values():
         for total, moves in statistic.needs(of).items():
             found[total] = found.get(total, 0.0) + moves**2
+    for chosen in question.selected.values():
+        found.setdefault(chosen.size(of), chosen.size_weight)
     return found
 
 

@@ -11,19 +11,23 @@ from typing import final
 from attrs import evolve, frozen
 
 from discreet.errors import Invalid, Refused
+from discreet.ledger.receipt import CONFIDENCE
 from discreet.loss.loss import NOTHING
+from discreet.plan.budget import declared_size
 from discreet.plan.discover import plan_discoveries
-from discreet.plan.discovery import BoundDiscovery, Discovered, Discovery, KeyValues, LimitDiscovery
+from discreet.plan.discovery import Discovered, Discovery, KeyValues, LimitDiscovery
 from discreet.plan.noise import choose_noise
 from discreet.plan.price import plan_loss
-from discreet.plan.resolve import imagined, resolve
+from discreet.plan.range_discovery import RangeDiscovery
+from discreet.plan.resolve import hypothetical_discoveries, resolve
 from discreet.plan.steps import Budget, Steps
 from discreet.query.question import Question
-from discreet.query.relation.expr import Expr, field_of
+from discreet.query.relation.expr import Column, Expr, field_of
 from discreet.query.relation.origin import origin, private_tables
 from discreet.tables.catalog import Catalog
 from discreet.tables.column import MOST_KEYS
 from discreet.tables.kind import Value
+from discreet.tables.profile import ColumnProfile
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
 Lookup = Callable[[str, str], tuple[Value, ...]]  # the values of a public table's column
@@ -46,14 +50,23 @@ class Draft:
     discoveries: tuple[Discovery, ...] = ()
     budget: Budget | None = None
     notes: tuple[str, ...] = ()
+    confidence: Fraction = CONFIDENCE
 
 
-def compile_plan(question: Question, catalog: Catalog, epsilon: Fraction, delta: Fraction, lookup: Lookup) -> Steps:
-    """Decide everything that can be decided without data."""
-    draft = Draft(question, catalog, epsilon, delta, lookup)
+def compile_plan(
+    question: Question, catalog: Catalog, epsilon: Fraction, delta: Fraction, lookup: Lookup, confidence: Fraction = CONFIDENCE
+) -> Steps:
+    """Decide everything that can be decided without data; mechanisms that choose the ends of intervals need their confidence."""
+    draft = Draft(question, catalog, epsilon, delta, lookup, confidence=confidence)
     for decide in PASSES:
         draft = decide(draft)
     return _finished(draft)
+
+
+def check_epsilon(epsilon: Fraction) -> None:
+    """Refuse an ε that is too small."""
+    if epsilon < _LEAST:
+        raise Invalid(f"epsilon must be at least {_LEAST} for a question, or noise hides every answer: give a larger epsilon")
 
 
 # ── the passes ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -61,8 +74,7 @@ def compile_plan(question: Question, catalog: Catalog, epsilon: Fraction, delta:
 
 def check_size(draft: Draft) -> Draft:
     """Refuse an ε that is too small, or too many statistics."""
-    if draft.epsilon < _LEAST:
-        raise Invalid(f"epsilon must be at least {_LEAST} for a question, or noise hides every answer: give a larger epsilon")
+    check_epsilon(draft.epsilon)
     if len(draft.question.statistics) > _MOST_STATISTICS:
         raise Refused(f"at most {_MOST_STATISTICS} statistics are answered at once: ask some of them in another question")
     return draft
@@ -91,6 +103,13 @@ def list_public_groups(draft: Draft) -> Draft:
 def discover_the_rest(draft: Draft) -> Draft:
     """Plan discoveries for what is not declared: limits, groups, bounds."""
     found = plan_discoveries(draft.question, draft.catalog.adjacency, draft.contributions, draft.groups is None, draft.epsilon, draft.delta)
+    rows = declared_size(draft.question)
+    for one in found:
+        if isinstance(one, RangeDiscovery) and rows is not None and rows < one.clear:
+            raise Refused(
+                f"the declared {rows:,} rows are too few to discover the range of {one.name} at this epsilon, for about {one.clear:,.0f} "
+                f'are needed. Nothing was spent: declare bounds={{"{one.name}": (low, high)}}, or give a larger epsilon'
+            )
     return evolve(draft, discoveries=found)
 
 
@@ -103,7 +122,7 @@ def split_budget(draft: Draft) -> Draft:
 
 def add_notes(draft: Draft) -> Draft:
     """Collect what a reader of the plan should know."""
-    return evolve(draft, notes=(*draft.question.notes, *_left_out(draft.question, draft.groups)))
+    return evolve(draft, notes=(*draft.question.notes, *_left_out(draft.question, draft.groups), *_profiles(draft.question)))
 
 
 PASSES: tuple[Callable[[Draft], Draft], ...] = (
@@ -133,13 +152,15 @@ def _finished(draft: Draft) -> Steps:
         public_groups=draft.groups,
         loss=NOTHING,
         notes=draft.notes,
+        confidence=draft.confidence,
     )
     # with discoveries, resolve for the largest possible outcome: a plan that cannot be computed is refused now, not after paying
-    resolved = resolve(plan, imagined(plan, _most_rows, _furthest) if plan.discoveries else Discovered())
+    resolved = resolve(plan, hypothetical_discoveries(plan, _most_rows, _furthest) if plan.discoveries else Discovered())
     if not plan.discoveries:
         plan = resolved
-    assert resolved.of is not None
-    remarks = [f"{name} {said}" for name, statistic in draft.question.additive.items() for said in statistic.remarks(resolved.of)]
+    of = resolved.available_totals
+    assert of is not None
+    remarks = [f"{name} {said}" for name, statistic in draft.question.additive.items() for said in statistic.remarks(of)]
     return evolve(plan, loss=plan_loss(plan), notes=(*plan.notes, *remarks))
 
 
@@ -147,8 +168,8 @@ def _most_rows(_: LimitDiscovery) -> int:
     return MOST_CONTRIBUTED
 
 
-def _furthest(discovery: BoundDiscovery) -> Fraction:
-    return _FAR if discovery.end == "high" else -_FAR
+def _furthest(_: RangeDiscovery, end: str) -> Fraction:
+    return _FAR if end == "high" else -_FAR
 
 
 # ── groups ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -172,10 +193,32 @@ def _values(question: Question, expr: Expr, lookup: Lookup) -> tuple[Value | Non
     return None if found is None else lookup(*found)
 
 
+def _profiles(question: Question) -> list[str]:
+    """Note which profiles tell bounds, keys or limits that are not declared."""
+    used = {table.profile for table in private_tables(question.relation) if table.profile is not None}
+    return [f"uses the profile of {profile.table}, which cost {profile.paid}" for profile in sorted(used, key=lambda one: one.table)]
+
+
 def _left_out(question: Question, groups: KeyValues | None) -> list[str]:
-    """Note where rows without a key are left out."""
+    """Note where rows are left out: those without a key, and those whose value a profile did not find."""
     missing = []
     for place, (name, expr) in enumerate(question.keys):
-        if groups is not None and field_of(expr, question.schema).nullable and all(group[place] is not None for group in groups):
+        column = None if groups is None else _found_keys(question, expr)
+        if column is not None:
+            told = sum(one.count for one in column.values or ()) if column.values else 0.0
+            rows = next((table.profile.rows for table in private_tables(question.relation) if table.profile is not None), 0.0)
+            about = f" (about {max(rows - told, 0):,.0f} of all rows)" if column.values else ""
+            missing.append(f"values of {name} that the profile did not find are left out{about}")
+        elif groups is not None and field_of(expr, question.schema).nullable and all(group[place] is not None for group in groups):
             missing.append(f"rows without {name} (NULL) are left out: its public values do not include None")
     return missing
+
+
+def _found_keys(question: Question, expr: Expr) -> ColumnProfile | None:
+    """What a profile knows about a key whose public values it found."""
+    keys = field_of(expr, question.schema).keys
+    if not isinstance(expr, Column) or keys is None:
+        return None
+    profiles = [table.profile for table in private_tables(question.relation) if table.profile is not None]
+    found = [column for profile in profiles if (column := profile.column(expr.name)) is not None and column.keys == keys]
+    return found[0] if found else None

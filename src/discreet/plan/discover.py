@@ -8,7 +8,9 @@ from attrs import evolve
 
 from discreet.errors import Refused
 from discreet.mechanisms.sensitivity import Adjacency
-from discreet.plan.discovery import Discovery, KeyDiscovery, LimitDiscovery, open_ends
+from discreet.plan.discovery import Discovery, KeyDiscovery, LimitDiscovery
+from discreet.plan.profiled_range import known_range
+from discreet.plan.range_discovery import RangeDiscovery
 from discreet.query.canonical import question_digest
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column, field_of, inner_value
@@ -31,11 +33,12 @@ def plan_discoveries(
         limit = _limit_of_groups(question, limits) if name is None else _limit_of_values(question, limits)
         found.append(KeyDiscovery(epsilon * _KEYS, share / len(hidden), limit, question_digest(question), name, adjacency))
     for expr, name in question.numbers.items():
-        interval = field_of(expr, question.schema).range
-        if interval is not None and not interval.known:
+        interval, summed = known_range(question.relation, expr), any(expr in one.numbers for one in question.additive.values())
+        if interval is not None and not interval.known and summed:  # quantiles are chosen without bounds
             value = inner_value(expr)
             called = value.name if isinstance(value, Column) else f"the argument of {name}"
-            found += open_ends(expr, called, interval, epsilon * _BOUND, adjacency)
+            ends = tuple(end for end, known in (("low", interval.low_known), ("high", interval.high_known)) if not known)
+            found.append(RangeDiscovery(expr, called, ends, question.relation.one_row, epsilon * _BOUND, adjacency))
     taken = sum((one.epsilon for one in found), Fraction(0))
     factor = min(Fraction(1), _MOST * epsilon / taken) if taken else Fraction(1)
     scaled = tuple(evolve(one, epsilon=one.epsilon * factor) for one in found)

@@ -19,23 +19,20 @@ from discreet.loss.promise import Promised
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
 from discreet.mechanisms.streams.sparse_vector import SparseVector, ThresholdAnswer
+from discreet.plan.range_discovery import RangeDiscovery
 from discreet.query.relation.expr import Expr
 from discreet.query.relation.field import Interval
 from discreet.tables.kind import Value
 from discreet.tables.table import MOST_CONTRIBUTED
 
-OCTAVE = 2  # grid points for each doubling
 # few candidates, so that a small ε selects a good one even with a thousand units
 _LIMITS_ABOVE_8 = (10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768)
 LIMITS: tuple[int, ...] = (*range(1, 9), *_LIMITS_ABOVE_8, MOST_CONTRIBUTED)
-LOWEST, HIGHEST = -10, 40  # powers of two: smaller values are treated as 0, larger ones are clamped
-TOP = OCTAVE * (HIGHEST - LOWEST)
-PLACES = 2 * TOP + 1
 _SURE = Fraction(95, 100)
 
 
 def search(epsilon: Fraction, places: int, adjacency: Adjacency) -> SparseVector:
-    """Search candidates from the inside out, and stop at the first beyond which few units lie.
+    """Search limits from below, and stop at the first beyond which few units lie.
 
     The number of units beyond a candidate has sensitivity 1. A limit is good where about as many units lie beyond it as the noise has
     scale, whatever the number of units: one more step adds 1/ε to the noise and removes these units' excess from the bias. (A percentile
@@ -76,48 +73,6 @@ class LimitDiscovery:
     def __str__(self) -> str:
         words = {"rows": "rows per unit", "groups": "groups per unit", "per_group": "rows per unit and group"}
         return f"discover a limit of {words[self.what]}: the least that few units exceed (about {-int(self.mechanism.threshold):,})"
-
-
-@final
-@frozen
-class BoundDiscovery:
-    """Discover one bound of an expression on a log grid, beyond which few units have any value."""
-
-    expr: Expr
-    name: str
-    end: str  # "low" or "high"
-    epsilon: Fraction
-    adjacency: Adjacency
-    delta: Fraction = Fraction(0)
-
-    @property
-    def mechanism(self) -> SparseVector:
-        return search(self.epsilon, PLACES, self.adjacency)
-
-    @property
-    def loss(self) -> Loss:
-        return self.mechanism.loss
-
-    def read(self, outcomes: Sequence[ThresholdAnswer]) -> Fraction:
-        """The bound at which the search stopped, rounded away from the middle to two digits."""
-        place = stopped(outcomes, PLACES)
-        step = place - TOP if self.end == "high" else TOP - place
-        outward = (step > 0) == (self.end == "high")
-        if step == 0:
-            return Fraction(0)
-        size = 2.0 ** ((abs(step) + (0 if outward else -1)) / OCTAVE + LOWEST)
-        return _two_digits(size, up=outward) * (1 if step > 0 else -1)
-
-    def __str__(self) -> str:
-        which = "an upper bound" if self.end == "high" else "a lower bound"
-        few = f"{-int(self.mechanism.threshold):,}"
-        return f"discover {which} of {self.name}: the first that values of few units exceed (about {few})"
-
-
-def _two_digits(size: float, up: bool) -> Fraction:
-    scale = Fraction(10) ** (math.floor(math.log10(size)) - 1)
-    count = Fraction(size) / scale
-    return (math.ceil(count) if up else math.floor(count)) * scale
 
 
 @final
@@ -171,7 +126,7 @@ class KeyDiscovery:
 _FEW, _TINY = 8, Fraction(1, 10**4)
 _TYPICAL_SPREAD = 1.5  # units are usually in a few groups, so each group has less than the full weight
 
-Discovery: TypeAlias = LimitDiscovery | BoundDiscovery | KeyDiscovery
+Discovery: TypeAlias = LimitDiscovery | RangeDiscovery | KeyDiscovery
 
 
 KeyValues: TypeAlias = tuple[tuple[Value | None, ...], ...]  # groups, each a tuple with one value for each key
@@ -186,22 +141,17 @@ class Discovered:
     bounds: Mapping[tuple[Expr, str], Fraction] = field(factory=dict)
     groups: KeyValues | None = None
     candidates: Mapping[str, tuple[Value, ...]] = field(factory=dict)
+    not_found: tuple[str, ...] = ()  # numbers whose range no count was clear enough for
 
     def ends(self, expr: Expr) -> dict[str, Fraction]:
         """The bounds of an expression that were discovered."""
         return {end: value for (of, end), value in self.bounds.items() if of == expr}
 
 
-def open_ends(expr: Expr, name: str, interval: Interval, epsilon: Fraction, adjacency: Adjacency) -> list[BoundDiscovery]:
-    """Which bounds of an expression have to be discovered, if any."""
-    ends = [end for end, known in (("low", interval.low_known), ("high", interval.high_known)) if not known]
-    return [BoundDiscovery(expr, name, end, epsilon / len(ends), adjacency) for end in ends]
-
-
 def resolved_range(interval: Interval, found: dict[str, Fraction]) -> Interval:
     """The range with its open ends as they were discovered; never empty.
 
-    Bounds that cross mean that there were too few units: the range is then a short one, at a known end or at 0.
+    A known end may lie beyond the discovered one: the range is then a short one at the known end.
     """
     low, high = found.get("low", interval.low), found.get("high", interval.high)
     if low >= high:

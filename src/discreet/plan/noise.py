@@ -9,10 +9,10 @@ from discreet.plan.bounding import Bounding
 from discreet.plan.budget import needed, split, totals_of
 from discreet.plan.discover import open_limits
 from discreet.plan.discovery import Discovered
+from discreet.plan.profiled_range import known_range
 from discreet.plan.resolve import bound
 from discreet.plan.steps import Budget, Noise
 from discreet.query.question import Question
-from discreet.query.relation.expr import field_of
 from discreet.query.totals import Total
 from discreet.tables.table import Contributions
 
@@ -38,7 +38,7 @@ def _noises(question: Question, delta: Fraction, taken: Fraction) -> list[tuple[
 
 def _centrings(question: Question) -> list[bool]:
     """Whether sums are centred at the middle of their bounds; both are tried where bounds are known."""
-    ranges = [field_of(one.centring, question.schema).range for one in question.additive.values() if one.centring is not None]
+    ranges = [known_range(question.relation, one.centring) for one in question.additive.values() if one.centring is not None]
     return [False, True] if ranges and all(interval is not None and interval.known for interval in ranges) else [False]
 
 

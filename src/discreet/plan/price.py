@@ -13,7 +13,7 @@ from discreet.plan.steps import Steps
 def plan_loss(plan: Steps) -> Loss:
     """What the plan costs, whatever is discovered."""
     budget, parts = plan.budget, [one.loss for one in plan.discoveries]
-    if plan.question.additive:
+    if budget.epsilon:
         if budget.noise == "gaussian":
             # every total's (Δ/σ)² is at most its share of 1/σ₁², so together they are the one Gaussian that σ₁ was calibrated for
             sigma = calibrate.gaussian_scale(budget.epsilon, budget.delta, Fraction(1))

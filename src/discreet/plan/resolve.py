@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from typing import Any
 
 from attrs import evolve
 
@@ -15,13 +16,16 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.plan.bounding import Bounding, Groups, Rows, Single, Votes
 from discreet.plan.budget import needed, split, totals_of
-from discreet.plan.discovery import BoundDiscovery, Discovered, KeyDiscovery, KeyValues, LimitDiscovery, resolved_range
+from discreet.plan.discovery import Discovered, KeyDiscovery, KeyValues, LimitDiscovery, resolved_range
+from discreet.plan.profiled_range import known_range, wider_range
+from discreet.plan.range_discovery import RangeDiscovery
+from discreet.plan.removed import removed_by
 from discreet.plan.scaling import Scaled, bounding_for
 from discreet.plan.steps import Budget, Choice, NoisyTotal, Steps
 from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.field import Interval
-from discreet.query.statistics.statistic import Selected
-from discreet.query.totals import Total
+from discreet.query.statistics.statistic import Selected, UnitWeight
+from discreet.query.totals import Total, Totals
 from discreet.tables.kind import Value
 from discreet.tables.table import Contributions
 
@@ -34,23 +38,35 @@ def resolve(plan: Steps, discovered: Discovered) -> Steps:
     if groups is None:
         raise Refused("the groups are not known yet: run the plan's discoveries first")
     bounding = bound(plan.question.relation.one_row, plan.contributions, discovered, plan.budget.noise, keyed=bool(plan.question.keys))
-    of = totals_of(plan.question, ranges_of(plan, discovered), plan.budget.centred, bounding)
-    weights = needed(plan.question, of)
-    shares = split(weights, 1 / 3 if plan.budget.noise == "laplace" else 1 / 2) if weights else {}
     cells = len(groups) + plan.question.other
-    totals = tuple(_noisy(total, share, plan.budget, bounding, plan, cells) for total, share in shares.items())
-    closed = evolve(plan, discovered=discovered, bounding=bounding, groups=groups, of=of, totals=totals)
+    ranges = ranges_of(plan, discovered)
+    of, totals = _totals(plan, ranges, bounding, cells)
+    removed = removed_by(plan.question, of, bounding, totals) if plan.removed is None else plan.removed  # a refinement keeps its bounds
+    if removed is not None and removed.clipped:
+        ranges |= {expr: Interval(clipping.low, clipping.high) for expr, clipping in removed.clipped.items()}
+        of, totals = _totals(plan, ranges, bounding, cells, frozenset(removed.clipped))
+    closed = evolve(plan, discovered=discovered, bounding=bounding, groups=groups, available_totals=of, totals=totals, removed=removed)
     return evolve(closed, choices=tuple(_choice(name, epsilon, closed, bounding) for name, epsilon in plan.budget.choices))
 
 
-def imagined(
-    plan: Steps, limit: Callable[[LimitDiscovery], int], end: Callable[[BoundDiscovery], Fraction], groups: KeyValues | None = None
+def _totals(
+    plan: Steps, ranges: Mapping[Expr, Interval], bounding: Bounding, cells: int, clipped: frozenset[Expr] = frozenset()
+) -> tuple[Totals, tuple[NoisyTotal, ...]]:
+    """The totals of a plan within these ranges, each with its share of the budget as noise."""
+    of = totals_of(plan.question, ranges, plan.budget.centred, bounding, clipped)
+    weights = needed(plan.question, of)
+    shares = split(weights, 1 / 3 if plan.budget.noise == "laplace" else 1 / 2) if weights else {}
+    return of, tuple(_noisy(total, share, plan.budget, bounding, plan, cells) for total, share in shares.items())
+
+
+def hypothetical_discoveries(
+    plan: Steps, limit: Callable[[LimitDiscovery], int], end: Callable[[RangeDiscovery, str], Fraction], groups: KeyValues | None = None
 ) -> Discovered:
     """Hypothetical discoveries, before anything is read: to refuse early, to forecast, and to show statements."""
     placeholder = (tuple(None for _ in plan.question.keys),) if groups is None else groups
     return Discovered(
         limits={one.what: limit(one) for one in plan.discoveries if isinstance(one, LimitDiscovery)},
-        bounds={(one.expr, one.end): end(one) for one in plan.discoveries if isinstance(one, BoundDiscovery)},
+        bounds={(one.expr, which): end(one, which) for one in plan.discoveries if isinstance(one, RangeDiscovery) for which in one.ends},
         groups=plan.public_groups if plan.public_groups is not None else placeholder,
         candidates={one.statistic: (0, 1) for one in plan.discoveries if isinstance(one, KeyDiscovery) and one.statistic is not None},
     )
@@ -62,10 +78,10 @@ def ranges_of(plan: Steps, discovered: Discovered) -> dict[Expr, Interval]:
 
 
 def numeric_ranges(plan: Steps) -> dict[Expr, Interval]:
-    """The declared range of each number that is summed or ranked."""
+    """The range of each number that is summed or ranked, as declared or profiled."""
     ranges = {}
     for expr in plan.question.numbers:
-        interval = field_of(expr, plan.question.schema).range
+        interval = known_range(plan.question.relation, expr)
         assert interval is not None
         ranges[expr] = interval
     return ranges
@@ -102,13 +118,15 @@ def _choice(name: str, epsilon: Fraction, plan: Steps, bounding: Bounding) -> Ch
     most = most_groups(len(plan.question.keys), plan.groups, plan.question.other)
     used = votes(bounding, most) if statistic.votes else _weights(bounding)
     field = field_of(statistic.expr, plan.question.schema)
-    interval = None if plan.of is None else plan.of.ranges.get(statistic.expr)
-    weight = used.weight if isinstance(used, Votes) else used.sensitivity.l1
-    mechanism = statistic.mechanism(epsilon, weight, field, interval, plan.adjacency)
-    return Choice(name, statistic, mechanism, used, _candidates(name, statistic, plan))
+    interval = wider_range(plan.question.relation, statistic.expr)  # what is discovered for sums would only clip it
+    if field.range is not None and field.range.known and plan.available_totals is not None:
+        interval = plan.available_totals.ranges.get(statistic.expr, interval)
+    unit = UnitWeight(used.weight if isinstance(used, Votes) else used.sensitivity.l1, used.one, plan.confidence)
+    mechanism = statistic.mechanism(epsilon, unit, field, interval, plan.adjacency)
+    return Choice(name, statistic, mechanism, used, _candidates(name, statistic, plan), plan.confidence)
 
 
-def _candidates(name: str, statistic: Selected, plan: Steps) -> tuple[Value, ...]:
+def _candidates(name: str, statistic: Selected[Any], plan: Steps) -> tuple[Value, ...]:
     if statistic.candidates is None:
         return ()
     found = plan.discovered.candidates.get(name, field_of(statistic.candidates, plan.question.schema).public_keys)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 from attrs import frozen
 
 from discreet.loss.loss import Loss
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.quantile import Quantile
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.sensitivity import Adjacency
 from discreet.plan.bounding import Bounding, Votes
 from discreet.plan.discovery import Discovered, Discovery, KeyDiscovery, KeyValues
 from discreet.plan.scaling import Scaled
 from discreet.query.question import Question
 from discreet.query.relation.expr import Expr
-from discreet.query.statistics.statistic import Selected
+from discreet.query.removed import Removed
+from discreet.query.statistics.statistic import Selected, UnitWeight
 from discreet.query.totals import Total, Totals
 from discreet.tables.kind import Value
 from discreet.tables.table import Contributions
@@ -35,6 +36,7 @@ class NoisyTotal:
     scaled: Scaled
     mechanism: Laplace | Gaussian
     unit: Fraction
+    combined: tuple[float, ...] = ()  # of several draws: the scale of each one's noise in their weighted mean
 
     @property
     def is_gaussian(self) -> bool:
@@ -44,19 +46,31 @@ class NoisyTotal:
     @property
     def scale(self) -> float:
         """The noise's scale (Laplace) or standard deviation (Gaussian), in the total's own units."""
-        return float(self.mechanism.scale * self.unit)
+        return math.hypot(*self.combined) if self.combined else float(self.mechanism.scale * self.unit)
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        """The scale of each independent noise in it."""
+        return self.combined or (self.scale,)
 
 
 @final
 @frozen
 class Choice:
-    """A value selected for each group: a quantile, or the most popular of some candidates."""
+    """A value that a statistic's mechanism selects for each group."""
 
     name: str
-    statistic: Selected
-    mechanism: Quantile | NoisyMax
+    statistic: Selected[Any]
+    mechanism: Mechanism[Any]
     bounding: Bounding | Votes
     candidates: tuple[Value, ...] = ()
+    confidence: Fraction = Fraction(95, 100)
+
+    @property
+    def unit(self) -> UnitWeight:
+        """The weight of a unit."""
+        most = self.bounding.weight if isinstance(self.bounding, Votes) else self.bounding.sensitivity.l1
+        return UnitWeight(most, self.bounding.one, self.confidence)
 
     @property
     def expr(self) -> Expr:
@@ -99,10 +113,12 @@ class Steps:
     discovered: Discovered = Discovered()
     bounding: Bounding | None = None
     groups: KeyValues | None = None  # in the order in which they are shown
-    of: Totals | None = None  # the totals that statistics are computed from
+    available_totals: Totals | None = None  # the totals that statistics are computed from
     totals: tuple[NoisyTotal, ...] = ()
     choices: tuple[Choice, ...] = ()
+    removed: Removed | None = None  # what bounding takes away, where a profile tells
     notes: tuple[str, ...] = ()
+    confidence: Fraction = Fraction(95, 100)  # of the intervals whose ends mechanisms choose
 
     @property
     def resolved(self) -> bool:

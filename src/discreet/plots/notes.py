@@ -9,9 +9,9 @@ from typing import Any
 from discreet.plots.table import format_value, printable
 
 _LIMITS = {  # singular and plural
-    "rows": ("at most {} row per person", "at most {} rows per person"),
-    "groups": ("at most {} group per person", "at most {} groups per person"),
-    "per_group": ("at most {} row per person and group", "at most {} rows per person and group"),
+    "rows": ("at most {} row per unit", "at most {} rows per unit"),
+    "groups": ("at most {} group per unit", "at most {} groups per unit"),
+    "per_group": ("at most {} row per unit and group", "at most {} rows per unit and group"),
 }
 _DOWN_WEIGHTED = "rows of heavier contributors are down-weighted"
 
@@ -22,7 +22,7 @@ def notes_of(receipt: Mapping[str, Any]) -> list[str]:
     >>> found = {"limits": {"rows": 5}, "bounds": {"cost": {"low": "0", "high": "881/2"}}}
     >>> notes_of({"found": found, "notes": ["MAX is the 0.99 quantile"]})
     ['MAX is the 0.99 quantile',
-     'discovered privately: at most 5 rows per person; cost clipped to 0 … 440.5; rows of heavier contributors are down-weighted']
+     'discovered privately: at most 5 rows per unit; cost clipped to 0 … 440.5; rows of heavier contributors are down-weighted']
     """
     notes, found = receipt.get("notes"), receipt.get("found")
     lines = [printable(str(note)) for note in notes] if isinstance(notes, list | tuple) else []

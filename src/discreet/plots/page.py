@@ -18,17 +18,21 @@ STYLE = """<style>
 .discreet .below{opacity:.75;font-size:12px}
 .discreet pre{white-space:pre-wrap;font-size:12px;background:#8881;padding:.6em;border-radius:4px}
 .discreet h4{margin:1em 0 .2em}
+.discreet .beside{display:flex;flex-wrap:wrap;gap:.5em 2.5em;align-items:flex-start}
+.discreet .drawn{display:flex;flex-wrap:wrap;gap:1em}
 </style>"""
 
 
-def html_table(columns: Sequence[Series], rows: int, below: Sequence[str], most: int = 200, empty: str = NO_GROUP) -> str:
-    """The table as an HTML fragment, with notes below; `empty` is shown if there are no rows."""
+def html_table(columns: Sequence[Series], rows: int, below: Sequence[str], most: int = 200, empty: str = NO_GROUP, drawn: str = "") -> str:
+    """The table as an HTML fragment, with notes below and drawings (SVG) beside it; `empty` is shown if there are no rows."""
     shown = min(rows, most)
     head = "".join(f"<th>{escape(series.name)}</th>" for series in columns)
     body = "".join(f"<tr>{''.join(_cell(series, row) for series in columns)}</tr>" for row in range(shown))
     lines = ([f"… and {rows - shown:,} more rows"] if shown < rows else [] if rows else [empty]) + list(below)
     notes = "".join(f'<div class="below">{escape(line)}</div>' for line in lines)
-    return f'{STYLE}<div class="discreet"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}</div>'
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    both = f'<div class="beside">{table}<div class="drawn">{drawn}</div></div>' if drawn else table
+    return f'{STYLE}<div class="discreet">{both}{notes}</div>'
 
 
 def _cell(series: Series, row: int) -> str:

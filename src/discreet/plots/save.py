@@ -24,7 +24,7 @@ def save_or_return(figure: Figure, path: str | os.PathLike[str] | None, dpi: int
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about characters that a font does not have
         try:
-            figure.savefig(os.fspath(path), dpi=dpi)
+            figure.savefig(os.fspath(path), dpi=dpi, facecolor="white")  # whatever the style of the session is
         except OSError:
             raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder exists and is writable") from None
     return None

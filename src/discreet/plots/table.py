@@ -11,11 +11,15 @@ from typing import Any, final
 
 from attrs import frozen
 
+from discreet.plots.bins import Bins
+
 _LONGEST = 40  # characters of a key that are shown
 _SAMPLED = 200  # rows that decide how a column is formatted
 NO_GROUP, NO_ROWS = "(no group is large enough to be shown)", "(no rows)"
 TOO_SMALL = "~"
 FORMATS = (".png", ".svg", ".pdf")  # of plot files; here, because this module loads without matplotlib
+TOO_FEW = "too few"
+TOO_FEW_LEGEND = f"{TOO_FEW}: the noisy number of rows is not clear of its noise, so there may be none, and no value is shown"
 LEGEND = f"{TOO_SMALL} the interval contains 0: the answer may be noise alone"
 
 
@@ -30,6 +34,10 @@ class Series:
     high: Sequence[Any] | None = None
     is_key: bool = False
     is_place: bool = False  # a place on an axis, such as a mean, and not an amount counted from 0
+    bins: Bins | None = None  # of a key that rounds numbers
+    measures: str = ""  # what it measures, in words
+    of: str = ""  # the column that it was computed from, and whose unit it has
+    few: Sequence[bool] | None = None  # whether a row has no value because its group is too small for it
 
     def ends(self, row: int) -> tuple[float, float] | None:
         """The interval of a row, if it has one."""
@@ -76,6 +84,8 @@ def format_cell(series: Series, row: int) -> Cell:
     ('1,235 ± 12', '3 (0 … 14) ~')
     """
     value, ends = series.values[row], series.ends(row)
+    if value is None and series.few is not None and series.few[row]:
+        return Cell(TOO_FEW)
     if ends is None or isinstance(value, str) or value is None:
         return Cell(format_value(value, grouped=not series.is_key))
     return Cell(_rounded(value, series.digits), _spread(value, *ends, series.digits), series.is_faint(row))

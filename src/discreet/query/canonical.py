@@ -20,7 +20,9 @@ def plain(value: Any) -> Any:
         # the declared policy has its own digest; only bounds may differ from it (see plan/bias.py)
         return {"is": "Table", "name": value.name, "bounds": [plain(column.bounds) for column in value.columns]}
     if attrs.has(type(value)):
-        fields = {a.name: plain(getattr(value, a.name)) for a in attrs.fields(type(value)) if a.eq}
+        read = ((a, getattr(value, a.name)) for a in attrs.fields(type(value)) if a.eq)
+        # a field that came later is left out where it is empty, so that older questions keep their digests
+        fields = {a.name: plain(found) for a, found in read if found or "omitted if empty" not in a.metadata}
         return {"is": type(value).__name__} | fields
     match value:
         case Enum():

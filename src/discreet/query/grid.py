@@ -24,6 +24,12 @@ class Grid:
     mid: Fraction
     step: Fraction
     most: int
+    inner: tuple[Fraction, Fraction] | None = None  # values are clamped to these first, where they are narrower than the grid
+
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """The ends to which values are clamped."""
+        return (self.mid - self.half, self.mid + self.half) if self.inner is None else self.inner
 
     @property
     def half(self) -> Fraction:
@@ -41,7 +47,7 @@ class Grid:
         Lemma. Then a float x between the ends has |x − mid| ≤ half, however the difference is rounded, for rounding is monotone and ±half
         are floats. The step is a power of two, so the position is a product without error, and |⌊(x − mid)/step + ½⌋| ≤ most.
         """
-        ends = (self.mid - self.half, self.mid, self.mid + self.half)
+        ends = (self.mid - self.half, self.mid, self.mid + self.half, *self.ends)
         return all(-_FAR < end < _FAR and Fraction(float(end)) == end for end in ends) and 1 / _FAR < self.step < _FAR
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, assert_never
 
@@ -29,21 +29,21 @@ def evaluate(expr: Expr, row: Mapping[str, Any]) -> Any:
             value_of = FUNCTIONS[function].value
             assert value_of is not None  # checked when the plan was made
             try:
-                return _tame(value_of(*(evaluate(argument, row) for argument in arguments)))
+                return tame(value_of(*(evaluate(argument, row) for argument in arguments)))
             except (ArithmeticError, TypeError, ValueError):
                 return None
         case _:
             assert_never(expr)
 
 
-def _tame(value: Any) -> Any:
+def tame(value: Any) -> Any:
     """NULL for infinities, NaN, and integers beyond the range of floats."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return None if isinstance(value, int) and abs(value) > 10**300 else value
 
 
-_SMOOTH = {"add", "subtract", "multiply", "divide", "negate", "abs", "sqrt", "ln", "exp", "to_real"}
+_SMOOTH = {"add", "subtract", "multiply", "divide", "divide_or_null", "negate", "abs", "sqrt", "ln", "exp", "to_real"}
 _STEPS = {"round", "floor", "ceil", "truncate"}
 
 
@@ -78,6 +78,17 @@ def check(expr: Expr, known: set[str]) -> None:
                 check(argument, known)
         case _:
             assert_never(expr)
+
+
+def in_row_order(kept: Sequence[int], rows: Sequence[Mapping[str, Any]], order: Sequence[tuple[Expr, bool]]) -> list[int]:
+    """Rows by their numbers, in the order of expressions (descending where True), NULL last."""
+    found = list(kept)
+    for expr, descending in reversed(order):
+        values = {i: evaluate(expr, rows[i]) for i in found}
+        some = [i for i in found if values[i] is not None]
+        some.sort(key=lambda i: in_order(values[i]), reverse=descending)
+        found = some + [i for i in found if values[i] is None]
+    return found
 
 
 def in_order(value: Any) -> tuple[int, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 from attrs import field, frozen
 
@@ -12,6 +12,7 @@ from discreet.query.relation.expr import Expr, Schema, field_of
 from discreet.query.relation.field import Field
 from discreet.query.relation.node import Named, Relation, check_private, size
 from discreet.query.statistics.statistic import Additive, Argument, Selected, Statistic
+from discreet.query.windows import Window
 from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions
 
@@ -36,6 +37,7 @@ class Question:
     contributions: Contributions = Contributions()
     epsilon: Fraction | None = None
     delta: Fraction | None = None
+    windows: tuple[tuple[str, Window], ...] = field(default=(), metadata={"omitted if empty": True})  # columns over several released rows
     other: bool = False  # one more group for all rows whose group is not shown
     notes: tuple[str, ...] = field(default=(), eq=False)  # remarks of the SQL reader, e.g. that MAX is a quantile
 
@@ -82,7 +84,7 @@ class Question:
         return {name: statistic for name, statistic in self.statistics if isinstance(statistic, Additive)}
 
     @property
-    def selected(self) -> dict[str, Selected]:
+    def selected(self) -> dict[str, Selected[Any]]:
         """The statistics that a mechanism selects."""
         return {name: statistic for name, statistic in self.statistics if isinstance(statistic, Selected)}
 

@@ -77,6 +77,7 @@ class Totals:
     centred: bool  # whether sums are centred at the middle of their bounds
     one_row: bool  # whether each unit has one row at most
     declared_size: int | None = None  # the number of rows, where it is public
+    clipped: frozenset[Expr] = frozenset()  # numbers that are clipped to exactly their ranges, for what that takes away is corrected
     _made: dict[Any, Total] = field(factory=dict, init=False, eq=False, repr=False)  # grids are made once
 
     def rows(self) -> Total:
@@ -140,4 +141,5 @@ class Totals:
 
     def _grid(self, expr: Expr, bits: int, centred: bool) -> Grid:
         interval = self.range(expr)
-        return grid(evolve(field_of(expr, self.schema), range=interval), interval, bits, centred)
+        made = grid(evolve(field_of(expr, self.schema), range=interval), interval, bits, centred)
+        return evolve(made, inner=(interval.low, interval.high)) if expr in self.clipped else made

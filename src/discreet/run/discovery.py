@@ -15,19 +15,8 @@ from discreet.engines.dialect import Dialect
 from discreet.engines.engine import Columns, Engine
 from discreet.mechanisms.groups import Keys
 from discreet.mechanisms.partition_selection import WeightedGaussianSelection
-from discreet.plan.discovery import (
-    HIGHEST,
-    LIMITS,
-    LOWEST,
-    OCTAVE,
-    PLACES,
-    TOP,
-    BoundDiscovery,
-    Discovered,
-    Discovery,
-    KeyDiscovery,
-    LimitDiscovery,
-)
+from discreet.plan.discovery import LIMITS, Discovered, Discovery, KeyDiscovery, LimitDiscovery
+from discreet.plan.range_discovery import HIGHEST, LOWEST, PLACES, TOP, RangeDiscovery
 from discreet.plan.resolve import bound
 from discreet.plan.steps import Steps
 from discreet.query.post import in_order
@@ -35,7 +24,7 @@ from discreet.query.relation.expr import field_of
 from discreet.run.keys import received
 from discreet.run.source import Source
 from discreet.run.statement import Statement
-from discreet.run.write import write_capped, write_per_unit
+from discreet.run.write import write_capped, write_per_unit, write_weights
 from discreet.tables.kind import Kind
 
 
@@ -44,16 +33,15 @@ def discover(discovery: Discovery, plan: Steps, discovered: Discovered, engine: 
     statement = discovery_statement(discovery, plan, discovered, engine.dialect)
     match discovery:
         case LimitDiscovery(what):
-            outcomes = discovery.mechanism.release(
-                engine.run(statement.text, statement.given).map(partial(_beyond, places=len(LIMITS), outwards=1))
-            )
+            outcomes = discovery.mechanism.release(engine.run(statement.text, statement.given).map(partial(_beyond, places=len(LIMITS))))
             return evolve(discovered, limits={**discovered.limits, what: discovery.read(outcomes)})
-        case BoundDiscovery(expr, _, end):
-            outwards = 1 if end == "high" else -1
-            outcomes = discovery.mechanism.release(
-                engine.run(statement.text, statement.given).map(partial(_beyond, places=PLACES, outwards=outwards))
-            )
-            return evolve(discovered, bounds={**discovered.bounds, (expr, end): discovery.read(outcomes)})
+        case RangeDiscovery(expr, name):
+            at = engine.run(statement.text, statement.given).map(partial(_counts_at, places=PLACES))
+            counts, total = discovery.mechanism.release(at), discovery.counting.release(at.map(lambda found: int(found.sum())))
+            found = discovery.read(np.asarray(counts), int(total))
+            if found is None:
+                return evolve(discovered, not_found=(*discovered.not_found, name))
+            return evolve(discovered, bounds={**discovered.bounds, **{(expr, end): value for end, value in found.items()}})
         case KeyDiscovery():
             return _keys(_limited(discovery, plan, discovered), plan, discovered, statement, engine)
         case _:
@@ -97,11 +85,16 @@ def _source(discovery: Discovery, plan: Steps, discovered: Discovered, dialect: 
     return Source(question.relation, question.keys, None if question.other else groups, dialect)
 
 
-def _beyond(columns: Columns, places: int, outwards: int) -> list[int]:
-    """Minus the number of units beyond each candidate, from the inside out, from the number at each candidate."""
+def _counts_at(columns: Columns, places: int) -> NDArray[np.int64]:
+    """The number (or weight) at each place."""
     at = np.zeros(places, np.int64)
     np.add.at(at, np.clip(columns["v"].astype(np.int64), 0, places - 1), np.maximum(columns["w"].astype(np.int64), 0))
-    upto = np.cumsum(at[::outwards])
+    return at
+
+
+def _beyond(columns: Columns, places: int) -> list[int]:
+    """Minus the number of units beyond each limit."""
+    upto = np.cumsum(_counts_at(columns, places))
     return [int(count) for count in upto - upto[-1]]
 
 
@@ -113,10 +106,10 @@ def discovery_statement(discovery: Discovery, plan: Steps, discovered: Discovere
     source = _source(discovery, plan, discovered, dialect)
     match discovery:
         case LimitDiscovery(what):
-            return _limit_statement(what, source)
-        case BoundDiscovery():
-            word = "MAX" if discovery.end == "high" else "MIN"
-            return write_per_unit(source, f"{word}(x)", discovery.expr, f"{log_place('__e0', dialect)} + {TOP}")
+            return limit_statement(what, source)
+        case RangeDiscovery(expr):
+            rows = Source(plan.question.relation, (), None, dialect)
+            return write_weights(rows, expr, f"{log_place('__e0', dialect)} + {TOP}", discovery.bounding)
         case KeyDiscovery():
             limited = _limited(discovery, plan, discovered)
             mechanism = limited.mechanism
@@ -126,7 +119,7 @@ def discovery_statement(discovery: Discovery, plan: Steps, discovered: Discovere
             assert_never(discovery)
 
 
-def _limit_statement(what: str, source: Source) -> Statement:
+def limit_statement(what: str, source: Source) -> Statement:
     """The number of units by the least limit that holds each; every unit is counted once."""
     match what:
         case "rows":
@@ -140,12 +133,12 @@ def _limit_statement(what: str, source: Source) -> Statement:
 
 
 def log_place(text: str, dialect: Dialect) -> str:
-    """The position of a number on the log grid: 0 for numbers near 0, then a step for each half of a doubling, with its sign."""
+    """The position of a number on the log grid: 0 for numbers near 0, then a step for each doubling, with its sign."""
     real, near = f"CAST({text} AS {dialect.type_name(Kind.REAL)})", dialect.real(Fraction(2) ** LOWEST)
     far = dialect.real(Fraction(2) ** (HIGHEST + 1))
     # for every number and in every branch that the engine evaluates, the logarithm is defined and the step fits an integer
     size = f"LEAST(CASE WHEN ABS({real}) > {near} THEN ABS({real}) ELSE {near} END, {far})"
-    steps = f"{dialect.floor(f'LN({size}) * {OCTAVE / math.log(2)!r} + 1e-9')} + {1 - OCTAVE * LOWEST}"
+    steps = f"{dialect.floor(f'LN({size}) * {1 / math.log(2)!r} + 1e-9')} + {1 - LOWEST}"
     whole = f"CAST({steps} AS {dialect.type_name(Kind.INTEGER)})"
     sized = f"CASE WHEN {whole} > {TOP} THEN {TOP} ELSE {whole} END"
     return f"CASE WHEN ABS({real}) < {near} THEN 0 WHEN {real} > 0 THEN {sized} WHEN {real} < 0 THEN -({sized}) END"

@@ -10,32 +10,31 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, assert_never, final
+from typing import Any, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet.engines.dialect import Dialect
 from discreet.engines.engine import Columns, Engine
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.quantile import Places, Quantile
+from discreet.mechanisms.value_grid import RelativeGrid
 from discreet.plan.bounding import Groups, Votes
 from discreet.plan.discovery import Discovered, KeyValues
 from discreet.plan.resolve import resolve
 from discreet.plan.scaling import bounding_for
 from discreet.plan.steps import Choice, NoisyTotal, Steps
 from discreet.private import Private
-from discreet.query.grid import Grid
 from discreet.query.relation.expr import field_of
+from discreet.query.statistics.statistic import ValueCounts
 from discreet.query.totals import Total
 from discreet.run.discovery import discover
 from discreet.run.keys import Positions, sent
 from discreet.run.source import Source
 from discreet.run.statement import Statement
-from discreet.run.values import on_grid
+from discreet.run.values import on_grid, on_relative_grid
 from discreet.run.write import write_capped, write_totals, write_units, write_votes, write_weights
-from discreet.tables.kind import Kind, Value
+from discreet.tables.kind import Kind
 
 Progress = Callable[[str], None]
 OTHER = "(other)"
@@ -50,6 +49,7 @@ class PlanResults:
     groups: KeyValues
     totals: Mapping[Total, NDArray[Any]]
     choices: Mapping[str, Sequence[Any]]
+    ends: Mapping[str, Sequence[tuple[float, float] | None]] = field(factory=dict)  # of the intervals that mechanisms chose
 
 
 def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) -> PlanResults:
@@ -66,19 +66,28 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
                 batch.map(partial(positions.add, cells))
             for place, one in enumerate(noisy):
                 totals[one.total] = np.asarray(one.mechanism.release(Private(cells[place])))
-    choices = {choice.name: _chosen(choice, plan, engine, positions) for choice in plan.choices}
+    released = {choice.name: _chosen(choice, plan, engine, positions) for choice in plan.choices}
+    choices = {name: [value for value, _ in found] for name, found in released.items()}
+    ends = {name: [interval for _, interval in found] for name, found in released.items()}
     groups = (*plan.groups, tuple(OTHER for _ in plan.question.keys)) if plan.question.other else plan.groups
-    return PlanResults(plan, groups, totals, choices)
+    return PlanResults(plan, groups, totals, choices, ends)
 
 
 def _resolved(plan: Steps, engine: Engine, progress: Progress) -> Steps:
     if plan.resolved:
         return plan
+    return resolve(plan, run_discoveries(plan, engine, progress))
+
+
+def run_discoveries(plan: Steps, engine: Engine, progress: Progress = lambda _: None) -> Discovered:
+    """Discover what is open, one after the other."""
     discovered = Discovered()
     for discovery in plan.discoveries:
         progress(str(discovery))
         discovered = discover(discovery, plan, discovered, engine)
-    return resolve(plan, discovered)
+        if discovered.not_found:
+            break
+    return discovered
 
 
 def total_statements(plan: Steps, dialect: Dialect) -> list[tuple[list[NoisyTotal], Statement]]:
@@ -103,31 +112,26 @@ def total_statements(plan: Steps, dialect: Dialect) -> list[tuple[list[NoisyTota
 # ── choices ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _chosen(choice: Choice, plan: Steps, engine: Engine, positions: Positions) -> list[Any]:
-    match choice.mechanism:
-        case Quantile() as mechanism:
-            placed = _run(choice_statement(choice, plan, engine.dialect), engine).map(lambda found: _split(found, positions))
-            chosen = [mechanism.release(placed.map(itemgetter(i))) for i in range(positions.size)]
-            kind = field_of(choice.expr, plan.question.schema).kind
-            return [int(value) if kind is Kind.INTEGER else value for value in chosen]
-        case NoisyMax() as mechanism:
-            if not choice.candidates:
-                return [None] * positions.size
-            scores = _run(choice_statement(choice, plan, engine.dialect), engine).map(
-                lambda found: _scores(found, positions, choice.candidates)
-            )
-            return [choice.candidates[mechanism.release(scores.map(itemgetter(i)))] for i in range(positions.size)]
-        case _:
-            assert_never(choice.mechanism)
+def _chosen(choice: Choice, plan: Steps, engine: Engine, positions: Positions) -> list[tuple[Any, tuple[float, float] | None]]:
+    statistic, mechanism, of = choice.statistic, choice.mechanism, field_of(choice.expr, plan.question.schema)
+    if statistic.candidates is not None and not choice.candidates:
+        return [(None, None)] * positions.size
+    arrange = statistic.arranged(mechanism, [sent(value) for value in choice.candidates])
+    statement = choice_statement(choice, plan, engine.dialect)
+    counted = engine.run(statement.text, statement.given).map(lambda found: [arrange(group) for group in _by_group(found, positions)])
+    released = [mechanism.release(counted.map(itemgetter(i))) for i in range(positions.size)]
+    return [(statistic.selected(one, of, choice.candidates), statistic.ends(one, of)) for one in released]
 
 
 def choice_statement(choice: Choice, plan: Steps, dialect: Dialect) -> Statement:
-    """The statement that counts, for each group and value (or place on a quantile's grid), its weight."""
+    """The statement that counts, for each group and value (or position on the statistic's grid), its weight."""
     source = Source.of(plan, dialect)
     text, kind = "__e0", field_of(choice.expr, plan.question.schema).kind
-    if isinstance(choice.mechanism, Quantile):
-        of = choice.mechanism.grid
-        text = on_grid(text, Grid(of.lower, of.step, of.points), kind, dialect, nudge="")
+    grid = choice.statistic.grid(choice.mechanism)
+    if isinstance(grid, RelativeGrid):
+        text = on_relative_grid(text, grid, kind, dialect)
+    elif grid is not None:
+        text = on_grid(text, grid, kind, dialect, nudge="")
     elif kind in (Kind.DATE, Kind.TIMESTAMP):
         text = dialect.shown(text)
     if isinstance(choice.bounding, Votes):
@@ -135,22 +139,9 @@ def choice_statement(choice: Choice, plan: Steps, dialect: Dialect) -> Statement
     return write_weights(source, choice.expr, text, choice.bounding)
 
 
-def _run(statement: Statement, engine: Engine) -> Private[Columns]:
-    return engine.run(statement.text, statement.given)
-
-
-def _split(columns: Columns, positions: Positions) -> list[Places]:
+def _by_group(columns: Columns, positions: Positions) -> list[ValueCounts]:
+    """The values and weights of each group."""
     at = positions.places(columns)
-    points, weights = columns["v"].astype(np.int64), columns["w"].astype(np.int64)
     order = np.argsort(at, kind="stable")
     starts = np.searchsorted(at[order], np.arange(positions.size + 1))
-    return [Places(points[order[a:b]], weights[order[a:b]]) for a, b in pairwise(starts)]
-
-
-def _scores(columns: Columns, positions: Positions, candidates: Sequence[Value]) -> NDArray[np.int64]:
-    where = {sent(value): i for i, value in enumerate(candidates)}
-    out = np.zeros((positions.size, len(candidates)), np.int64)
-    for place, value, weight in zip(positions.places(columns).tolist(), columns["v"].tolist(), columns["w"].tolist(), strict=True):
-        if place >= 0 and value in where:
-            out[place, where[value]] += weight
-    return out
+    return [ValueCounts(columns["v"][order[a:b]], columns["w"][order[a:b]]) for a, b in pairwise(starts)]

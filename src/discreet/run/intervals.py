@@ -16,24 +16,36 @@ from typing import Any
 import numpy as np
 
 from discreet.plan.steps import NoisyTotal
+from discreet.query.removed import Correction
 from discreet.query.totals import Cells, Floats
 
 _STEP = 0.1  # of a noise's scale: slopes are taken over this distance
-_POINTS, _MOST_POINTS = 512, 20_000  # at which curved statistics are evaluated
+_FEW = 4  # Laplace noises whose sum is inverted by partial fractions
+_POINTS, _FEWEST, _MOST = 1024, 256, 20_000  # at which curved statistics are evaluated
+_AT_ONCE = 2**18  # values that are computed at a time
+QUICK, SLOW = 2**22, 2**17  # values that are computed in all: of a statistic, and of an expression that is evaluated row by row
 
 
 def half_widths(
-    output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal], confidence: float, curved: bool = False
+    output: Callable[[Cells], Floats],
+    cells: Cells,
+    totals: Sequence[NoisyTotal],
+    confidence: float,
+    curved: bool = False,
+    most: int = QUICK,
 ) -> Floats:
-    """The half-width of an output's interval in every group, at this confidence; not finite where it is unbounded."""
+    """The half-width of an output's interval in every group, at this confidence; not finite where it is unbounded.
+
+    A curved output is evaluated at many points at once: its cells then hold all groups several times, one time after the other.
+    """
     with np.errstate(all="ignore"):
-        return _along_the_curve(output, cells, totals, confidence) if curved else _by_slopes(output, cells, totals, confidence)
+        return _along_the_curve(output, cells, totals, confidence, most) if curved else _by_slopes(output, cells, totals, confidence)
 
 
 def _by_slopes(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal], confidence: float) -> Floats:
     moving = []
     for noisy in totals:
-        step = np.maximum(noisy.scale * _STEP, np.abs(cells[noisy.total]) * 1e-5)  # large enough to change the float
+        step = np.maximum(noisy.scale * _STEP, np.abs(cells[noisy.total]) * 1e-9)  # large enough to change the float
         ahead, behind = (output({**cells, noisy.total: cells[noisy.total] + sign * step}) for sign in (1, -1))
         slopes = np.abs(ahead - behind) / (2 * step)
         slopes = np.where(np.abs(slopes - 1) < 1e-6, 1.0, slopes)  # so that a count's interval has whole ends
@@ -41,34 +53,46 @@ def _by_slopes(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence
             moving.append((slopes, noisy))
     if not moving:
         return np.zeros(len(output(cells)))
-    if len(moving) == 1:
+    if len(moving) == 1 and not moving[0][1].combined:
         slopes, noisy = moving[0]
         return np.asarray(slopes * (float(noisy.unit) * noisy.mechanism.error(confidence)))
-    widths = [slopes * noisy.scale for slopes, noisy in moving]
+    widths = [slopes * scale for slopes, noisy in moving for scale in noisy.scales]
     if moving[0][1].is_gaussian:
         return np.asarray(np.sqrt(sum(width**2 for width in widths)) * NormalDist().inv_cdf((1 + confidence) / 2))
     return laplace_sum_quantile(np.array(widths), confidence)
 
 
+def corrected_widths(widths: Floats, found: Correction, confidence: float) -> Floats:
+    """The half-width of a corrected statistic: noise and the error of the correction are independent, what is allowed for comes on top."""
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    return np.asarray(np.hypot(widths, z * found.sd) + found.allowance)
+
+
 # ── curved statistics ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _along_the_curve(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal], confidence: float) -> Floats:
+def _along_the_curve(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal], confidence: float, most: int) -> Floats:
     """The quantile of |f(T − Z) − f(T)|, for the noisy totals T and noise Z: the distance to the true value, given the released one.
 
     Noise is symmetric, so the totals without noise are T − Z. Points at which the statistic is undefined have infinite distance. The
     points are fixed, so the result is deterministic.
     """
     centre = output(cells)
-    points = _points(
-        len(totals), min(max(_POINTS, math.ceil(20 / (1 - confidence))), _MOST_POINTS), totals[0].is_gaussian if totals else False
-    )
-    far = np.empty((len(points), len(centre)))
-    for row, point in enumerate(points):
-        moved = {noisy.total: cells[noisy.total] - noisy.scale * z for noisy, z in zip(totals, point, strict=True)}
-        far[row] = np.abs(output({**cells, **moved}) - centre)
-    far = np.sort(np.where(np.isnan(far), np.inf, far), axis=0)
-    return np.where(np.isnan(centre), np.nan, far[math.ceil(confidence * len(points)) - 1])
+    groups = len(centre)
+    fewest = _POINTS if most >= QUICK else _FEWEST
+    count = min(max(_POINTS, math.ceil(20 / (1 - confidence))), _MOST, max(fewest, most // max(groups, 1)))
+    points = _points(sum(len(one.scales) for one in totals), count, totals[0].is_gaussian if totals else False)
+    far = np.empty((count, groups))
+    block = max(_AT_ONCE // max(groups, 1), 1)
+    for start in range(0, count, block):
+        some = points[start : start + block]
+        drawn = iter(some.T[:, :, None])  # a column of standard noise for each scale
+        moved = {one.total: (cells[one.total] - sum(scale * next(drawn) for scale in one.scales)).ravel() for one in totals}
+        still = {total: np.tile(values, len(some)) for total, values in cells.items() if total not in moved}
+        far[start : start + block] = np.abs(output({**still, **moved}).reshape(len(some), groups) - centre)
+    far[np.isnan(far)] = np.inf
+    place = math.ceil(confidence * count) - 1
+    return np.where(np.isnan(centre), np.nan, np.partition(far, place, axis=0)[place])
 
 
 @lru_cache(maxsize=32)
@@ -83,6 +107,47 @@ def _points(dimensions: int, count: int, gaussian: bool) -> Floats:
         law = NormalDist()
         return np.vectorize(law.inv_cdf, otypes=[float])(uniform) if uniform.size else uniform
     return np.asarray(-np.sign(uniform - 0.5) * np.log1p(-2 * np.abs(uniform - 0.5)))
+
+
+def sum_half_width(scales: Floats, exact: Floats, gaussian: bool, confidence: float) -> float:
+    """The half-width of Σ Zⱼ over many independent noises of these scales; `exact` is each one's own quantile over its scale."""
+    if np.isnan(scales).any():
+        return math.nan
+    some = scales > scales.max(initial=0.0) * 1e-6
+    count = int(some.sum())
+    if count <= 1:
+        return float((scales * exact).max(initial=0.0))
+    if gaussian:
+        return float(np.sqrt((scales**2).sum()) * NormalDist().inv_cdf((1 + confidence) / 2))
+    if count <= _FEW:
+        return float(laplace_sum_quantile(scales[some][:, None], confidence)[0])
+    return many_laplace_quantile(scales[some], confidence)
+
+
+def many_laplace_quantile(scales: Floats, confidence: float) -> float:
+    """The t with P[|Σ Zⱼ| ≤ t] = confidence, for many independent Laplace noises, by inverting their characteristic function φ.
+
+    P[|S| ≤ t] = (2/π) ∫ sin(ωt)/ω · φ(ω) dω over ω > 0, with φ(ω) = Π 1/(1 + bⱼ²ω²); cut off where φ < 10⁻¹⁰.
+
+    >>> round(many_laplace_quantile(np.array([1.0, 1.1, 1.2, 1.3, 1.4]), 0.95), 2)
+    7.66
+    """
+    different, times = np.unique(np.round(scales / math.sqrt(2 * float((scales**2).sum())), 9), return_counts=True)  # variance 1
+
+    def logarithm(at: Floats) -> Floats:
+        return np.asarray(-(times * np.log1p((different * at[..., None]) ** 2)).sum(axis=-1))
+
+    end, most = 1.0, 2 - math.log(1 - confidence)
+    while logarithm(np.array([end]))[0] > -23:
+        end *= 1.25
+    steps = 2 * math.ceil(end * most / 0.4) + 200
+    at: Floats = np.asarray((np.arange(steps) + 0.5) * (end / steps), np.float64)
+    weight = np.exp(logarithm(at)) / at * (end / steps) * 2 / math.pi
+    low, high = 0.0, most
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if float((np.sin(at * middle) * weight).sum()) < confidence else (low, middle)
+    return high * math.sqrt(2 * float((scales**2).sum()))
 
 
 def laplace_sum_quantile(scales: Floats, confidence: float) -> Floats:

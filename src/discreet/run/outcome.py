@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 from attrs import evolve, frozen
+from numpy.typing import NDArray
 
 from discreet.plan.steps import NoisyTotal, Steps
-from discreet.query.post import evaluate, in_order, smooth
+from discreet.query.post import evaluate, in_row_order, smooth
 from discreet.query.relation.expr import Column, Expr, columns_of
+from discreet.query.removed import Correction
 from discreet.query.statistics.statistic import Additive, Drawn
 from discreet.query.totals import Cells, Floats, Total, Totals
 from discreet.run.execute import PlanResults
-from discreet.run.intervals import half_widths
+from discreet.run.few import too_few
+from discreet.run.intervals import SLOW, corrected_widths, half_widths
+from discreet.run.windowed import Windowed
 
 Values = list[Any]
 
@@ -25,7 +29,8 @@ Values = list[Any]
 class OutputColumn:
     """One output column: values, raw noisy values where they differ, half-widths (one where all are equal), limits, how it is drawn.
 
-    Intervals are computed on demand.
+    Intervals are computed on demand, from half-widths or from `ends`, pairs that a mechanism chose. A value is None and marked in `few`
+    where its group has too few rows.
     """
 
     name: str
@@ -35,6 +40,8 @@ class OutputColumn:
     least: float | None = None
     most: float | None = None
     drawn: Drawn = "bar"
+    ends: list[Any] | None = None
+    few: list[bool] | None = None
 
     @property
     def low(self) -> Values | None:
@@ -47,6 +54,8 @@ class OutputColumn:
         return self._ends(1)
 
     def _ends(self, sign: int) -> Values | None:
+        if self.ends is not None:
+            return [None if pair is None else pair[sign > 0] for pair in self.ends]
         if self.widths is None:
             return None
         centres = self.values  # clipped: an interval around a raw count below 0 could be empty
@@ -58,7 +67,17 @@ class OutputColumn:
         """Some of the rows, in this order."""
         raw = None if self.raw is None else [self.raw[i] for i in rows]
         widths = [self.widths[i] for i in rows] if isinstance(self.widths, list) else self.widths
-        return evolve(self, values=[self.values[i] for i in rows], raw=raw, widths=widths)
+        ends = None if self.ends is None else [self.ends[i] for i in rows]
+        few = None if self.few is None else [self.few[i] for i in rows]
+        return evolve(self, values=[self.values[i] for i in rows], raw=raw, widths=widths, ends=ends, few=few)
+
+    def without(self, few: Sequence[bool]) -> OutputColumn:
+        """The column without what it says about groups with too few rows."""
+
+        def kept(values: Any) -> Any:
+            return [None if hidden else one for one, hidden in zip(values, few, strict=True)] if isinstance(values, list) else values
+
+        return evolve(self, values=kept(self.values), raw=kept(self.raw), widths=kept(self.widths), ends=kept(self.ends), few=list(few))
 
 
 def _finite(values: Floats) -> Values:
@@ -85,10 +104,49 @@ def outcome(answers: PlanResults, confidence: float) -> list[OutputColumn]:
     count = len(answers.groups)
     if not cells and plan.totals:
         cells = {one.total: np.zeros(0) for one in plan.totals}
-    table = _released(answers, cells, clipped=True)
-    shown = [_column(name, expr, answers, cells, table, confidence) for name, expr in plan.question.outputs]
-    rows = _kept(plan, table, [column.values for column in shown], count)
+    table, few = _released(answers, cells, clipped=True), too_few(plan, cells)
+    for name, hidden in few.items():
+        table[name] = [None if none else value for value, none in zip(table[name], hidden, strict=True)]
+    kept = _having(plan, table, count)
+    windowed = _windowed(answers, cells, table, kept)
+    shown = [_column(name, expr, answers, cells, table, confidence, windowed) for name, expr in plan.question.outputs]
+    shown = [_shown(column, columns_of(expr), few) for column, (_, expr) in zip(shown, plan.question.outputs, strict=True)]
+    rows = _ordered(plan, table, kept, count)
     return shown if rows is None else [column.taken(rows) for column in shown]
+
+
+def _shown(column: OutputColumn, used: Iterable[str], few: Mapping[str, NDArray[np.bool_]]) -> OutputColumn:
+    hidden = [few[name] for name in used if name in few]
+    gone = np.logical_or.reduce(hidden) if hidden else np.zeros(0, bool)
+    return column.without(gone.tolist()) if gone.any() else column
+
+
+def _windowed(answers: PlanResults, cells: Cells, table: dict[str, Values], kept: Sequence[int]) -> Windowed | None:
+    """Add the columns over several rows to the table; and what their errors are computed from."""
+    plan = answers.plan
+    if not plan.question.windows:
+        return None
+    rows, raw = _rows(table, len(answers.groups)), _rows(_released(answers, cells, clipped=False), len(answers.groups))
+    windows = dict(plan.question.windows)
+    for name, window in windows.items():
+        table[name] = window.values(rows, kept)
+        for row, value in zip(raw, window.values(raw, kept), strict=True):
+            row[name] = value
+    additive = plan.question.additive
+    return Windowed(
+        raw,
+        kept,
+        windows,
+        additive,
+        frozenset(plan.question.selected),
+        noisy_totals_of(list(additive.values()), plan),
+        cells,
+        resolved_totals(plan),
+    )
+
+
+def _rows(table: dict[str, Values], count: int) -> list[dict[str, Any]]:
+    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)] if table else [{} for _ in range(count)]
 
 
 def _released(answers: PlanResults, cells: Cells, clipped: bool) -> dict[str, Values]:
@@ -97,8 +155,9 @@ def _released(answers: PlanResults, cells: Cells, clipped: bool) -> dict[str, Va
     for place, (name, _) in enumerate(answers.plan.question.keys):
         table[name] = [group[place] for group in answers.groups]
     for name, statistic in answers.plan.question.additive.items():
-        of = resolved_totals(answers.plan)
-        table[name] = as_asked(statistic, _value(statistic, of, cells, clipped), answers.plan)
+        of, found = resolved_totals(answers.plan), _correction(statistic, answers, cells)
+        value = _value(statistic, of, cells, clipped)
+        table[name] = plain_values(statistic, value if found is None else value + found.shift, answers.plan)
     for name in answers.plan.question.selected:
         table[name] = list(answers.choices[name])
     return table
@@ -106,8 +165,8 @@ def _released(answers: PlanResults, cells: Cells, clipped: bool) -> dict[str, Va
 
 def resolved_totals(plan: Steps) -> Totals:
     """The totals that the statistics of a resolved plan are computed from."""
-    assert plan.of is not None
-    return plan.of
+    assert plan.available_totals is not None
+    return plan.available_totals
 
 
 def _value(statistic: Additive, of: Totals, cells: Cells, clipped: bool) -> Floats:
@@ -115,16 +174,24 @@ def _value(statistic: Additive, of: Totals, cells: Cells, clipped: bool) -> Floa
         return statistic.value(of, cells, clipped)
 
 
-def as_asked(statistic: Additive, values: Floats, plan: Steps) -> Values:
+def plain_values(statistic: Additive, values: Floats, plan: Steps) -> Values:
     """Values as plain Python numbers; unweighted counts are integers."""
     counted = statistic.counted(resolved_totals(plan))
     if counted is None:
         return _finite(values)
     whole = all(one.unit == 1 for one in plan.totals if one.total == counted)
-    return list((values.astype(np.int64) if whole else values).tolist())
+    return list((np.rint(values).astype(np.int64) if whole else values).tolist())  # a mean of several draws is rounded
 
 
-def _column(name: str, expr: Expr, answers: PlanResults, cells: Cells, table: dict[str, Values], confidence: float) -> OutputColumn:
+def _column(
+    name: str,
+    expr: Expr,
+    answers: PlanResults,
+    cells: Cells,
+    table: dict[str, Values],
+    confidence: float,
+    windowed: Windowed | None,
+) -> OutputColumn:
     plan, of = answers.plan, resolved_totals(answers.plan)
     used = columns_of(expr)
     if isinstance(expr, Column):
@@ -132,19 +199,44 @@ def _column(name: str, expr: Expr, answers: PlanResults, cells: Cells, table: di
     else:
         values = [evaluate(expr, dict(zip(table, row, strict=True))) for row in zip(*table.values(), strict=True)]
     if isinstance(expr, Column) and expr.name in plan.question.selected:
-        return OutputColumn(name, values, drawn=plan.question.selected[expr.name].drawn)
+        pairs = list(answers.ends.get(expr.name, ()))
+        ends = pairs if any(pair is not None for pair in pairs) else None
+        return OutputColumn(name, values, drawn=plan.question.selected[expr.name].drawn, ends=ends)
+    if windowed is not None and used & set(windowed.windows):
+        return _over_rows(name, expr, values, windowed, table, confidence)
     if not used & set(plan.question.additive) or used & set(plan.question.selected):
         return OutputColumn(name, values)
     if isinstance(expr, Column):
         statistic = plan.question.additive[expr.name]
-        totals = behind([statistic], plan)
+        totals = noisy_totals_of([statistic], plan)
         widths = half_widths(lambda at: statistic.value(of, at, clipped=False), cells, totals, confidence, statistic.curved)
         raw = _value(statistic, of, cells, clipped=False)
-        return evolve(_bounded(name, values, as_asked(statistic, raw, plan), widths, *statistic.limits(of)), drawn=statistic.drawn)
+        limits = statistic.limits(of)
+        if (found := _correction(statistic, answers, cells)) is not None:
+            raw, limits = raw + found.shift, (-math.inf, math.inf)  # limits are those of clipped values
+            widths = corrected_widths(widths, found, confidence)
+        return evolve(_bounded(name, values, plain_values(statistic, raw, plan), widths, *limits), drawn=statistic.drawn)
     return _computed(name, expr, values, answers, cells, table, confidence)
 
 
-def behind(statistics: Sequence[Additive], plan: Steps) -> list[NoisyTotal]:
+def _correction(statistic: Additive, answers: PlanResults, cells: Cells) -> Correction | None:
+    removed = answers.plan.removed
+    return None if removed is None else statistic.correction(resolved_totals(answers.plan), cells, removed)
+
+
+def _over_rows(name: str, expr: Expr, values: Values, windowed: Windowed, table: dict[str, Values], confidence: float) -> OutputColumn:
+    """A column over several rows, with the noises of all of them in its error."""
+    with np.errstate(all="ignore"):
+        widths = windowed.half_widths(expr, confidence)
+    if widths is None or not np.any(widths > 0):
+        return OutputColumn(name, values)
+    followed = smooth(expr) or expr
+    raw = np.array([_number(evaluate(followed, row)) for row in windowed.rows])
+    widths = np.where(widths > 0, widths, np.nan)  # a difference of a row with itself has no error
+    return _bounded(name, values, _finite(raw), widths + _rounded_away(expr, followed, values, table))
+
+
+def noisy_totals_of(statistics: Sequence[Additive], plan: Steps) -> list[NoisyTotal]:
     """The noisy totals that statistics are computed from."""
     of = resolved_totals(plan)
     needed: set[Total] = {total for statistic in statistics for total in statistic.needs(of)}
@@ -155,16 +247,25 @@ def _computed(
     name: str, expr: Expr, values: Values, answers: PlanResults, cells: Cells, table: dict[str, Values], confidence: float
 ) -> OutputColumn:
     """A computed column: its error is propagated through the expression where that is smooth."""
-    expr_without_steps = smooth(expr)
+    asked, expr_without_steps = expr, smooth(expr)
     if expr_without_steps is None:
         return OutputColumn(name, values)
     expr, plan, of = expr_without_steps, answers.plan, resolved_totals(answers.plan)
     statistics = {name: one for name, one in plan.question.additive.items() if name in columns_of(expr)}
     others = {key: column for key, column in table.items() if key not in statistics}
 
-    def output(at: Cells) -> Floats:
-        found = {name: one.value(of, at, clipped=False).tolist() for name, one in statistics.items()}
-        rows = zip(*({**others, **found}).values(), strict=True)
+    corrections = {name: found for name, one in statistics.items() if (found := _correction(one, answers, cells)) is not None}
+
+    def output(at: Cells, moved: str | None = None, sign: int = 0) -> Floats:
+        found = {name: one.value(of, at, clipped=False) for name, one in statistics.items()}
+        found |= {name: found[name] + one.shift for name, one in corrections.items()}
+        if moved is not None:
+            found[moved] = found[moved] + sign * corrected_widths(np.zeros(1), corrections[moved], confidence)
+        return evaluated({name: value.tolist() for name, value in found.items()})
+
+    def evaluated(found: dict[str, Values]) -> Floats:
+        times = len(next(iter(found.values()))) // max(len(values), 1)  # curved statistics are evaluated at many points at once
+        rows = zip(*({**{key: column * times for key, column in others.items()}, **found}).values(), strict=True)
         names = [*others, *found]
         return np.array([_number(evaluate(expr, dict(zip(names, row, strict=True)))) for row in rows])
 
@@ -173,23 +274,37 @@ def _computed(
     if np.isnan(raw).all():
         return OutputColumn(name, values)
     curved = any(one.curved for one in statistics.values())
-    widths = half_widths(output, cells, behind(list(statistics.values()), plan), confidence, curved)
-    return _bounded(name, values, _finite(raw), widths)
+    widths = half_widths(output, cells, noisy_totals_of(list(statistics.values()), plan), confidence, curved, SLOW)
+    with np.errstate(all="ignore"):
+        for moved in corrections:  # their errors come on top
+            widths = widths + np.abs(output(cells, moved, 1) - output(cells, moved, -1)) / 2
+    return _bounded(name, values, _finite(raw), widths + _rounded_away(asked, expr, values, table))
+
+
+def _rounded_away(asked: Expr, followed: Expr, values: Values, table: dict[str, Values]) -> Floats:
+    """How far ROUND and the like moved each value: the interval is drawn around the rounded one, and must hold the other too."""
+    if asked == followed:
+        return np.zeros(len(values))
+    before = [_number(evaluate(followed, row)) for row in _rows(table, len(values))]
+    return np.asarray(np.nan_to_num(np.abs(np.array([_number(value) for value in values]) - np.array(before))))
 
 
 def _number(value: Any) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
 
 
-def _kept(plan: Steps, table: dict[str, Values], shown: Sequence[Values], count: int) -> list[int] | None:
-    """The rows to keep, in their order; None if all stay as they are."""
+def _having(plan: Steps, table: dict[str, Values], count: int) -> list[int]:
+    """The rows that HAVING keeps."""
+    having = plan.question.having
+    if having is None:
+        return list(range(count))
+    return [i for i, row in enumerate(_rows(table, count)) if evaluate(having, row) is True]
+
+
+def _ordered(plan: Steps, table: dict[str, Values], kept: list[int], count: int) -> list[int] | None:
+    """The rows to show, in their order; None if all stay as they are."""
     question = plan.question
     if question.having is None and not question.order and question.limit is None:
         return None
-    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)] if table else [{} for _ in range(count)]
-    kept = [i for i, row in enumerate(rows) if question.having is None or evaluate(question.having, row) is True]
-    for expr, descending in reversed(question.order):
-        some = [i for i in kept if evaluate(expr, rows[i]) is not None]
-        some.sort(key=lambda i: in_order(evaluate(expr, rows[i])), reverse=descending)
-        kept = some + [i for i in kept if evaluate(expr, rows[i]) is None]
-    return kept if question.limit is None else kept[: question.limit]
+    found = in_row_order(kept, _rows(table, count), question.order) if question.order else kept
+    return found if question.limit is None else found[: question.limit]

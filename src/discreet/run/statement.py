@@ -7,7 +7,7 @@ from typing import assert_never, final
 from attrs import frozen
 
 from discreet.engines.engine import PublicTable
-from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where
+from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where
 from discreet.run.source import Source
 
 
@@ -33,7 +33,7 @@ def scans(relation: Relation) -> int:
     match relation:
         case Scan(table, links):
             return int(table.private) + len(links)
-        case Where(below) | Select(below) | PerUnit(below):
+        case Where(below) | Match(below) | Select(below) | PerUnit(below):
             return scans(below)
         case Join(left, right):
             return scans(left) + scans(right)
@@ -48,7 +48,7 @@ def shuffled(relation: Relation) -> int:
     match relation:
         case Scan(_, links):
             return len(links)
-        case Where(below) | Select(below):
+        case Where(below) | Match(below) | Select(below):
             return shuffled(below)
         case PerUnit(below):
             return shuffled(below) + 1

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from discreet.engines.dialect import Dialect
+from discreet.mechanisms.value_grid import RelativeGrid
 from discreet.query.grid import Grid
 from discreet.query.relation.expr import Expr, Schema, field_of
 from discreet.query.totals import Factor, Total
@@ -32,12 +34,36 @@ def on_grid(text: str, grid: Grid, kind: Kind | None, dialect: Dialect, nudge: s
     The value is clamped to the grid's ends before it is cast or subtracted from, so that nothing overflows. (Engines sort NaN above
     all numbers, so it becomes the upper end.)
     """
-    whole, low, high = dialect.type_name(Kind.INTEGER), grid.mid - grid.half, grid.mid + grid.half
+    whole, (low, high) = dialect.type_name(Kind.INTEGER), grid.ends
     if grid.is_whole(kind):
         inside = _clamp(text, dialect.literal(int(low)), dialect.literal(int(high)), whole)
         return f"({inside} - {dialect.literal(int(grid.mid))})"
     inside = _clamp(text, dialect.real(low), dialect.real(high), dialect.type_name(Kind.REAL))
     return dialect.whole(dialect.floor(f"{dialect.scaled(f'({inside} - {dialect.real(grid.mid)})', 1 / grid.step)}{nudge}"))
+
+
+def on_relative_grid(text: str, grid: RelativeGrid, kind: Kind | None, dialect: Dialect) -> str:
+    """The position of a number on a grid without bounds, counted from 0 and with its sign; NULL stays NULL.
+
+    Found by comparisons with powers of two, then by one product with a power of two, which is exact. (Engines sort NaN above all numbers,
+    so it is one of the largest.)
+    """
+    real = text if kind is Kind.REAL else f"CAST({text} AS {dialect.type_name(Kind.REAL)})"
+    size, furthest = f"ABS({real})", max(-grid.first, grid.last)
+    # the block of a position has `steps` positions, and twice the step of the block before; the first two have the same
+    inside = _in_block(size, grid, 1, max(furthest // grid.steps, 1), dialect)
+    top = dialect.real(grid.size(furthest))
+    position = f"CASE WHEN {size} >= {top} THEN {furthest} ELSE {inside} END"
+    return f"(CASE WHEN {real} < {dialect.real(Fraction(0))} THEN -1 ELSE 1 END) * ({position})"
+
+
+def _in_block(size: str, grid: RelativeGrid, first: int, last: int, dialect: Dialect) -> str:
+    if first == last:
+        steps = dialect.whole(dialect.floor(f"({size} * {dialect.real(1 / (grid.finest * 2 ** (first - 1)))})"))
+        return f"{steps} + {(first - 1) * grid.steps}"
+    middle = (first + last + 1) // 2
+    below, above = _in_block(size, grid, first, middle - 1, dialect), _in_block(size, grid, middle, last, dialect)
+    return f"CASE WHEN {size} < {dialect.real(grid.size(middle * grid.steps))} THEN {below} ELSE {above} END"
 
 
 def _clamp(text: str, low: str, high: str, kind: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.address import is_address
 from discreet.engines.choose import belongs_to, open_engine, tables_of
+from discreet.engines.separated import with_delimiter
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss.loss import Loss
@@ -19,7 +20,7 @@ from discreet.tables.policy import Policy
 from discreet.tables.unit import Unit
 
 MEMORY = ":memory:"
-_USUAL = ("add/remove", "1")
+_DEFAULTS = ("add/remove", "1")  # adjacency and version
 
 
 def connect(
@@ -33,6 +34,7 @@ def connect(
     keys: Mapping[str, Any] | None = None,
     contributions: Mapping[str, int] | None = None,
     columns: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
     not_null: Collection[str] | None = (),
     public: Collection[str] | None = (),
     one_row_per_unit: bool = False,
@@ -47,21 +49,27 @@ def connect(
     """Open data for private questions.
 
     `data`: a path to Parquet or CSV, a pandas, Polars or Arrow table, a DuckDB connection, a Spark session or DataFrame, the address of a
-    PostgreSQL database ("postgresql://…"), or a dict from table names to any of these, a table elsewhere being (place, "schema.table"); a
-    path's table is called after the file, a data frame's `data`. `engine="spark"` reads Parquet files with Spark. `unit`: the column that
-    names the person, or `each_row()`. `epsilon`, `delta` (or `budget`): how much may ever be learnt about one unit. What is not declared
-    (bounds, keys, contributions) is found privately within each question's own budget. `columns` gives the types of a CSV file's columns,
-    which are text otherwise, and of a data frame's, whatever their dtypes; an object column that names the unit needs one. `not_null` names
-    numeric columns without missing values, whose means need no count of their own; `size` is how many rows there are, where that is public
-    (adjacency="replace-one", one row for each unit): means over all of them need no count at all. A file's ledger lies beside it; a data
-    frame's is in memory, which is said loudly; "postgresql://…" is one that many hosts share. `analyst`: who asks and pays, where analysts
-    have budgets of their own. A path to a `discreet.toml`, or to a folder with one, is opened as it says.
+    PostgreSQL database ("postgresql://…"), or a dict from table names to any of these; a table of a database is written (address or
+    connection, "schema.table"). The table of a path is named after the file, that of a data frame is named `data`. A path to a
+    `discreet.toml`, or to a folder with one, takes everything but `engine` and `analyst` from that file.
+
+    `unit`: the column that identifies the protected person, or `each_row()`. `epsilon` and `delta` (or `budget`): the privacy budget of one
+    unit, for all questions together. Bounds, keys and contributions that are not declared are discovered privately, within the budget of
+    each question that needs them. `columns` gives the types of a CSV file's columns, which are text otherwise and never guessed, and of
+    a data frame's, whatever their dtypes; a unit column of dtype object needs one. `delimiter` separates the fields of a CSV file, where it
+    is not a comma: ";", "|" or "tab". `not_null` names numeric columns without missing values: their means
+    need no count of their own. `size` is the number of rows, where that is public (adjacency="replace-one", one row per unit): means over
+    all rows then need no count at all.
+
+    `ledger`: a file, or the "postgresql://…" address of a ledger that many hosts share. By default it is a file beside the data; for a data
+    frame it is in memory, with a warning. `engine="spark"` reads Parquet files with Spark. `analyst`: who asks and pays, where analysts
+    have budgets of their own.
     """
     public, not_null = public or (), not_null or ()
     if isinstance(data, str | os.PathLike) and (os.fspath(data).endswith(".toml") or (Path(data) / "discreet.toml").is_file()):
-        said = (unit, epsilon, budget, bounds, keys, contributions, columns, size, ledger, witness)
-        if any(one is not None for one in said) or delta or public or not_null or one_row_per_unit or (adjacency, version) != _USUAL:
-            raise Invalid("a discreet.toml says everything itself: give it alone, or name the data and leave the file out")
+        said = (unit, epsilon, budget, bounds, keys, contributions, columns, delimiter, size, ledger, witness)
+        if any(one is not None for one in said) or delta or public or not_null or one_row_per_unit or (adjacency, version) != _DEFAULTS:
+            raise Invalid("a discreet.toml declares everything itself: pass it alone, or pass the data and declarations instead")
         from discreet.session.project import open_project
 
         return open_project(data, engine, analyst)
@@ -70,8 +78,8 @@ def connect(
             raise Invalid("give epsilon and delta, or budget, not both")
         epsilon, delta = _amounts(budget)
     if epsilon is None:
-        raise Invalid("say how much may ever be learnt about one unit: epsilon=1, and perhaps delta=1e-6")
-    sources = _sources(data)
+        raise Invalid("the privacy budget is missing: give epsilon=1, and delta=1e-6 if groups are to be discovered")
+    sources = with_delimiter(_sources(data), delimiter)
     policy = Policy.of_arguments(
         list(sources),
         epsilon=epsilon,
@@ -100,19 +108,19 @@ def connect(
 def _amounts(budget: Loss) -> tuple[Number, Number]:
     epsilon, mass = budget.basic
     if epsilon is None:
-        raise Invalid("a session's budget is Pure(ε) or Approx(ε, δ)")
+        raise Invalid("this loss cannot be a session's budget: give Pure(ε) or Approx(ε, δ)")
     return epsilon, mass
 
 
 def _sources(data: Any) -> dict[str, Any]:
     if isinstance(data, Mapping):
         if not data or not all(isinstance(name, str) and name.isidentifier() for name in data):
-            raise Invalid("name the tables by identifiers, as in {'visits': 'visits.parquet'}")
+            raise Invalid("table names must be identifiers, as in {'visits': 'visits.parquet'}")
         return dict(data)
     if isinstance(data, str | os.PathLike) and not is_address(data):
         name = Path(data).name.split(".")[0]
         if has_magic(name) and not Path(data).exists():
-            raise Invalid(f"a pattern has no name for its table: give one, as in {{'visits': {os.fspath(data)!r}}}")
+            raise Invalid(f"a file pattern does not name its table: give a name, as in {{'visits': {os.fspath(data)!r}}}")
         return {name: data}
     found = tables_of(data)
     if found is None:
@@ -123,25 +131,25 @@ def _sources(data: Any) -> dict[str, Any]:
 
 
 def ledger_place(sources: Mapping[str, Any], public: Collection[str], ledger: str | os.PathLike[str] | None) -> str:
-    """Where the ledger lies: where it is said, else beside the one private file, else in memory."""
+    """The place of the ledger: the one that is given, else beside the only private file, else in memory with a warning."""
     if ledger is not None:
         return os.fspath(ledger)
     private = [source for name, source in sources.items() if name not in public]
     if any(belongs_to(source) == "postgres" for source in private):
         raise Invalid(
-            'say where the ledger of a database lies: a file, as in ledger="clinic.ledger", or a database that many hosts share, as in '
-            'ledger="postgresql://…"'
+            'tables in a database need a place for their ledger: give a file, as in ledger="clinic.ledger", or a database that many hosts '
+            'share, as in ledger="postgresql://…"'
         )
     paths = [source for source in private if isinstance(source, str | os.PathLike)]
     if len(paths) == len(private) == 1 and has_magic(str(Path(paths[0]).parent)) and not Path(paths[0]).parent.exists():
-        raise Invalid('files of several folders have no one place for their ledger: say where it lies, as in ledger="clinic.ledger"')
+        raise Invalid('files in several folders have no default place for their ledger: give one, as in ledger="clinic.ledger"')
     if len(paths) == len(private) == 1:
         return f"{Path(paths[0]).resolve()}.ledger"  # of the file itself, whatever link leads to it
     if paths:
-        raise Invalid('several private tables have no one place for their ledger: say where it lies, as in ledger="clinic.ledger"')
+        raise Invalid('several private tables have no default place for their ledger: give one, as in ledger="clinic.ledger"')
     warnings.warn(
-        "the budget of a data frame is kept in memory: it is forgotten with this process, and another process does not see it. "
-        'Pass ledger="name.ledger" to keep it, or ledger=":memory:" to say that this is meant',
+        "the ledger of a data frame is in memory: what is spent is forgotten when this process ends, and other processes do not see it. "
+        'Pass ledger="name.ledger" to keep it, or ledger=":memory:" to silence this warning',
         UserWarning,
         stacklevel=3,
     )

@@ -1,4 +1,4 @@
-"""Read this first: everything that can be bought has the same four faces.
+"""Read this first: everything that can be bought has a request, a plan, a release and a receipt.
 
     request ──plan(ε, δ)──► plan ──release(ε, δ) or open(ε, δ)──► release ──.receipt──► receipt
     what was asked          decided and priced, holds no data     public for ever       what was paid, verifiable
@@ -6,20 +6,20 @@
     bought             request                      plan              release        opened as
     a question         query.Query                  plan.Plan         Release        –
     a synthetic table  synthesize.SynthesisRequest  SynthesisPlan     Synthetic      –
+    a profile          profile.ProfileRequest       ProfilePlan       Profile        –
     an estimate        estimate.EstimateRequest     EstimatePlan      Estimate       –
     a graph question   graphs.GraphQuery            GraphQueryPlan    GraphRelease   –
     a feed             feeds.FeedRequest            FeedPlan          Days           Feed
     threshold stream   watch.WatchRequest           WatchPlan         Transcript     Watch
     a conversation     interactive.ConversationRequest  ConversationPlan  Transcript  Conversation
 
-The session makes requests: `db.sql(text)`, and `db.synthesize(...)`, `db.estimate(...)`, `db.daily(...)`, `db.watch(...)` and
-`db.interactive(...)` without an epsilon. With an epsilon these release, or open, at once. A request holds a `Pipeline` (tables, engine,
-payments) and nothing turns back to the session.
+The session makes requests: `db.sql(text)`, and `db.synthesize(...)`, `db.profile(...)`, `db.estimate(...)`, `db.daily(...)`,
+`db.watch(...)` and `db.interactive(...)` without an epsilon. With an epsilon these release, or open, at once. A request holds a
+`Pipeline` (tables, engine, payments) and no reference to the session. Graph questions come from `discreet.graph(...)`.
 
-Graph questions come from `discreet.graph(...)`.
-
-Whatever is bought: planning spends nothing and reads no private row; the ledger is charged before the engine reads one; the
-same request at the same price is free the second time; a run that fails after it was charged is recorded as paid and not answered.
+Whatever is bought: planning spends nothing and reads no private row; the ledger is charged before the engine reads one; a run that fails
+after it was charged is recorded as paid and not answered. The same request at the same price is free the second time, with two
+exceptions: every opened threshold stream or conversation pays for its own steps, and so does an estimate by a function without a name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from discreet.loss.loss import Loss
 
 @runtime_checkable
 class AnyRequest(Protocol):
-    """What was asked, read and checked; bought by `release(epsilon, delta)`, or by `open(epsilon, delta)` where it answers step by step."""
+    """A parsed and checked request; bought by `release(epsilon, delta)`, or by `open(epsilon, delta)` where it answers step by step."""
 
     def plan(self, epsilon: Number, delta: Number | None = None) -> AnyPlan:
         """What would happen at this price; reads and spends nothing."""
@@ -52,28 +52,28 @@ class AnyPlan(Protocol):
 
     @property
     def epsilon(self) -> Fraction:
-        """The ε that it costs, all in all."""
+        """The most ε that it may cost, everything included."""
 
     @property
     def delta(self) -> Fraction:
-        """The δ that it costs; 0 where none is needed."""
+        """The most δ that it may cost; 0 where none is needed."""
 
     @property
     def loss(self) -> Loss:
-        """The price as a term."""
+        """The privacy loss, as a term from which theorems compute ε(δ)."""
 
     def error(self, confidence: Number = 0.95) -> Any:
-        """How far off the answers will be, with this confidence."""
+        """The expected error of the answers at this confidence; `explain` states in which units."""
 
     def explain(self) -> Any:
-        """Who is protected, what will be done, what it costs and how far off it will be."""
+        """Who is protected, what will be done, what it costs and the expected error."""
 
     def _repr_html_(self) -> str: ...
 
 
 @runtime_checkable
 class AnyRelease(Protocol):
-    """What came out: public for ever, and free to look at."""
+    """The released answers: public, and free to look at any number of times."""
 
     receipt: Receipt
 
@@ -86,7 +86,7 @@ class AnyRelease(Protocol):
         """For each row, the ends of each column that has an interval."""
 
     def verify(self, ledger: Ledger | None = None) -> None:
-        """Check the receipt, and with a ledger that it was paid there and holds these answers; else raise Invalid or LedgerError."""
+        """Check the receipt; with a ledger also that it was paid there and, if the ledger stores such answers, holds these."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write answers and receipt into a file."""
@@ -112,7 +112,7 @@ class AnyRelease(Protocol):
 
 @runtime_checkable
 class AnyRun(Protocol):
-    """A stateful run: charged step by step (opening a conversation may already charge), and released as often as one likes."""
+    """A stateful run. A feed is charged once; streams and conversations step by step, the first step perhaps when they are opened."""
 
     @property
     def plan(self) -> AnyPlan:
@@ -123,4 +123,4 @@ class AnyRun(Protocol):
         """What was paid so far."""
 
     def verify(self, ledger: Ledger | None = None) -> None:
-        """Check that receipt."""
+        """Check the receipt of what was paid so far."""

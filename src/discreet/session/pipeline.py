@@ -1,6 +1,6 @@
 """What every request needs of its session: the declared tables, an engine and an account to pay from.
 
-A session hands its pipeline down to the requests that it makes, and no request turns back to the session.
+A session passes its pipeline to the requests that it makes; requests do not refer to the session.
 """
 
 from __future__ import annotations
@@ -15,36 +15,40 @@ from discreet.engines.engine import Engine
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.ledger.payment import Payments
-from discreet.query.relation.node import Relation, tables_in
+from discreet.query.relation.node import Relation
+from discreet.query.relation.origin import tables_in
 from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Value
+from discreet.tables.table import Table
 
-QUESTIONS_OF_DELTA = 32  # the default δ of a question is the budget's δ divided by this
+DELTA_PARTS = 32  # the default δ of a question is the budget's δ divided by this
 ANOTHER_SESSION = "this table belongs to another session: begin with db.table(...) of this one"
 
 
 @final
 @frozen(eq=False)
 class Pipeline:
-    """The tables, the engine that reads them, and the payments; all of it without a way back to the session."""
+    """The declared tables, the engine that reads them, and the account that pays."""
 
     catalog: Catalog
     engine: Engine = field(repr=False)
     payments: Payments = field(repr=False)
+    declared: tuple[Table, ...] = field(default=(), repr=False)  # the tables without what profiles found
     _public: dict[tuple[str, str], tuple[Value, ...]] = field(factory=dict, init=False, repr=False)
 
     @property
-    def usual_delta(self) -> Fraction:
+    def default_delta(self) -> Fraction:
         """The δ of a question that does not state one."""
-        return exact.grid_down(self.payments.allowance.granted.delta / QUESTIONS_OF_DELTA)
+        return exact.grid_down(self.payments.allowance.granted.delta / DELTA_PARTS)
 
     def price(self, epsilon: Number, delta: Number | None) -> tuple[Fraction, Fraction]:
-        """A price as people write it; the default δ where none is given."""
-        return parameter.price_epsilon(epsilon), self.usual_delta if delta is None else parameter.price_delta(delta)
+        """Read a price, with the default δ where none is given."""
+        return parameter.price_epsilon(epsilon), self.default_delta if delta is None else parameter.price_delta(delta)
 
     def require_own(self, relation: Relation) -> None:
         """Raise Invalid if the rows come from tables of another session, which protects them differently."""
-        if not all(table in self.catalog.tables for table in tables_in(relation)):
+        own = {*self.catalog.tables, *self.declared}  # a table that was named before its profile was bought, too
+        if not all(table in own for table in tables_in(relation)):
             raise Invalid(ANOTHER_SESSION)
 
     def public_values(self, table: str, column: str) -> tuple[Value, ...]:

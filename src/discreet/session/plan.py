@@ -1,4 +1,4 @@
-"""A question's plan: what will happen, what it costs and how far off it will be; printable before paying, and without data."""
+"""The plan of a question: its steps, its price and its expected error. It holds no data, so it can be shown before paying."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discreet.engines.dialect import Dialect
 from discreet.exact import Number
 from discreet.explain.forecast import Forecast, forecast
 from discreet.explain.text import Explanation, explain
-from discreet.ledger.receipt import CONFIDENCE, PricedRequest
+from discreet.ledger.receipt import PricedRequest
 from discreet.loss.loss import Loss
 from discreet.plan.steps import Steps
 from discreet.query.canonical import plain
@@ -30,8 +30,8 @@ class Plan(PricedPlan):
 
     @cached_property
     def priced(self) -> PricedRequest:
-        """The question at its price, with intervals of the usual confidence."""
-        return self.priced_at(CONFIDENCE)
+        """The question at its price, with intervals of the confidence that it was planned for."""
+        return self.priced_at(self.steps.confidence)
 
     def priced_at(self, confidence: Fraction) -> PricedRequest:
         """The question at its price, with intervals of this confidence."""
@@ -43,7 +43,7 @@ class Plan(PricedPlan):
 
     @property
     def epsilon(self) -> Fraction:
-        """What the whole question costs."""
+        """The ε that the whole question costs, discoveries included."""
         return self.steps.epsilon
 
     @property
@@ -53,7 +53,7 @@ class Plan(PricedPlan):
 
     @property
     def loss(self) -> Loss:
-        """The price as a term: what is done, from which each theorem computes its ε."""
+        """The privacy loss as a term: what is done, from which each theorem computes its ε(δ)."""
         return self.steps.loss
 
     @property
@@ -71,19 +71,20 @@ class Plan(PricedPlan):
         at: Mapping[str, float] | None = None,
         assume: Mapping[str, Any] | None = None,
     ) -> Forecast:
-        """How far each output will be off at most, with this confidence, in a group of `size`; nothing is read or spent.
+        """The half-width of each output's interval at this confidence, in a group of `size` rows; reads and spends nothing.
 
-        `at` says where statistics will lie ({"mean_cost": 120}), `assume` what open bounds and limits will be ({"cost": (0, 500),
-        "rows": 5}).
+        The error of a mean or a variance depends on its true value. By default a typical value is assumed, and `.worst` of the result has
+        the half-widths for the worst one; `at={"mean_cost": 120}` gives the values to assume. `assume={"cost": (0, 500), "rows": 5}` gives
+        the bounds and limits to assume where they are still to be discovered.
         """
         return forecast(self.steps, confidence, size, at, assume)
 
     def shown(self, size: int) -> float:
-        """The chance that a group of so many units is shown."""
+        """The probability that a group of `size` units is shown; 1 where the groups are public."""
         return self.steps.shown(size)
 
     def explain(self) -> Explanation:
-        """Who is protected, what is done, what it costs and why; printed as text, `to_json()` as values, a page in a notebook."""
+        """Who is protected, what is done, what it costs and why it is private: text, HTML in a notebook, or values with `to_json()`."""
         return explain(self.steps, self.dialect)
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""What all plans share: their price, a short repr and a view for notebooks."""
+"""What all plans have in common: their price, a short repr and a view for notebooks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.exact import Number
-from discreet.ledger.price import price, together
+from discreet.ledger.price import group_loss_lines, price
 from discreet.ledger.receipt import PricedRequest
 from discreet.loss.loss import Loss
 from discreet.plots.page import html_lines
@@ -24,7 +24,7 @@ class PricedPlan(ABC):
     @property
     @abstractmethod
     def loss(self) -> Loss:
-        """The price as a term."""
+        """The privacy loss, as a term."""
 
     @property
     @abstractmethod
@@ -33,25 +33,25 @@ class PricedPlan(ABC):
 
     @abstractmethod
     def error(self, confidence: Number = 0.95) -> Any:
-        """How far off the answers will be, with this confidence; nothing is read or spent."""
+        """The expected error of the answers at this confidence; reads and spends nothing."""
 
     @abstractmethod
     def explain(self) -> Any:
-        """Who is protected, what will be done, what it costs and how far off it will be."""
+        """Who is protected, what will be done, what it costs and the expected error."""
 
     @property
     def epsilon(self) -> Fraction:
-        """The ε that it costs, all in all."""
+        """The most ε that it may cost, everything included."""
         return self.priced.epsilon
 
     @property
     def delta(self) -> Fraction:
-        """The δ that it costs; 0 where none is needed."""
+        """The most δ that it may cost; 0 where none is needed."""
         return self.priced.delta
 
     @property
     def _price_lines(self) -> list[str]:
-        return [f"costs {price(self.epsilon, self.delta)}", *together(self.loss, self.epsilon, self.delta)]
+        return [f"costs {price(self.epsilon, self.delta)}", *group_loss_lines(self.loss, self.epsilon, self.delta)]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.title}; {price(self.epsilon, self.delta)}; protects {self.priced.protected})"

@@ -1,4 +1,4 @@
-"""A project: a discreet.toml beside its data says who is protected, what is declared and how much may be learnt."""
+"""A project: a discreet.toml beside its data declares who is protected, the budget, and what is public about the tables."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from discreet.address import is_address, without_credentials
 from discreet.engines.choose import open_engine, tables_of
+from discreet.engines.separated import SeparatedFile, with_delimiter
 from discreet.errors import EngineError, Invalid, PolicyError
 from discreet.session.session import Session
 from discreet.tables.draft import draft
@@ -21,7 +22,7 @@ _DATA = (".parquet", ".csv", ".tsv")
 
 
 def find_project(path: str | os.PathLike[str]) -> Path | None:
-    """The project's file in full, if this is one or a folder with one."""
+    """The absolute path of the project's file, if this is one or a folder with one."""
     if is_address(path):
         return None
     place = Path(path).expanduser().absolute()
@@ -32,7 +33,7 @@ def find_project(path: str | os.PathLike[str]) -> Path | None:
 
 
 def open_project(path: str | os.PathLike[str], engine: Any = None, analyst: str | None = None) -> Session:
-    """Open what a discreet.toml declares, or raise one PolicyError with all that is wrong; files are named from where it lies."""
+    """Open what a discreet.toml declares, or raise one PolicyError that lists all problems; relative paths start from its folder."""
     place, text = _text(path)
     problems = Problems()
     policy = begin_policy(text, problems)
@@ -40,11 +41,11 @@ def open_project(path: str | os.PathLike[str], engine: Any = None, analyst: str 
     try:
         opened = open_engine(sources, policy.declared, engine if engine is not None else policy.engine, policy.identities)
     except EngineError:
-        problems.stop()  # these can be mended first
+        problems.stop()  # problems of the policy are reported before those of the engine
         raise
     if problems.found:
         with opened:
-            policy.fit({name: opened.schema(name) for name in sources}, problems)
+            policy.fit({name: opened.schema(name) for name in sources}, problems, {name: opened.untyped(name) for name in sources})
         problems.stop()
     ledger, witness = ledger_of(policy, place)
     return Session.open(opened, policy, sources, ledger, witness, analyst)
@@ -63,31 +64,33 @@ def _text(path: str | os.PathLike[str]) -> tuple[Path, str]:
     try:
         return place, place.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise PolicyError(f"{place} cannot be read: check that it is there, and that it is text in UTF-8") from None
+        raise PolicyError(f"{place} cannot be read: check that it exists, and that it is UTF-8 text") from None
 
 
 def sources_of(policy: Policy, place: Path, problems: Problems) -> dict[str, Any]:
-    """Where each table's data is; what is not said, and what is not there, is noted and left out."""
+    """The source of each table; a missing declaration or a missing file is added to the problems, and its table is left out."""
     found: dict[str, Any] = {}
     for table in policy.tables:
         path = subpath(table.path, "source")
         if table.source is None:
             problems.add(path, 'is missing; say which file holds this table, for example "visits.parquet"')
             continue
-        if "://" in table.source:  # an address is not a place beside the project
+        if "://" in table.source:  # an address, not a path relative to the project
             address, _, elsewhere = table.source.rpartition("#")
             found[table.name] = (address, elsewhere) if elsewhere and is_address(address) else table.source
             continue
         file = place.parent / Path(table.source).expanduser()
         if not file.exists() and not glob.has_magic(file.name):
-            problems.add(path, f"there is no file {file}")
-        else:
-            found[table.name] = str(file)
+            problems.add(path, f"there is no file {file}: correct the path, relative to {FILE}")
+            continue
+        found[table.name] = str(file)
+        with problems.at(subpath(table.path, "delimiter")):
+            found |= with_delimiter({table.name: str(file)}, table.delimiter)
     return found
 
 
 def ledger_of(policy: Policy, place: Path) -> tuple[str, str | None]:
-    """Where the ledger lies, and its witness: where the policy says, else beside the project's file."""
+    """The places of the ledger and its witness: as the policy declares; by default the ledger is beside the project's file."""
     if policy.ledger == ":memory:" or is_address(policy.ledger):
         ledger = str(policy.ledger)
     else:
@@ -95,10 +98,13 @@ def ledger_of(policy: Policy, place: Path) -> tuple[str, str | None]:
     return ledger, None if policy.witness is None else str(place.parent / Path(policy.witness).expanduser())
 
 
-def init(data: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str] | None = None) -> Path:
-    """Draft a discreet.toml for files or a folder of them, from their schemas alone; one that is there is never overwritten."""
+def init(data: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str] | None = None, delimiter: str | None = None) -> Path:
+    """Draft a discreet.toml for files or a folder of them, from their schemas alone; never overwrite one that exists.
+
+    `delimiter` is the character between the fields of CSV files, where it is not a comma.
+    """
     if not data:
-        raise Invalid("name the files that hold the tables, or their folder")
+        raise Invalid("no data was named: name the files that hold the tables, or their folder")
     files = list(data)
     beside = Path() if is_address(data[0]) else Path(data[0]).expanduser().absolute().parent
     if len(data) == 1 and not is_address(data[0]) and Path(data[0]).expanduser().is_dir():
@@ -111,17 +117,19 @@ def init(data: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str] | 
         sources = {Path(one).name.split(".")[0]: os.fspath(one) for one in files}
     if len(sources) < len(files):
         raise Invalid("two of these files would make tables of the same name: rename one of them")
+    sources = with_delimiter(sources, delimiter)
+    delimiters = {name: source.delimiter for name, source in sources.items() if isinstance(source, SeparatedFile)}
     place = Path(path) if path is not None else beside / FILE
     place = place / FILE if place.is_dir() else place
     with open_engine(sources) as engine:
-        text = draft({name: engine.schema(name) for name in sources}, _from(sources, place.absolute().parent))
+        text = draft({name: engine.schema(name) for name in sources}, _from(sources, place.absolute().parent), delimiters)
     try:
         with place.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise Invalid(f"{place} is there already: edit it, or name another file") from None
+        raise Invalid(f"{place} exists already: edit it, or name another file") from None
     except OSError:
-        raise Invalid(f"{place} cannot be written: check the folder") from None
+        raise Invalid(f"{place} cannot be written: check that its folder exists and is writable") from None
     return place
 
 

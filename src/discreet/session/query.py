@@ -1,4 +1,4 @@
-"""A question on a session: planned for nothing, released for a price."""
+"""A question on a session: planning is free, releasing costs budget."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from discreet.ledger.receipt import CONFIDENCE
 from discreet.plan.bias import bias_question
 from discreet.plan.compile import compile_plan
 from discreet.plots.page import html_lines
+from discreet.query.canonical import plain
 from discreet.query.fluent import NOT_COPIED
 from discreet.query.question import Question
-from discreet.query.relation.node import tables_in
+from discreet.query.relation.origin import tables_in
 from discreet.session.pipeline import Pipeline
 from discreet.session.plan import Plan
 from discreet.session.release import Release
@@ -33,7 +34,7 @@ _SHORT = 100  # characters of a query that its repr shows
 @final
 @frozen(repr=False)
 class Query:
-    """A question on a session: plan it for nothing, release it for a price."""
+    """A question on a session. `plan` is free and reads no private row; `release` pays and answers."""
 
     pipeline: Pipeline = field()
     question: Question
@@ -43,37 +44,38 @@ class Query:
     def of_text(
         cls, pipeline: Pipeline, text: str, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None
     ) -> Query:
-        """Read a question in SQL; `other` adds one group for all rows whose group is not shown."""
+        """Parse a question in SQL; `other` adds one group for all rows whose group is not shown."""
         from discreet.query.sql.read import read
 
         question = read(text, pipeline.catalog, dialect)
         if other and not question.keys:
-            raise Invalid("without GROUP BY there are no other groups: leave other out, or group")
+            raise Invalid("other=True needs groups: add GROUP BY, or leave other out")
         if contributions is not None:
             question = evolve(question, contributions=Contributions.of(contributions))
         return cls(pipeline, evolve(question, other=True) if other else question, text)
 
     @classmethod
     def of_question(cls, pipeline: Pipeline, question: Question) -> Query:
-        """A question that was built in Python, of this session's tables."""
+        """A question that was built in Python; its tables must be this session's."""
         pipeline.require_own(question.relation)
         return cls(pipeline, question)
 
     # ── planning ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def plan(self, epsilon: Number | None = None, delta: Number | None = None) -> Plan:
-        """What would happen at this price; reads and spends nothing.
+    def plan(self, epsilon: Number | None = None, delta: Number | None = None, *, confidence: Number = CONFIDENCE) -> Plan:
+        """What would happen at this price; reads and spends nothing. The ends of quantiles' intervals are chosen for this confidence.
 
-        If the budget does not admit it with the usual δ, a plan with the δ that is left, or without any, is tried.
+        If no δ is given and the budget does not admit the default one, plans with the δ that is left, and then with δ = 0, are tried.
         """
         self.pipeline.payments.require_open()
         price, said = self._price(epsilon), parameter.price_delta(delta) if delta is not None else self.question.delta
         live = self.pipeline.payments.allowance
-        usual = self.compiled(price, self.pipeline.usual_delta if said is None else said)
+        level = confidence_of(confidence)
+        usual = self.plan_at_price(price, self.pipeline.default_delta if said is None else said, level)
         if said is not None or is_known(usual, self.pipeline):
             return usual
         for left in (None, live.remaining.delta, Fraction(0)):
-            plan = usual if left is None else self._compiled_or_none(price, left)
+            plan = usual if left is None else self._plan_or_none(price, left, level)
             if plan is not None and live.admits(plan.loss):
                 return plan
         return usual
@@ -81,22 +83,22 @@ class Query:
     def _price(self, epsilon: Number | None) -> Fraction:
         price = parameter.price_epsilon(epsilon) if epsilon is not None else self.question.epsilon
         if self.question.epsilon not in (None, price):
-            raise Invalid("the question itself says another epsilon in its OPTIONS: leave one of the two out")
+            raise Invalid("epsilon is given twice, with another value in the question's OPTIONS: leave one of them out")
         if price is None:
-            raise Invalid("say how much this question may cost: epsilon=0.1, or in SQL WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1)")
+            raise Invalid("the price is missing: give epsilon=0.1, or in SQL WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1)")
         return price
 
-    def compiled(self, epsilon: Fraction, delta: Fraction) -> Plan:
+    def plan_at_price(self, epsilon: Fraction, delta: Fraction, confidence: Fraction = CONFIDENCE) -> Plan:
         """The plan at exactly this price, whether or not the budget admits it."""
         pipeline = self.pipeline
-        steps = compile_plan(self.question, pipeline.catalog, epsilon, delta, pipeline.public_values)
+        steps = compile_plan(self.question, pipeline.catalog, epsilon, delta, pipeline.public_values, confidence)
         return Plan(steps, pipeline.engine.dialect)
 
-    def _compiled_or_none(self, epsilon: Fraction, delta: Fraction) -> Plan | None:
+    def _plan_or_none(self, epsilon: Fraction, delta: Fraction, confidence: Fraction) -> Plan | None:
         try:
-            return self.compiled(epsilon, delta)
+            return self.plan_at_price(epsilon, delta, confidence)
         except Refused:
-            return None  # groups cannot be found without a δ
+            return None  # groups cannot be discovered without a δ
 
     def price(
         self,
@@ -108,7 +110,7 @@ class Query:
         at: Mapping[str, float] | None = None,
         assume: Mapping[str, Any] | None = None,
     ) -> Fraction:
-        """The least ε, to three digits, at which every output meets its target, wherever it lies (or `at` a place); reads nothing."""
+        """The least ε, to three digits, at which every output meets its target error, for every true value, or for those in `at`; free."""
         targets = target_errors(error, self.question)
 
         def forecast(epsilon: Fraction) -> Forecast:
@@ -130,25 +132,35 @@ class Query:
         confidence: Number = CONFIDENCE,
         progress: Callable[[str], None] = lambda _: None,
     ) -> Release:
-        """Pay, and let the answers out; the same question at the same price again is free.
+        """Pay and release the answers; the same question at the same price is free the second time.
 
-        With `error={"mean_cost": 5}` instead of epsilon the least ε is paid for which each output is that close, in a group of `size`,
-        wherever it lies; `at={"mean_cost": 120}` says where it does.
+        `error={"mean_cost": 5}` replaces epsilon: the least ε is paid at which each output is within its target error, in a group of `size`
+        rows, for every true value. `at={"mean_cost": 120}` gives the true values to assume instead.
         """
         level = confidence_of(confidence)
         if error is not None:
             if epsilon is not None:
                 raise Invalid("give epsilon or error, not both: one follows from the other")
             epsilon = self.price(error, size=size, confidence=level, delta=delta, at=at, assume=assume)
-        return release(self.plan(epsilon, delta), self.pipeline, level, self.text[:_LONGEST_NOTE], progress)
+        return release(self.plan(epsilon, delta, confidence=level), self.pipeline, level, self.text[:_LONGEST_NOTE], progress)
 
-    def bias(self, epsilon: Number, delta: Number = 0) -> Release:
-        """Pay to learn how many units bounding and clipping touched: those with more rows than count, or with values out of bounds."""
-        limits = self.plan(epsilon, None if self.pipeline.usual_delta else 0).steps.contributions
-        return Query(self.pipeline, bias_question(self.question, limits), f"bias of: {self.text}").release(epsilon, delta)
+    def bias(self, epsilon: Number, delta: Number = 0, *, of: Release | None = None) -> Release:
+        """Pay to learn how many units bounding and clipping affect: units with more rows than the limit, or values out of bounds.
+
+        Bounds and limits are those that were declared or come from a profile; `of` gives a release of this question that found others.
+        """
+        limits = self.plan(epsilon, None if self.pipeline.default_delta else 0).steps.contributions
+        found: dict[str, dict[str, Fraction]] = {}
+        if of is not None:
+            if not isinstance(of, Release) or of.receipt.request != plain(self.question):
+                raise Invalid("of= must be a release of this question: give what its release(...) returned")
+            told = of.receipt.discovered
+            found = {name: {end: Fraction(value) for end, value in ends.items()} for name, ends in told.get("bounds", {}).items()}
+            limits = evolve(limits, **{what: limit for what, limit in told.get("limits", {}).items() if getattr(limits, what) is None})
+        return Query(self.pipeline, bias_question(self.question, limits, found), f"bias of: {self.text}").release(epsilon, delta)
 
     def dry_run(self, epsilon: Number | None = None, delta: Number | None = None) -> Release:
-        """Run end to end on mock data of the declared schema; free, and shown as what it is."""
+        """Run end to end on mock data of the declared schema; free, and marked as a dry run."""
         from discreet.engines.duckdb.engine import DuckDB
 
         plan = self.plan(epsilon if epsilon is not None or self.question.epsilon is not None else 1, delta)

@@ -1,28 +1,46 @@
-"""What came out of a question: public for ever. Rows with error bars, the price, and a receipt that can be checked."""
+"""The release of a question: rows with intervals, the price, and a receipt that can be verified. All of it is public."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Protocol, final
 
 from attrs import field, frozen
 
+from discreet.errors import Refused
+from discreet.exact import Number
 from discreet.ledger.receipt import Kind, Receipt
-from discreet.plots.table import LEGEND, NO_GROUP, NO_ROWS, Series, text_table
+from discreet.plots.bins import bins_of
+from discreet.plots.labels import measured
+from discreet.plots.table import LEGEND, NO_GROUP, NO_ROWS, TOO_FEW_LEGEND, Series, printable, text_table
 from discreet.run.execute import OTHER
 from discreet.run.outcome import OutputColumn
+from discreet.run.totals import ReleasedTotals
 from discreet.session.released import Released, Row
+from discreet.session.shape import check_columns, require
+
+
+class AskedQuestion(Protocol):
+    """The question behind a release, on the session that asked it."""
+
+    def refine(self, first: Release, epsilon: Number, delta: Number | None) -> Release:
+        """Buy another draw of its totals and combine both."""
+
+    def at_confidence(self, first: Release, confidence: Number) -> Release:
+        """The same answers with intervals of another confidence."""
 
 
 @final
 @frozen(eq=False, repr=False, slots=False)
 class Release(Released):
-    """Answers with their errors. Everything here is public; none of it costs anything again.
+    """Answers with their intervals. Everything here is public, and looking at it is free.
 
-    `rows` are plain Python values by output name; `intervals` has for each row and column the ends between which the exact answer of the
-    bounded question lies with the stated confidence; `raw` keeps the noisy value beside one that was clipped to where it must lie.
+    `rows` are plain Python values by output name. `intervals` has a pair of ends for each row and column: with the stated confidence the
+    exact answer lies between them, where "exact" is after clipping and contribution bounds. `raw` has the noisy values before they were
+    clipped to their possible range.
     """
 
     KINDS: ClassVar[tuple[Kind, ...]] = ("question",)
@@ -30,6 +48,43 @@ class Release(Released):
     columns: tuple[OutputColumn, ...]
     receipt: Receipt
     repeated: bool = field(default=False)
+    totals: ReleasedTotals | None = None  # from which the columns were computed; None where a value was chosen
+    question: AskedQuestion | None = None  # None for one that was read from a file
+    stored: tuple[OutputColumn, ...] | None = None  # as the ledger has the columns, where those shown have another confidence
+    level: Fraction | None = None  # that confidence
+
+    # ── more of it ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def refine(self, epsilon: Number, delta: Number | None = None) -> Release:
+        """Spend more on the same question, with the groups, bounds and limits of this answer, and combine both.
+
+        Nothing is discovered again: all of ε goes to the totals. They are averaged with those of this answer, each weighted by its inverse
+        variance; statistics and intervals follow from the averages. The same refinement again is free. Values that were chosen (MEDIAN,
+        MODE) cannot be combined, and are refused.
+        """
+        return self._asked.refine(self, epsilon, delta)
+
+    def at_confidence(self, confidence: Number) -> Release:
+        """The same answers with intervals of another confidence, computed from the released totals for nothing.
+
+        `save` and `verify` are about the answer as it was paid for, with the intervals that the ledger stores.
+        """
+        return self._asked.at_confidence(self, confidence)
+
+    @property
+    def _asked(self) -> AskedQuestion:
+        if self.receipt.dry_run:
+            raise Refused("this is a dry run on made-up data: release the question first")
+        if self.question is None:
+            raise Refused(
+                "this release was read from a file or copied: ask its question again in a session, which is free, and go on from there"
+            )
+        return self.question
+
+    @property
+    def confidence(self) -> float:
+        """The confidence of the intervals."""
+        return super().confidence if self.level is None else float(self.level)
 
     # ── values ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -40,7 +95,7 @@ class Release(Released):
 
     @cached_property
     def raw(self) -> list[Row]:
-        """The answers as the noise left them, before they were clipped."""
+        """The noisy answers before they were clipped to their possible range."""
         return self._rows([column.values if column.raw is None else column.raw for column in self.columns])
 
     def _rows(self, columns: Sequence[Sequence[Any]]) -> list[Row]:
@@ -57,7 +112,7 @@ class Release(Released):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The outputs that name groups."""
+        """The names of the outputs that are group keys."""
         asked = self.receipt.request
         grouped = {name for name, _ in asked["keys"]}
         return tuple(name for name, expr in asked["outputs"] if expr.get("is") == "Column" and expr.get("name") in grouped)
@@ -67,25 +122,40 @@ class Release(Released):
     @cached_property
     def series(self) -> tuple[Series, ...]:
         """The columns as they are shown."""
-        keys = set(self.keys)
-        return tuple(Series(c.name, c.values, c.low, c.high, c.name in keys, c.drawn == "point") for c in self.columns)
+        asked, keys = self.receipt.request, set(self.keys)
+        told = dict(asked.get("statistics", ()))
+        sources = {name: expr["name"] for name, expr in asked["outputs"] if expr.get("is") == "Column"}
+        return tuple(self._series(c, c.name in keys, dict(asked["keys"]), told.get(sources.get(c.name)), sources) for c in self.columns)
+
+    def _series(self, c: OutputColumn, is_key: bool, keys: Row, statistic: Any, sources: Row) -> Series:
+        if is_key:
+            bins = bins_of(keys[sources[c.name]])
+            return Series(c.name, c.values, is_key=True, bins=bins, of="" if bins is None else bins.of)
+        measures, of = measured(statistic, self.receipt.protected)
+        return Series(c.name, c.values, c.low, c.high, False, c.drawn == "point", None, measures, of, c.few)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the order of the rows was asked for."""
+        return bool(self.receipt.request.get("order"))
 
     @property
     def small_print(self) -> list[str]:
-        """What goes below the table: how sure, how much was charged, and where that is recorded."""
+        """The lines below the table: what the intervals cover, notes, what was charged and where that is recorded."""
         legend = [LEGEND] if any(s.is_faint(row) for s in self.series for row in range(min(len(self), 200))) else []
+        legend += [TOO_FEW_LEGEND] if any(s.few is not None and any(s.few) for s in self.series) else []
         return [*legend, *super().small_print]
 
     @property
-    def sureness(self) -> list[str]:
-        """How sure the intervals are, where there are any."""
+    def accuracy_notes(self) -> list[str]:
+        """What the intervals cover, where there are any."""
         some = any(series.low is not None for series in self.series)
-        said = "interval for the noise; it excludes bias from clipping and from contribution limits"
-        return [f"± is a {self.confidence * 100:.4g} % {said}"] if some else []
+        said = printable(str(self.receipt.discovered.get("interval", "")))
+        return [f"± is a {self.confidence * 100:.4g} % interval{said}"] if some else []
 
     @property
     def empty(self) -> str:
-        """What an empty table says: groups are too small only where they were found, which takes a δ, and none was left out afterwards."""
+        """The text of an empty table: groups are too small only if they were discovered (δ > 0) and no HAVING or LIMIT removed them."""
         asked = self.receipt.request
         return NO_ROWS if asked.get("having") is not None or asked.get("limit") == 0 or not self.delta else NO_GROUP
 
@@ -97,18 +167,23 @@ class Release(Released):
     def to_columns(self, intervals: bool = True) -> dict[str, list[Any]]:
         """The columns by name; with intervals, each that has one is followed by its ends, as name_low and name_high.
 
-        Keys that are numbers or dates become texts where the group of all others, (other), is among them.
+        A key column of numbers or dates becomes text where the group (other) is one of its values.
         """
         return {name: _of_one_type(values) for name, values in super().to_columns(intervals).items()}
 
     def answers(self) -> dict[str, Any]:
-        """The columns as plain values."""
-        return columns_to_json(self.columns)
+        """The columns as plain values, and the totals behind them."""
+        totals = {} if self.totals is None else {"totals": self.totals.to_json()}
+        return columns_to_json(self.stored or self.columns) | totals
 
     @classmethod
     def from_answers(cls, answers: Any, receipt: Receipt, repeated: bool) -> Release:
         """Read back what `answers` gave."""
-        return cls(columns_from_json(answers), receipt, repeated)
+        columns = columns_from_json(answers)
+        check_columns(columns, besides=OTHER)
+        require([column.name for column in columns] == [name for name, _ in receipt.request["outputs"]])
+        totals = ReleasedTotals.from_json(answers["totals"]) if "totals" in answers else None
+        return cls(columns, receipt, repeated, totals)
 
 
 def columns_to_json(columns: Sequence[OutputColumn]) -> dict[str, Any]:
@@ -123,6 +198,8 @@ def columns_to_json(columns: Sequence[OutputColumn]) -> dict[str, Any]:
                 "least": c.least,
                 "most": c.most,
                 "drawn": c.drawn,
+                **({} if c.few is None else {"few": c.few}),
+                **({} if c.ends is None else {"ends": [pair if pair is None else list(pair) for pair in c.ends]}),
             }
             for c in columns
         ]
@@ -132,7 +209,8 @@ def columns_to_json(columns: Sequence[OutputColumn]) -> dict[str, Any]:
 def columns_from_json(said: Any) -> tuple[OutputColumn, ...]:
     """Read back what `columns_to_json` gave."""
     return tuple(
-        OutputColumn(c["name"], _values(c["values"]), c["raw"], c["widths"], c["least"], c["most"], c["drawn"]) for c in said["columns"]
+        OutputColumn(c["name"], _values(c["values"]), c["raw"], c["widths"], c["least"], c["most"], c["drawn"], c.get("ends"), c.get("few"))
+        for c in said["columns"]
     )
 
 
@@ -143,7 +221,7 @@ def _of_one_type(values: list[Any]) -> list[Any]:
 
 
 def _plain(values: list[Any]) -> list[Any]:
-    """Values as JSON has them; dates and moments are tagged."""
+    """Values as JSON; dates and timestamps are tagged."""
     if not set(map(type, values)) & {datetime.date, datetime.datetime}:
         return values
     return [{type(value).__name__: value.isoformat()} if isinstance(value, datetime.date) else value for value in values]

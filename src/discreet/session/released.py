@@ -1,4 +1,4 @@
-"""What all releases share: rows, files, data frames and verification. A release is public for ever and costs nothing again."""
+"""What all releases have in common: rows, files, data frames and verification. A release is public, and using it is free."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import json
 import os
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -18,16 +18,20 @@ from typing import Any, ClassVar, Self
 from discreet.errors import Invalid, LedgerError
 from discreet.extras import missing, require
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.price import price, together
+from discreet.ledger.price import group_loss_lines, price
 from discreet.ledger.receipt import Kind, Receipt
+from discreet.plots.inline import inline_svg
+from discreet.plots.labels import chosen, with_unit
+from discreet.plots.layout import MOST_BARS
 from discreet.plots.notes import notes_of
 from discreet.plots.page import html_table
 from discreet.plots.table import NO_ROWS, Series
+from discreet.session.shape import check_texts
 
 FORMAT = 2
-CHANGED = "the ledger holds other answers to this question: these were changed, or made up"
+CHANGED = "the ledger holds other answers to this question: do not trust these"
 Row = dict[str, Any]
-MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError, zlib.error)  # of files nobody wrote
+MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError, zlib.error)  # raised on malformed files
 _SEAL = ',"seal":"{}"}}'
 
 
@@ -37,11 +41,11 @@ class Released(ABC):
     A file is one line of JSON: format, kind, answers, receipt, and a seal over all of it. The ledger stores the same line.
     """
 
-    KINDS: ClassVar[tuple[Kind, ...]]  # of receipts that it comes with
+    KINDS: ClassVar[tuple[Kind, ...]]  # the kinds of its receipts
     receipt: Receipt
-    repeated: bool  # it was answered before, and cost nothing now
+    repeated: bool  # whether it was answered before, and was free now
 
-    # ── what each kind of release says itself ────────────────────────────────────────────────────────────────────────
+    # ── what each kind of release defines itself ────────────────────────────────────────────────────────────────────────
 
     @property
     @abstractmethod
@@ -53,12 +57,12 @@ class Released(ABC):
 
     @abstractmethod
     def answers(self) -> dict[str, Any]:
-        """What is kept beside the receipt, as plain values."""
+        """What is stored beside the receipt, as plain values."""
 
     @classmethod
     @abstractmethod
     def from_answers(cls, answers: Any, receipt: Receipt, repeated: bool) -> Self:
-        """Read back what `answers` gave; any error of `MALFORMED` means that nobody wrote it here."""
+        """Read back what `answers` gave, and check its shape; an error of `MALFORMED` means that `answers` did not write it."""
 
     # ── values ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -79,12 +83,12 @@ class Released(ABC):
 
     @property
     def epsilon(self) -> Fraction:
-        """The ε charged, once."""
+        """The ε of the request; a stateful run may have paid less, see `receipt.loss`."""
         return self.receipt.epsilon
 
     @property
     def delta(self) -> Fraction:
-        """The δ charged."""
+        """The δ of the request."""
         return self.receipt.delta
 
     @property
@@ -96,50 +100,76 @@ class Released(ABC):
 
     @property
     def empty(self) -> str:
-        """What a table without rows says."""
+        """The text that is shown for a table without rows."""
         return NO_ROWS
 
     @property
-    def sureness(self) -> list[str]:
-        """How sure the intervals are, where there are any."""
+    def accuracy_notes(self) -> list[str]:
+        """What the intervals cover, where there are any."""
         return []
 
     @property
     def small_print(self) -> list[str]:
-        """What goes below the table: how sure, how much was charged, and where that is recorded."""
+        """The lines below the table: what the intervals cover, notes, what was charged and where that is recorded."""
         told = notes_of({"notes": self.receipt.notes, "found": self.receipt.discovered})
-        return [*self.sureness, *told, self.charged]
+        return [*self.accuracy_notes, *told, self.charged]
 
     @property
     def charged(self) -> str:
-        """One line on what it cost and where that is recorded."""
+        """What it cost, and the ledger entry, in one line."""
         if self.receipt.dry_run:
-            return "dry run on made-up data: nothing was read and nothing was spent"
+            return "dry run on mock data: no private row was read and nothing was charged"
         entry = "nothing charged yet" if self.receipt.sequence is None else f"ledger entry {self.receipt.sequence}"
         cost = price(self.epsilon, self.delta)
         return f"answered before, so free now (it cost {cost}; {entry})" if self.repeated else f"cost {cost} ({entry})"
 
     def _repr_html_(self) -> str:
-        return html_table(self.series, len(self), self.small_print, empty=self.empty)
+        drawn = inline_svg(self.series, len(self), self.is_ordered)
+        return html_table(self.series, len(self), self.small_print, empty=self.empty, drawn=drawn)
 
     def explain(self) -> str:
-        """Who is protected, what was charged, and what the same answers cost several units together."""
+        """Who is protected, what was charged, and the privacy loss of groups of several units."""
         who = f"protects {self.receipt.protected}, under {self.receipt.adjacency}"
-        return "\n".join([who, *self.small_print, *together(self.receipt.loss, self.epsilon, self.delta)])
+        return "\n".join([who, *self.small_print, *group_loss_lines(self.receipt.loss, self.epsilon, self.delta)])
 
-    def plot(self, path: str | os.PathLike[str] | None = None, column: str | None = None) -> Any:
-        """Draw a column (the first with error bars, unless one is named) over the rows: a figure, or a file if a path is given."""
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        column: str | Sequence[str] | None = None,
+        *,
+        ax: Any = None,
+        title: str | None = None,
+        units: Mapping[str, str] | None = None,
+        most: int | None = None,
+    ) -> Any:
+        """Draw the numbers by group, a panel for each column, or only the columns named: a figure, or a file if a path is given.
+
+        `ax` draws one column (the first, unless one is named) into axes of Matplotlib and returns them. `units` gives the unit of a
+        column, as in {"cost": "€"}. `most` is the number of groups shown; the others are counted below.
+        """
         require("matplotlib")
-        from discreet.plots.bars import draw_column
+        from discreet.plots.figure import draw_release
 
-        drawn = [s for s in self.series if not s.is_key and (s.name == column if column is not None else s.to_the_right)]
-        if not drawn:
-            have = ", ".join(s.name for s in self.series if not s.is_key)
-            raise Invalid(f"there is no column to draw{'' if column is None else ' of that name'}; there are {have}")
-        drawn.sort(key=lambda s: s.low is None)
-        return draw_column([s for s in self.series if s.is_key], drawn[0], len(self), " · ".join([*self.sureness, self.charged]), path)
+        columns = chosen(self.series, column, one=ax is not None)
+        return draw_release(
+            [with_unit(series, units or {}) for series in self.series if series.is_key],
+            [with_unit(series, units or {}) for series in columns],
+            len(self),
+            " · ".join([*self.accuracy_notes, self.charged]),
+            path,
+            ax=ax,
+            title=title,
+            most=MOST_BARS if most is None else most,
+            ordered=self.is_ordered,
+            empty=self.empty,
+        )
 
-    # ── taking it elsewhere ──────────────────────────────────────────────────────────────────────────────────────────
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the order of the rows was asked for."""
+        return False
+
+    # ── exporting ──────────────────────────────────────────────────────────────────────────────────────────
 
     def to_columns(self, intervals: bool = True) -> dict[str, list[Any]]:
         """The columns by name; with intervals, each that has one is followed by its ends, as name_low and name_high."""
@@ -152,7 +182,7 @@ class Released(ABC):
                 found |= {f"{series.name}_low": list(series.low), f"{series.name}_high": list(series.high)}
                 wanted += 2
         if len(found) < wanted:
-            raise Invalid("an output already has the name of an interval's end: rename it in the question, or take intervals=False")
+            raise Invalid("an output has the same name as an interval's end: rename it in the question, or pass intervals=False")
         return found
 
     def to_pandas(self, intervals: bool = True) -> Any:
@@ -180,10 +210,11 @@ class Released(ABC):
         return pyarrow.table({name: _narrow(values) for name, values in self.to_columns(intervals).items()})
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, intervals: bool = True, formulas: bool = False) -> str | None:
-        """Write the rows as CSV into a file, or give them as text.
+        """Write the rows as CSV to a file, or return them as text.
 
-        A text that a spreadsheet would run (one that begins with = + - @, a tab or a line break) gets an apostrophe in front, for whoever
-        wrote it into the data is not who opens the file; with `formulas` it is written as it is. Numbers are never changed.
+        A text that a spreadsheet would run as a formula (it begins with = + - @, a tab or a line break) is prefixed with an apostrophe,
+        because text from the data must not run on the reader's computer. With `formulas=True` it is written unchanged. Numbers are never
+        changed.
         """
         columns, text = self.to_columns(intervals), io.StringIO()
         written = csv.writer(text, lineterminator="\n")
@@ -194,10 +225,10 @@ class Released(ABC):
         _write(path, text.getvalue())
         return None
 
-    # ── keeping it ───────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── saving and verifying ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def to_json(self) -> dict[str, Any]:
-        """The release as plain values, to be kept or sent."""
+        """The release as plain values."""
         return {"format": FORMAT, "kind": self.receipt.kind, "answers": self.answers(), "receipt": self.receipt.to_json()}
 
     def to_text(self) -> str:
@@ -207,7 +238,7 @@ class Released(ABC):
 
     @classmethod
     def from_text(cls, text: str, repeated: bool = False) -> Self:
-        """Read back what `to_text` wrote; raise Invalid if it is none, of another version, or was changed."""
+        """Read back what `to_text` wrote; raise Invalid if it is not a release, has another format, or was changed."""
         body, seal = text.rstrip("\n")[: -len(_SEAL.format(64 * "0"))], text.rstrip("\n")[-66:-2]
         try:
             said = json.loads(text)
@@ -219,12 +250,13 @@ class Released(ABC):
                 f"this has format {str(made)[:20]}, and this version of discreet reads format {FORMAT}: use the version that wrote it"
             )
         if kind not in cls.KINDS:
-            raise Invalid(f"this is not a release of this kind ({cls.KINDS[0]}): open it as what it was saved as")
-        if _seal(body) != seal:  # before anything of it is unpacked
-            raise Invalid("this was changed after it was saved: open the file as it was written")
+            raise Invalid(f"this is not a release of this kind ({cls.KINDS[0]}): open it with the class that saved it")
+        if _seal(body) != seal:  # checked before anything is decompressed
+            raise Invalid("this file was changed after it was saved: open an unchanged copy")
         try:
+            check_texts(said)
             found = cls.from_answers(said["answers"], Receipt.from_json(said["receipt"]), repeated)
-            repr(found)  # whatever is shown is there
+            repr(found)  # fails if anything that is shown is missing
             return found
         except Invalid:
             raise
@@ -240,12 +272,12 @@ class Released(ABC):
         """Read what `save` wrote."""
         try:
             text = Path(path).read_text(encoding="utf-8")
-        except (OSError, ValueError):  # what is not UTF-8 too
-            raise Invalid(f"{os.fspath(path)} cannot be read: check that it is there, and give a file that `save` wrote") from None
+        except (OSError, ValueError):  # also raised if it is not UTF-8
+            raise Invalid(f"{os.fspath(path)} cannot be read: check that it exists, and give a file that `save` wrote") from None
         found = cls.from_text(text)
         try:
             if json.loads(found.to_text()) != json.loads(text):
-                raise Invalid("there is more in this file than a release, which cannot be checked: take it out")
+                raise Invalid("this file has fields that are not part of a release and cannot be checked: remove them")
             found.explain()  # a seal says that a file was not changed, not that it makes sense
         except Invalid:
             raise
@@ -254,7 +286,7 @@ class Released(ABC):
         return found
 
     def verify(self, ledger: Ledger | None = None) -> None:
-        """Check the receipt, and with a ledger also that these are the very answers it holds; raise Invalid or LedgerError if not."""
+        """Check the receipt; with a ledger also that these are exactly the answers it holds. Raise Invalid or LedgerError if not."""
         self.receipt.verify(ledger)
         if ledger is not None:
             self._verify_answers(ledger)
@@ -278,7 +310,7 @@ def _write(path: str | os.PathLike[str], text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8")
     except (OSError, ValueError):
-        raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder is there and may be written to") from None
+        raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder exists and is writable") from None
 
 
 def _harmless(value: Any) -> Any:
@@ -286,7 +318,8 @@ def _harmless(value: Any) -> Any:
 
 
 def _narrow(values: list[Any]) -> list[Any]:
-    """Whole numbers beyond 64 bits as floats, with all of their column."""
-    if not any(type(value) is int and abs(value) >= 2**63 for value in values):
+    """A column with whole numbers beyond 64 bits, or beside floats, becomes a column of floats."""
+    kinds = set(map(type, values))
+    if not (kinds >= {int, float} or any(type(value) is int and abs(value) >= 2**63 for value in values)):
         return values
     return [None if value is None else float(value) for value in values]

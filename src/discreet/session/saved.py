@@ -1,4 +1,4 @@
-"""Open whatever was saved: a file says itself what kind of release it holds."""
+"""Open a saved release of any kind; the file states its kind."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from discreet.ledger.receipt import Kind
 from discreet.session.estimate.estimate import Estimate
 from discreet.session.feeds.days import Days
 from discreet.session.graphs.release import GraphRelease
+from discreet.session.profile.profile import Profile
 from discreet.session.release import Release
 from discreet.session.released import MALFORMED, Released
 from discreet.session.synthesize.synthetic import Synthetic
 from discreet.session.transcript import Transcript
 
-RELEASES: tuple[type[Released], ...] = (Release, Synthetic, Estimate, Days, GraphRelease, Transcript)
+RELEASES: tuple[type[Released], ...] = (Release, Synthetic, Estimate, Days, GraphRelease, Profile, Transcript)
 _BY_KIND: dict[Kind, type[Released]] = {kind: released for released in RELEASES for kind in released.KINDS}
 
 

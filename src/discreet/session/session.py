@@ -1,4 +1,4 @@
-"""A session makes requests: each is planned for nothing, and released or opened for a price. How they are bought: `life_cycle.py`."""
+"""A session makes requests, which are planned for free and then released or opened at a price; `life_cycle.py` describes them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, final, overload
+
+from attrs import evolve
 
 from discreet.engines.engine import Engine
 from discreet.errors import Invalid
@@ -19,11 +21,13 @@ from discreet.ledger.terms import Terms
 from discreet.plots.page import html_lines
 from discreet.query import fluent
 from discreet.session.pipeline import Pipeline
+from discreet.session.profile.stored import stored_profiles
 from discreet.session.query import Query
 from discreet.session.release import Release
 from discreet.session.released import Released
 from discreet.tables.catalog import Catalog
 from discreet.tables.policy import Policy
+from discreet.tables.profiled import profiled
 
 if TYPE_CHECKING:
     from discreet.session.estimate.estimate import Estimate
@@ -32,12 +36,14 @@ if TYPE_CHECKING:
     from discreet.session.feeds.request import FeedOptions, FeedRequest
     from discreet.session.interactive.conversation import Conversation
     from discreet.session.interactive.request import ConversationOptions, ConversationRequest
+    from discreet.session.profile.profile import Profile
+    from discreet.session.profile.request import ProfileRequest
     from discreet.session.synthesize.request import SynthesisOptions, SynthesisRequest
     from discreet.session.synthesize.synthetic import Synthetic
     from discreet.session.watch.request import WatchOptions, WatchRequest
     from discreet.session.watch.watch import Watch
 
-Rows = str | fluent.QueryBuilder[Query]  # a table's name, or what db.table(...) made of one
+Rows = str | fluent.QueryBuilder[Query]  # a table's name, or rows selected with db.table(...)
 
 
 @final
@@ -46,7 +52,9 @@ class Session:
 
     def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None) -> None:
         self._engine, self._ledger = engine, ledger
-        self._pipeline = Pipeline(catalog, engine, Payments(ledger, analyst, engine.ready))
+        self._declared = catalog  # without what profiles found
+        self._pipeline = Pipeline(catalog, engine, Payments(ledger, analyst, engine.ready), catalog.tables)
+        self._pipeline = self._with_profiles()
 
     @classmethod
     def open(
@@ -55,13 +63,14 @@ class Session:
     ) -> Session:  # fmt: skip
         """A session over tables of an engine, under a policy, paying from a ledger; `analyst` is who asks."""
         try:
-            catalog = policy.catalog({name: engine.schema(name) for name in names})
+            schemas, untyped = {name: engine.schema(name) for name in names}, {name: engine.untyped(name) for name in names}
+            catalog = policy.catalog(schemas, untyped)
             terms = Terms(policy.epsilon, policy.delta, catalog.protected, catalog.adjacency)
             opened = open_ledger(ledger, terms, witness)
             known = opened.analysts() if policy.analysts else {}
             for share in policy.analysts:
-                grant_share(opened, share.analyst, Amount(share.epsilon, share.delta), known.get(share.analyst))
-            opened.allowance(analyst)  # or whoever asks has none
+                grant_share(opened, share.analyst, Amount(share.epsilon, share.delta), known.get(share.analyst), share.every)
+            opened.allowance(analyst)  # raises if this analyst has no budget
             return cls(engine, catalog, opened, analyst)
         except BaseException:
             engine.close()
@@ -86,7 +95,7 @@ class Session:
         """Ask in SQL and release at once."""
         return self.sql(text).release(**price)
 
-    # ── requests: without an epsilon, the request, to plan and release; with one, what it buys ───────────────────────
+    # ── with an epsilon: release or open at once; without: a request to plan first ───────────────────────
 
     @overload
     def synthesize(self, table: Rows, epsilon: None = None, delta: None = None, **asked: Unpack[SynthesisOptions]) -> SynthesisRequest: ...
@@ -96,14 +105,17 @@ class Session:
         **asked: Unpack[SynthesisOptions],
     ) -> Synthetic: ...  # fmt: skip
     def synthesize(self, table: Any, epsilon: Any = None, delta: Any = None, *, progress: Any = None, **asked: Any) -> Any:
-        """Make a synthetic table of a table, or of what `db.table(...)` makes of one; the whole price is (ε, δ).
+        """Make a synthetic table from a table, or from rows that `db.table(...)` selects; (ε, δ) is the whole price.
 
-        `columns` names some columns. `workload` says what should be right: all marginals of so many columns (usually 3, or 2 where 3 are
-        too many), or a list of marginals. `method` is auto, residuals, aim or mst; `bins` is the number of bins of a number (32). With
-        `size`, about how many records there are, it is refused before anything is spent if independent columns would be as good.
-        `contributions` bounds how much one unit contributes. Categories, bounds and limits that are not declared are discovered for a tenth
-        of ε. `progress` is called with what was done and the share of the work that is done. Without `epsilon`: the request, whose
-        `.plan(epsilon=…)` shows price and error for nothing.
+        `columns` selects columns. `workload` is what should be accurate: all marginals of so many columns (3 by default, or 2 where 3 are
+        too many), or a list of marginals. `method` is auto, residuals, aim or mst; `bins` is the number of bins of a numeric column (32).
+        `size` is the approximate number of records: with it, a table that would be no better than independent columns is refused, before
+        paying if everything is declared. `contributions` bounds one unit's contribution. Categories, bounds and limits that are not
+        declared come from the table's profile, or else are discovered for up to a third of ε. `edges={"age": [0, 18, 65, 120]}` are public
+        bins of a number, date or timestamp. Rows with a value that is not among declared keys are left out; `other=True`, or a list of
+        columns, gives these values a category. `rows` is the number of rows to generate (by default as many as there are records).
+        `progress` is called with a step's name and the share of the work done so far. Without `epsilon` this returns a request, whose
+        `.plan(epsilon=…)` shows price and error for free.
         """
         from discreet.session.synthesize.request import SynthesisRequest
 
@@ -118,14 +130,14 @@ class Session:
     @overload
     def estimate(self, table: Rows, what: Callable[[Any], Any] | str, of: str | None = None, **asked: Any) -> EstimateRequest: ...
     def estimate(self, table: Any, what: Any, of: Any = None, *, epsilon: Any = None, delta: Any = None, **asked: Any) -> Any:
-        """Estimate any function of people's rows, or a robust statistic of one value for each; also `db.table(...).estimate(...)`.
+        """Estimate any function of the units' rows, or a robust statistic of one value per unit; also `db.table(...).estimate(...)`.
 
-        A function gets the columns of one block of units at a time, and the blocks' answers are aggregated (`aggregate` median, mean or
-        stable; `bounds` between which answers lie; `blocks`; `uncertainty=True` for a standard error too; `columns`; `frame` pandas or
-        polars). It runs in this process and sees private rows: whoever passes one could read the table too. With `name` it is remembered,
-        and free the second time. A statistic is mean, median, quantile (`q`), interquartile range, trimmed mean (`trim`) or mode, of the
-        expression `of`, by `method` inverse, smooth or test (with a `bound` on the sensitivity). Without `epsilon`: the request, whose
-        `.plan(epsilon=…)` shows price and error for nothing.
+        A function receives the columns of one block of units at a time, and the answers of the blocks are aggregated (`aggregate` is
+        median, mean or stable; `bounds` of the answers; `blocks`; `uncertainty=True` adds a standard error; `columns`; `frame` is numpy,
+        pandas or polars). It runs in this process and sees private rows, so accept functions only from people who may read the table. With
+        a `name` the estimate is free the second time. A statistic is mean, median, quantile (`q`), interquartile range, trimmed mean
+        (`trim`) or mode of the expression `of`, by `method` inverse, smooth or test (with a `bound` on the sensitivity). Without `epsilon`
+        this returns a request, whose `.plan(epsilon=…)` shows price and error for free.
         """
         return _estimate(self._pipeline, self._rows(table), what, of, epsilon=epsilon, delta=delta, **asked)
 
@@ -142,17 +154,18 @@ class Session:
     def interactive(
         self, columns: Any, epsilon: Any = None, accuracy: Any = None, *, table: Any = None, delta: Any = None, **asked: Any
     ) -> Any:
-        """Open a stream of counts and means over some columns, each within `accuracy` records (below 1: that share of all records).
+        """Open a conversation: counts and means over some columns, each within `accuracy` records (below 1: that share of all records).
 
-        Every step is charged before it is taken, and all together stay within (ε, δ); what is known already is free. With probability
-        1 − `beta` (0.05) all of the first `questions` (10,000) answers are as near as they say. `table` says of which table, where there
-        are several; `bins` and `contributions` as in `synthesize`. Without `epsilon`: the request, to plan and open.
+        Every measurement is charged before it is taken, and all together stay within (ε, δ); answers that follow from earlier measurements
+        are free. With probability 1 − `beta` (0.05) all of the first `questions` (10,000) answers are within `accuracy`. `table` names the
+        table, where there are several; `bins` and `contributions` as in `synthesize`. Without `epsilon` this returns a request, to plan and
+        open.
         """
         from discreet.session.interactive.request import ConversationRequest
 
         private = [one.name for one in self._pipeline.catalog.tables if one.private]
         if table is None and len(private) != 1:
-            raise Invalid(f"say which table the columns are of: table=…, one of {', '.join(private)}")
+            raise Invalid(f"there are several private tables: give table=, one of {', '.join(private)}")
         request = ConversationRequest.of(self._pipeline, self._rows(private[0] if table is None else table), columns, accuracy, **asked)
         return _unpriced(request, delta) if epsilon is None else request.open(epsilon, delta)
 
@@ -163,11 +176,12 @@ class Session:
     @overload
     def watch(self, epsilon: Number, threshold: Number, rounds: int = 1, **asked: Unpack[WatchOptions]) -> Watch: ...
     def watch(self, epsilon: Any = None, threshold: Any = None, rounds: int = 1, **asked: Any) -> Any:
-        """Open a stream of threshold questions: which totals are above? Those below are free; each round, with one hit, costs ε.
+        """Open a stream of threshold questions: is a total above the threshold?
 
-        `values=True` tells the total at a hit too, out of a third of ε, and `values="gap"` by how much the threshold was beaten, for free.
-        `monotone=True` allows counts and sums of what is never negative only, with less noise. Without `epsilon`: the request, to plan and
-        open.
+        The first question of a round pays ε. A round has any number of answers below the threshold and ends with the first above it.
+        `values=True` also releases the total at that answer, for a third of ε; `values="gap"` releases how far it is above, for free.
+        `monotone=True` needs less noise, and admits only counts and sums of values that are never negative. Without `epsilon` this returns
+        a request, to plan and open.
         """
         from discreet.session.watch.request import WatchRequest
 
@@ -181,14 +195,46 @@ class Session:
     def daily(self, table: Any, *, epsilon: Any = None, delta: Any = None, **asked: Any) -> Any:
         """Open a feed of running counts, or sums of `value`, by the day, week or month (`every`) of a column `day`, from `start` on.
 
-        (ε, δ) pays once, at the first release, for all of its `days`; of each unit the first `active_days` days with any rows count, and on
-        each `per_day` rows at most (of a sum, `per_day` times the largest value). `where` is a condition, `windows` are lengths of which
-        sums are shown. Another `name` is another feed, at its own price. Without `epsilon`: the request, to plan and open.
+        (ε, δ) is paid once, at the first release, for all `days`. Each unit contributes on the first `active_days` days on which it has
+        rows, and on each of them at most `per_day` rows (to a sum, `per_day` times the largest value). `where` is a condition; `windows`
+        are the lengths of moving sums. Another `name` is another feed, at its own price. Without `epsilon` this returns a request, to plan
+        and open.
         """
         from discreet.session.feeds.request import FeedRequest
 
         request = FeedRequest.of(self._pipeline, self._rows(table), **asked)
         return _unpriced(request, delta) if epsilon is None else request.open(epsilon, delta)
+
+    @overload
+    def profile(self, table: str | None = None, epsilon: None = None, delta: None = None) -> ProfileRequest: ...
+    @overload
+    def profile(
+        self, table: str | None = None, *, epsilon: Number, delta: Number | None = None,
+        progress: Callable[[str, float], None] | None = None,
+    ) -> Profile: ...  # fmt: skip
+    def profile(self, table: Any = None, epsilon: Any = None, delta: Any = None, *, progress: Any = None) -> Any:
+        """Buy what is public about a table, once: ranges, values, sizes and limits of all columns together, each with its error.
+
+        Later questions, synthetic tables and conversations use it for nothing: bounds, keys and limits that are not declared come from it.
+        The ledger keeps it, so later sessions on the same version of the data use it too. `table` may be left out where only one is
+        private. Without `epsilon`: the request, whose `.plan(epsilon=…)` shows price and error for nothing.
+        """
+        from discreet.session.profile.request import ProfileRequest
+
+        request = ProfileRequest.of(self._pipeline, self._declared, table)
+        if epsilon is None:
+            return _unpriced(request, delta)
+        found = request.release(epsilon, delta, progress=progress)
+        self._pipeline = self._with_profiles()
+        return found
+
+    def _with_profiles(self) -> Pipeline:
+        """The pipeline with the newest profile of every private table."""
+        catalog = self._declared
+        for table in self._declared.tables:
+            found = stored_profiles(table, self._declared, self._pipeline.payments) if table.private else []
+            catalog = profiled(catalog, found[-1].table) if found else catalog
+        return evolve(self._pipeline, catalog=catalog)
 
     def _rows(self, table: Any) -> Any:
         return self.table(table) if isinstance(table, str) else table
@@ -197,7 +243,7 @@ class Session:
 
     @property
     def remaining(self) -> Amount:
-        """The largest single further question that is still admitted."""
+        """The price of the largest single question that is still admitted."""
         return self._pipeline.payments.allowance.remaining
 
     @property
@@ -206,7 +252,7 @@ class Session:
         return self._pipeline.payments.allowance.spent
 
     def history(self) -> list[dict[str, Any]]:
-        """Every question that was paid for, oldest first: when, its price, what was asked, and whether it was answered."""
+        """Every payment, oldest first: when, its price, what was asked, and whether it was answered."""
         return purchases_as_dicts(self._ledger)
 
     def verify(self, release: Released) -> None:
@@ -216,7 +262,7 @@ class Session:
     # ── the connection ───────────────────────────────────────────────────────────────────────────────────────────────
 
     def close(self) -> None:
-        """Let go of the data and the ledger."""
+        """Close the engine and the ledger."""
         self._pipeline.payments.close()
         self._engine.close()
         self._ledger.close()

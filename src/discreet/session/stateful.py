@@ -1,4 +1,4 @@
-"""What stateful runs share: payments step by step, under a name of their own, and the receipt of those so far."""
+"""Payments of stateful runs: each step is charged before it is taken, and the receipt lists the payments so far."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from discreet.noise.bits import SystemBits
 
 @final
 class StepPayments:
-    """The payments of one run. Each is under a key of its own: one that failed, perhaps after it was booked, is not used again."""
+    """The payments of one run. Every attempt has a new key: a payment that failed may have been booked, so its key is not used again."""
 
     def __init__(self, priced: PricedRequest, payments: Payments, what: str) -> None:
-        mark = f"{SystemBits().word():016x}"  # tells this run from all others of the same request
+        mark = f"{SystemBits().word():016x}"  # distinguishes this run from other runs of the same request
         self.priced = evolve(priced, request=dict(priced.request) | {"run": mark})
         self._payments, self._what, self._process = payments, what, os.getpid()
         self._attempts = 0
         self.paid: tuple[Paid, ...] = ()
 
     def require_own_process(self) -> None:
-        """Raise Invalid in a copy of the process: both copies would have the same noise."""
+        """Raise Invalid in a forked process: both processes would draw the same noise."""
         if os.getpid() != self._process:
             raise Invalid(f"this {self._what} was copied into another process: open one there")
 

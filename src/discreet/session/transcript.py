@@ -14,6 +14,13 @@ from discreet.plots.table import NO_ROWS, Series, text_table
 from discreet.run.outcome import OutputColumn
 from discreet.session.release import columns_from_json, columns_to_json
 from discreet.session.released import Released
+from discreet.session.shape import check_columns, require
+
+_HITS = ("asked", "threshold", "above")
+_COLUMNS: dict[Kind, tuple[tuple[str, ...], ...]] = {
+    "conversation": (("asked", "value", "source"),),
+    "threshold stream": (_HITS, (*_HITS, "value"), (*_HITS, "gap")),
+}
 
 
 @final
@@ -40,7 +47,7 @@ class Transcript(Released):
 
     @property
     def charged(self) -> str:
-        """How many payments there were, and what all of them may cost."""
+        """The number of payments, and the most that they cost together."""
         count = len(self.receipt.payments)
         return f"{count} payment{'s' * (count != 1)}, which together cost at most {price(self.epsilon, self.delta)}"
 
@@ -54,9 +61,12 @@ class Transcript(Released):
     @classmethod
     def from_answers(cls, answers: Any, receipt: Receipt, repeated: bool) -> Transcript:
         """Read back what `answers` gave."""
-        return cls(columns_from_json(answers), receipt, repeated)
+        columns = columns_from_json(answers)
+        check_columns(columns)
+        require(tuple(column.name for column in columns) in _COLUMNS[receipt.kind])
+        return cls(columns, receipt, repeated)
 
     def _verify_answers(self, ledger: Ledger) -> None:
-        """The ledger holds no answers of a stateful run; but answers that nobody paid for are not from a run of this ledger."""
+        """The ledger holds no answers of a stateful run; but answers without any payment cannot come from a run of this ledger."""
         if len(self) and not self.receipt.payments:
-            raise LedgerError("this transcript has answers and no payments: it was changed, or made up")
+            raise LedgerError("this transcript has answers and no payments: do not trust it")

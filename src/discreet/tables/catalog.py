@@ -14,6 +14,7 @@ from attrs import field, frozen
 from discreet.errors import PolicyError
 from discreet.mechanisms.sensitivity import Adjacency
 from discreet.tables.kind import Kind
+from discreet.tables.profile import TableProfile
 from discreet.tables.table import Table
 from discreet.tables.unit import EachRow, Link, Person
 
@@ -62,11 +63,16 @@ class Catalog:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, TableProfile):
+        return value.digest
     if attrs.has(type(value)):
         kind = {"kind": type(value).__name__} if isinstance(value, EachRow | Person | Link) else {}
         fields = {a.name: _plain(getattr(value, a.name)) for a in attrs.fields(type(value))}
         if isinstance(value, Table) and value.size is None:
             del fields["size"]  # so that policies without a size keep the digest that they had before sizes existed
+        if isinstance(value, Table) and value.profile is None:
+            del fields["profile"]  # the same for profiles
+        fields.pop("untyped", None)  # they are read as if text had been declared
         return kind | fields
     match value:
         case Kind():

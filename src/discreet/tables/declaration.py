@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from discreet import exact
 from discreet.errors import Invalid
@@ -14,9 +14,10 @@ from discreet.tables.kind import Kind
 from discreet.tables.problems import Problems, hint, subpath
 from discreet.tables.table import Contributions, Table
 from discreet.tables.unit import EachRow, Link, Person, Unit
+from discreet.tables.untyped import ask_for_types
 
 EACH_ROW = "each row"
-_TABLE = ("source", "unit", "link", "public", "one_row_per_unit", "size", "contributions", "columns")
+_TABLE = ("source", "delimiter", "unit", "link", "public", "one_row_per_unit", "size", "contributions", "columns")
 _COLUMN = ("type", "bounds", "keys", "nullable", "unique")
 _LINK = ("column", "table", "key")
 _IDENTITIES = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)  # kinds whose values can identify units
@@ -73,6 +74,7 @@ class TableDeclaration:
     contributions: Contributions = Contributions()
     columns: tuple[ColumnDeclaration, ...] = ()
     size: int | None = None
+    delimiter: str | None = None  # of a CSV file, where it is not the usual one
 
     @property
     def path(self) -> str:
@@ -102,10 +104,16 @@ class TableDeclaration:
             contributions,
             tuple(ColumnDeclaration.read(of, str(column), f"{path}.columns.{column}", problems) for column, of in columns.items()),
             _size(entries, unit, path, problems),
+            problems.text(entries, path, "delimiter"),
         )
 
-    def table(self, schema: Mapping[str, Kind | None], problems: Problems, elsewhere: Collection[str] = ()) -> Table:
-        """The table, once its stored schema and the columns of other tables are known; mismatches are recorded as problems."""
+    def table(
+        self, schema: Mapping[str, Kind | None], problems: Problems, elsewhere: Collection[str] = (), untyped: Sequence[str] = ()
+    ) -> Table:
+        """The table, once its stored schema and the columns of other tables are known; mismatches are recorded as problems.
+
+        `untyped` columns are texts only because nobody declared their types.
+        """
         declared = {column.name: column for column in self.columns}
         for name in declared:
             if name not in schema:
@@ -118,10 +126,13 @@ class TableDeclaration:
             if stored is None and name in declared:
                 supported = "a number, text, boolean, date or timestamp (in a Parquet file, in microseconds)"
                 problems.add(path, f"its stored type is not supported: store it as {supported}")
+            if about.bounds is not None and name in untyped:  # bounds are of numbers and dates
+                problems.add(subpath(self.path, "columns"), f"bounds of {name} need its type: {ask_for_types(self.name, untyped)}")
+                about = evolve(about, bounds=None)
             if stored is not None:
                 columns.append(about.column(_merged(about.kind, stored, path, problems), path, problems))
         self._check_unit(schema, problems, elsewhere)
-        return Table(self.name, tuple(columns), self.unit, self.contributions, self.one_row, self.size)
+        return Table(self.name, tuple(columns), self.unit, self.contributions, self.one_row, self.size, untyped=tuple(untyped))
 
     def _check_unit(self, schema: Mapping[str, Kind | None], problems: Problems, elsewhere: Collection[str]) -> None:
         match self.unit:

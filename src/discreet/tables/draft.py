@@ -42,8 +42,13 @@ delta = 1e-6                 # well below 1/(number of units); 0 only if all key
 """
 
 
-def draft(schemas: Mapping[str, Mapping[str, Kind | None]], sources: Mapping[str, str]) -> str:
-    """Write a first discreet.toml.
+def draft(
+    schemas: Mapping[str, Mapping[str, Kind | None]],
+    sources: Mapping[str, str],
+    delimiters: Mapping[str, str] | None = None,
+    protected: str | None = None,
+) -> str:
+    """Write a first discreet.toml; `delimiters` are those of CSV files for which one was declared, `protected` is the unit, if known.
 
     >>> print(draft({"visits": {"patient_id": Kind.INTEGER, "cost": Kind.REAL}}, {"visits": "visits.parquet"}).split("[tables.visits]")[1])
     <BLANKLINE>
@@ -61,8 +66,11 @@ def draft(schemas: Mapping[str, Mapping[str, Kind | None]], sources: Mapping[str
     # bounds = [0, 100]          # values are clipped to these; never take them from the data
     <BLANKLINE>
     """
-    protected = _protected(schemas)
-    return "\n".join([_TOP, *(_table(name, schema, sources.get(name), protected) for name, schema in schemas.items())])
+    between, unit = delimiters or {}, protected or _protected(schemas)
+    tables = (
+        _table(name, schema, sources.get(name), unit, between.get(name), known=protected is not None) for name, schema in schemas.items()
+    )
+    return "\n".join([_TOP, *tables])
 
 
 def _protected(schemas: Mapping[str, Mapping[str, Kind | None]]) -> str:
@@ -91,23 +99,24 @@ def _is_person(name: str) -> bool:
     return any(word in name.casefold() for word in _PEOPLE)
 
 
-def _table(name: str, schema: Mapping[str, Kind | None], source: str | None, protected: str) -> str:
+def _table(name: str, schema: Mapping[str, Kind | None], source: str | None, protected: str, delimiter: str | None, known: bool) -> str:
     found = candidates(schema)
-    path = f"tables.{_key(name)}"
-    lines = [f"[{path}]", *([f"source = {_text(source)}"] if source is not None else [])]
+    path = f"tables.{toml_key(name)}"
+    lines = [f"[{path}]", *([f"source = {toml_text(source)}"] if source is not None else [])]
+    lines += [f"delimiter = {toml_text(delimiter)}"] if delimiter is not None else []
     if len(found) > 1 and protected in found:
-        lines.append(f"# columns that may identify the protected units: {', '.join(map(_text, found))}")
-    lines += _unit(protected) if protected in schema or protected == EACH_ROW else _undecided(protected)
+        lines.append(f"# columns that may identify the protected units: {', '.join(map(toml_text, found))}")
+    lines += _unit(protected) if known or protected in schema or protected == EACH_ROW else _undecided(protected)
     untyped = source is not None and _UNTYPED.search(source) is not None
     for column, kind in schema.items():
-        lines += _column(f"{path}.columns.{_key(column)}", column, kind, untyped, column == protected)
+        lines += _column(f"{path}.columns.{toml_key(column)}", column, kind, untyped, column == protected)
     return "\n".join(lines)
 
 
 def _unit(protected: str) -> list[str]:
     choice = "a column" if protected == EACH_ROW else f'"{EACH_ROW}"'
     return [
-        f"{f'unit = {_text(protected)}':<28} # CHECK: who is protected; or {choice}, or instead of this line: public = true",
+        f"{f'unit = {toml_text(protected)}':<28} # CHECK: who is protected; or {choice}, or instead of this line: public = true",
         "one_row_per_unit = false     # CHECK: true only if no unit can ever have two rows",
         '# size = 1000                # the number of units, if public; needs one row per unit and "replace-one"',
         "# contributions = { rows = 10 }    # limit per unit; by default discovered privately",
@@ -118,9 +127,9 @@ def _unit(protected: str) -> list[str]:
 def _undecided(protected: str) -> list[str]:
     """A table without the unit's column is not made public by default: its owner uncomments one line."""
     return [
-        f"# This table has no column {_text(protected)}: uncomment one of these lines.",
+        f"# This table has no column {toml_text(protected)}: uncomment one of these lines.",
         "# CHECK: public = true if these rows describe nobody",
-        f'# CHECK: unit = "…" if a column here identifies the same units as {_text(protected)}, or "{EACH_ROW}"',
+        f'# CHECK: unit = "…" if a column here identifies the same units as {toml_text(protected)}, or "{EACH_ROW}"',
         '# CHECK: link = { column = "…", table = "…", key = "…" } if the unit is in another table',
         "",
     ]
@@ -128,7 +137,7 @@ def _undecided(protected: str) -> list[str]:
 
 def _column(path: str, name: str, kind: Kind | None, untyped: bool, is_unit: bool) -> list[str]:
     if kind is None:
-        return [f"# {_text(name)} has a stored type that is not supported", ""]
+        return [f"# {toml_text(name)} has a stored type that is not supported", ""]
     lines = [f"[{path}]", f'type = "{kind.value}"']
     if untyped:
         lines[-1] = f"{lines[-1]:<28} # CHECK: this file has no types; one of {', '.join(one.value for one in Kind)}"
@@ -143,10 +152,11 @@ def _column(path: str, name: str, kind: Kind | None, untyped: bool, is_unit: boo
     return [*lines, ""]
 
 
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _text(name)
+def toml_key(name: str) -> str:
+    """A name as a key of TOML."""
+    return name if _BARE.fullmatch(name) else toml_text(name)
 
 
-def _text(value: str) -> str:
+def toml_text(value: str) -> str:
     """A TOML string: JSON's escapes are valid TOML, except that TOML also escapes DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -83,6 +83,18 @@ _ARTICLE = {
 }
 
 
+def can_be_read(value: Value | None, kind: Kind) -> bool:
+    """Whether a value from the data can also be written in a declaration: not a text that is very long, or that engines cannot store.
+
+    >>> can_be_read("York", Kind.TEXT), can_be_read(None, Kind.TEXT), can_be_read("x" * 20_000, Kind.TEXT)
+    (True, True, False)
+    """
+    try:
+        return value is None or kind.read(value) == value
+    except Invalid:
+        return False
+
+
 def is_storable(text: str) -> bool:
     """Whether every engine can store a text: NUL and lone surrogates cannot be stored.
 

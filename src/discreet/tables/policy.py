@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, final
@@ -27,11 +27,12 @@ _ADJACENCIES: tuple[Adjacency, ...] = ("add/remove", "replace-one")
 @final
 @frozen
 class AnalystShare:
-    """The part of the budget that one analyst may spend."""
+    """The part of the budget that one analyst may spend: in all, or in each week or month."""
 
     analyst: str
     epsilon: Fraction
     delta: Fraction
+    every: str | None = None
 
 
 @final
@@ -123,8 +124,11 @@ class Policy:
                     found.setdefault(target, set()).add(key)
         return found
 
-    def catalog(self, schemas: Mapping[str, Mapping[str, Kind | None]]) -> Catalog:
-        """Combine the declarations with the stored schemas, or raise one PolicyError with all mismatches."""
+    def catalog(self, schemas: Mapping[str, Mapping[str, Kind | None]], untyped: Mapping[str, Sequence[str]] | None = None) -> Catalog:
+        """Combine the declarations with the stored schemas, or raise one PolicyError with all mismatches.
+
+        `untyped` are the columns of each table whose types neither its source nor a declaration gives.
+        """
         problems = Problems()
         for table in self.tables:
             if table.name not in schemas:
@@ -132,14 +136,20 @@ class Policy:
         for name in schemas:
             if self.table(name) is None:
                 problems.add(subpath("tables", name), "this table is not declared: declare it, or do not pass it")
-        tables = self.fit(schemas, problems)
+        tables = self.fit(schemas, problems, untyped)
         problems.stop()
         return Catalog(tables, self.adjacency, self.version)
 
-    def fit(self, schemas: Mapping[str, Mapping[str, Kind | None]], problems: Problems) -> tuple[Table, ...]:
+    def fit(
+        self, schemas: Mapping[str, Mapping[str, Kind | None]], problems: Problems, untyped: Mapping[str, Sequence[str]] | None = None
+    ) -> tuple[Table, ...]:
         """The tables whose stored schemas are known; mismatches are recorded as problems."""
         elsewhere = {name: {column for other in schemas if other != name for column in schemas[other]} for name in schemas}
-        tables = tuple(table.table(schemas[table.name], problems, elsewhere[table.name]) for table in self.tables if table.name in schemas)
+        tables = tuple(
+            table.table(schemas[table.name], problems, elsewhere[table.name], (untyped or {}).get(table.name, ()))
+            for table in self.tables
+            if table.name in schemas
+        )
         for table in self.tables:
             _check_key(table, schemas, problems)
         return tables
@@ -216,7 +226,10 @@ def _share(name: str, given: Any, problems: Problems) -> AnalystShare:
     path, epsilon, delta = subpath("budget.analysts", name), Fraction(0), Fraction(0)
     if not name.strip() or name != name.strip() or not name.isprintable() or name.casefold() == "owner":
         problems.add(path, 'an analyst needs a name without spaces around it, other than "owner", who needs no share: rename it')
-    entries = problems.known(given, path, ("epsilon", "delta"))
+    entries = problems.known(given, path, ("epsilon", "delta", "every"))
+    every = entries.get("every")
+    if every not in (None, "week", "month"):
+        problems.add(subpath(path, "every"), 'must be "week" or "month", after which the budget renews; leave it out for one that does not')
     if "epsilon" not in entries:
         problems.add(subpath(path, "epsilon"), "is missing: give the ε that this analyst may spend in total, for example 0.5")
     else:
@@ -224,7 +237,7 @@ def _share(name: str, given: Any, problems: Problems) -> AnalystShare:
             epsilon = exact.positive(entries["epsilon"], "epsilon")
     with problems.at(subpath(path, "delta")):
         delta = parameter.any_delta(entries.get("delta", 0))
-    return AnalystShare(name, epsilon, delta)
+    return AnalystShare(name, epsilon, delta, every)
 
 
 def _check_tables(tables: tuple[TableDeclaration, ...], sections: Mapping[str, Any], problems: Problems) -> None:

@@ -10,6 +10,7 @@ from attrs import frozen
 from discreet import exact
 from discreet.errors import Invalid
 from discreet.tables.column import ColumnMetadata
+from discreet.tables.profile import TableProfile
 from discreet.tables.unit import EachRow, Link, Person, Unit
 
 MOST_CONTRIBUTED = 1024  # more would need wider weights; see plan/bounding.py
@@ -59,6 +60,8 @@ class Table:
     contributions: Contributions = Contributions()
     one_row: bool = False  # declared: no unit has more than one row
     size: int | None = None  # declared: the number of rows, if public
+    profile: TableProfile | None = None  # released earlier; what it found is filled in above where nothing is declared
+    untyped: tuple[str, ...] = ()  # columns that are read as text only because nobody declared a type; for messages
 
     @property
     def private(self) -> bool:

@@ -19,11 +19,12 @@ from discreet.mechanisms.exponential import Exponential
 
 DOMAIN = Domain.of({"a": 2, "b": 3, "c": 2})
 ROWS = [(0, 0, 0), (0, 2, 1), (1, 1, 0), (1, 1, 0)]
+ANY = 1e9  # whatever the noise is, pairs are measured
 BUDGETS = [MeasurementBudget.zcdp("0.5"), MeasurementBudget.gdp("0.2")]
 
 
 def method(budget: MeasurementBudget, domain: Domain = DOMAIN) -> MST:
-    return MST(budget=budget, workload=Workload.all_of(domain, 2))
+    return MST(budget=budget, workload=Workload.all_of(domain, 2), bearable=ANY)
 
 
 @pytest.mark.parametrize("budget", [*BUDGETS, MeasurementBudget.zcdp("0.000177"), MeasurementBudget.gdp(30)], ids=str)

@@ -21,6 +21,7 @@ from discreet.loss.loss import Loss
 
 DOMAIN = Domain.of({"a": 2, "b": 3, "c": 2})
 ROWS = [(0, 0, 0), (0, 2, 1), (1, 1, 0), (1, 1, 0)]
+ANY = 1e9  # whatever is predicted, larger residuals are measured
 BUDGETS = [MeasurementBudget.zcdp(50), MeasurementBudget.gdp(80)]  # so much that residuals of these few records are measured
 
 
@@ -38,7 +39,7 @@ def test_all_of_the_budget_is_spent_and_no_more(budget: MeasurementBudget, k: in
     domain = Domain.of({f"c{i}": 2 + i % 3 for i in range(6)})
     rows = np.random.default_rng(0).integers(0, 2, (500, 6)).tolist()
     with taped() as steps:
-        result = Residuals(budget=budget, workload=Workload.all_of(domain, k)).run(table(domain, rows))
+        result = Residuals(budget=budget, workload=Workload.all_of(domain, k), worthwhile=ANY).run(table(domain, rows))
     assert [step.mechanism.loss for step in steps] == [loss for _, loss in result.losses]
     assert budget.amount * (1 - Fraction(1, 10**5)) <= price(budget, result.losses) <= budget.amount
     assert result.claimed == budget.loss
@@ -48,13 +49,15 @@ def test_all_of_the_budget_is_spent_and_no_more(budget: MeasurementBudget, k: in
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_neighbours_share_all_but_what_is_paid_for(budget: MeasurementBudget, k: int) -> None:
     for rows in (ROWS, []):
-        assert audit(Residuals(budget=budget, workload=Workload.all_of(DOMAIN, k)), DOMAIN, rows) == pytest.approx(1, abs=1e-5)
+        assert audit(Residuals(budget=budget, workload=Workload.all_of(DOMAIN, k), worthwhile=ANY), DOMAIN, rows) == pytest.approx(
+            1, abs=1e-5
+        )
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_replaced_records_share_all_but_what_is_paid_for(k: int) -> None:
     """A contrast of two codes moves by twice its length when one is replaced by the other, not by √2 of it."""
-    assert audit(Residuals(budget=BUDGETS[0], workload=Workload.all_of(DOMAIN, k)), DOMAIN, ROWS, replace_one=True) <= 1
+    assert audit(Residuals(budget=BUDGETS[0], workload=Workload.all_of(DOMAIN, k), worthwhile=ANY), DOMAIN, ROWS, replace_one=True) <= 1
 
 
 class Understated:
@@ -73,7 +76,7 @@ class Understated:
 
 
 def test_an_understated_length_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    method = Residuals(budget=BUDGETS[0], workload=Workload.all_of(DOMAIN, 2))
+    method = Residuals(budget=BUDGETS[0], workload=Workload.all_of(DOMAIN, 2), worthwhile=ANY)
     with pytest.raises(Leak, match="Gaussian"):
         audit(method, DOMAIN, ROWS, make=Understated)
     short = property(lambda self: int(np.prod([1 << 2 * self.bits] * len(self.clique)) // 2 ** len(self.clique) // 2))
@@ -97,7 +100,7 @@ def test_a_model_that_looks_at_the_data_is_caught(monkeypatch: pytest.MonkeyPatc
         module, "fit_residuals", lambda domain, measured: fitted(domain, [type(measured[0])((), np.array([seen[-1]]), 1.0), *measured[1:]])
     )
     with pytest.raises(Leak, match="models"):
-        audit(Residuals(budget=BUDGETS[0], workload=Workload.all_of(DOMAIN, 2)), DOMAIN, ROWS)
+        audit(Residuals(budget=BUDGETS[0], workload=Workload.all_of(DOMAIN, 2), worthwhile=ANY), DOMAIN, ROWS)
 
 
 def test_few_records_and_little_budget_still_spend_it() -> None:
@@ -105,7 +108,7 @@ def test_few_records_and_little_budget_still_spend_it() -> None:
     rows = np.random.default_rng(0).integers(0, 2, (500, 3)).tolist()
     for seed in range(10):
         with taped(seed):
-            result = Residuals(budget=budget, workload=Workload.all_of(DOMAIN, 2)).run(table(DOMAIN, rows))
+            result = Residuals(budget=budget, workload=Workload.all_of(DOMAIN, 2), worthwhile=ANY).run(table(DOMAIN, rows))
         assert price(budget, result.losses) >= budget.amount * (1 - Fraction(1, 10**5))
 
 
@@ -117,7 +120,7 @@ def raw_over_predicted(columns: int, k: int, budget: MeasurementBudget, runs: in
     rows = np.where(random.random((20_000, columns)) < 0.3, random.integers(0, 2, (20_000, 1)), random.integers(0, 2, (20_000, columns)))
     truth = np.zeros(domain.sizes)
     np.add.at(truth, tuple(rows.T), 1)
-    method, coded = Residuals(budget=budget, workload=workload), table(domain, rows.tolist())
+    method, coded = Residuals(budget=budget, workload=workload, worthwhile=ANY), table(domain, rows.tolist())
     errors = []
     for seed in range(runs):
         with taped(seed):
@@ -143,7 +146,9 @@ def test_raw_errors_are_as_predicted_with_few_columns() -> None:
 def test_no_table_or_budget_makes_it_fail(rho: str, rows: Any) -> None:
     for seed in range(3):
         with taped(seed):
-            result = Residuals(budget=MeasurementBudget.zcdp(rho), workload=Workload.all_of(DOMAIN, 2)).run(table(DOMAIN, rows))
+            result = Residuals(budget=MeasurementBudget.zcdp(rho), workload=Workload.all_of(DOMAIN, 2), worthwhile=ANY).run(
+                table(DOMAIN, rows)
+            )
         whole = result.model.marginal((0, 1, 2))
         assert np.isfinite(whole).all()
         assert (whole >= 0).all()
@@ -152,7 +157,9 @@ def test_no_table_or_budget_makes_it_fail(rho: str, rows: Any) -> None:
 def test_much_budget_gives_the_table() -> None:
     rows = [row for row in every_row(DOMAIN) for _ in range(1 + 7 * sum(row))]
     with taped():
-        result = Residuals(budget=MeasurementBudget.zcdp(10**6), workload=Workload.all_of(DOMAIN, 3)).run(table(DOMAIN, rows))
+        result = Residuals(budget=MeasurementBudget.zcdp(10**6), workload=Workload.all_of(DOMAIN, 3), worthwhile=ANY).run(
+            table(DOMAIN, rows)
+        )
     truth = np.zeros(DOMAIN.sizes)
     np.add.at(truth, tuple(np.array(rows).T), 1)
     np.testing.assert_allclose(result.model.marginal((0, 1, 2)), truth, atol=0.5)
@@ -161,9 +168,13 @@ def test_much_budget_gives_the_table() -> None:
 def test_columns_of_one_code() -> None:
     domain = Domain.of({"a": 1, "b": 1})
     with taped():
-        result = Residuals(budget=MeasurementBudget.zcdp(1), workload=Workload.all_of(domain, 2)).run(table(domain, [(0, 0)] * 50))
+        result = Residuals(budget=MeasurementBudget.zcdp(1), workload=Workload.all_of(domain, 2), worthwhile=ANY).run(
+            table(domain, [(0, 0)] * 50)
+        )
     assert result.model.marginal((0, 1)).shape == (1, 1)
     domain = Domain.of({"a": 1, "b": 3, "c": 1})
     with taped():
-        result = Residuals(budget=MeasurementBudget.zcdp(1), workload=Workload.all_of(domain, 2)).run(table(domain, [(0, 2, 0)] * 50))
+        result = Residuals(budget=MeasurementBudget.zcdp(1), workload=Workload.all_of(domain, 2), worthwhile=ANY).run(
+            table(domain, [(0, 2, 0)] * 50)
+        )
     assert result.model.marginal((1,))[2] > 0.9 * result.model.total

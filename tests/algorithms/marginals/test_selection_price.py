@@ -53,7 +53,9 @@ def choices(method: str, notion: str, amount: str) -> tuple[list[Exponential], d
     """The exponential mechanisms of a run, and their scores on all small tables, by replaying the run's releases."""
     budget = MeasurementBudget.zcdp(amount) if notion == "zcdp" else MeasurementBudget.gdp(amount)
     workload = Workload.all_of(DOMAIN, 2)
-    runner = MST(budget=budget, workload=workload) if method == "mst" else AIM(budget=budget, workload=workload, rounds=6)
+    runner: Any = MST(budget=budget, workload=workload, bearable=1e9)
+    if method == "aim":
+        runner = AIM(budget=budget, workload=workload, rounds=6, bearable=1e9)
     with taped(5) as first:
         runner.run(table(DOMAIN, [(0, 0, 0), (1, 1, 1)]))
     outputs = [step.output for step in first]

@@ -16,7 +16,8 @@ from engines.beliefs.expressions import calls, spelled
 from engines.beliefs.reach import allowed
 
 from discreet.engines.engine import Columns, Engine
-from discreet.plan.discovery import TOP, resolved_range
+from discreet.plan.discovery import resolved_range
+from discreet.plan.range_discovery import TOP
 from discreet.query.grid import UNWEIGHTED, grid
 from discreet.query.relation.expr import Expr, Literal, columns_of, field_of
 from discreet.query.relation.field import Field

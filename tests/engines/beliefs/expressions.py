@@ -54,6 +54,9 @@ PATTERNS = [
     "__",
     "%\\%",
 ]
+FORMATS = ["%Y-%m", "%Y", "%m", "%d.%m.%Y", "%G-W%V", "%A", "%b %Y", "%H:%M", "%j", "%a %u %%", "%B"]
+_DATE_PARTS = "year isoyear quarter month week day day_of_year weekday"
+_TIME_PARTS = "hour minute second"
 PREFIXES = ["e", "", "er", "\U0001f600", "a%", "\\", "é", "'", "漢字", "\t"]
 
 
@@ -197,8 +200,13 @@ def _pattern(choices: Sequence[str]) -> Shape:
     return lambda maker, depth: [maker.some((Kind.TEXT,), depth), maker.literal(choices)]
 
 
+def _few_days(maker: Maker, depth: int) -> Expr:
+    made = maker.some((Kind.INTEGER,), depth)
+    return call("least", call("greatest", made, Literal(-(10**6))), Literal(10**6))
+
+
 SHAPES: dict[str, Shape] = {
-    **dict.fromkeys(("add", "subtract", "multiply"), _two_numbers),
+    **dict.fromkeys(("add", "subtract", "multiply", "divide_or_null"), _two_numbers),
     "divide": lambda maker, depth: [maker.number(depth), maker.divisor(depth)],
     "modulo": lambda maker, depth: [maker.some((Kind.INTEGER,), depth), maker.literal([1, 2, 3, 10, 2**31, 2**63 - 1])],
     **dict.fromkeys(("negate", "abs", "to_real"), _one(*NUMBER)),
@@ -225,23 +233,33 @@ SHAPES: dict[str, Shape] = {
         maker.literal([1, 3, 1000, 10**6]),
     ],
     "concat": _texts(2),
-    **dict.fromkeys(("year", "quarter", "month", "day", "weekday"), _one(*MOMENT)),
-    **dict.fromkeys(("hour", "minute"), _one(Kind.TIMESTAMP)),
+    **dict.fromkeys(_DATE_PARTS.split(), _one(*MOMENT)),
+    **dict.fromkeys(_TIME_PARTS.split(), _one(Kind.TIMESTAMP)),
     **{f"start_of_{name}": _one(*MOMENT) for name in ("day", "week", "month", "quarter", "year")},
-    "to_date": _one(*MOMENT),
+    **{f"start_of_{name}": _one(Kind.TIMESTAMP) for name in ("hour", "minute")},
+    **{f"{name}_number": _one(*MOMENT) for name in ("day", "week", "month", "quarter", "calendar")},
+    **{f"{name}_number": _one(Kind.TIMESTAMP) for name in ("hour", "minute", "second", "microsecond")},
+    **dict.fromkeys(("to_date", "to_timestamp"), _one(*MOMENT)),
+    "add_days": lambda maker, depth: [maker.some((Kind.DATE,), depth), _few_days(maker, depth)],
+    "add_months": lambda maker, depth: [maker.some(MOMENT, depth), maker.literal([0, 1, -1, 12, -13, 32_000, -32_000])],
+    "add_microseconds": lambda maker, depth: [
+        maker.some((Kind.TIMESTAMP,), depth),
+        maker.literal([0, 1, -1, 86_400_000_000, -3_600_000_001, 10**6 * 86_400_000_000, -(10**6) * 86_400_000_000]),
+    ],
+    "date_text": lambda maker, depth: [maker.some(MOMENT, depth), maker.literal(FORMATS)],
 }
 
 _CHOICES = "case coalesce"
-_PARTS = "year quarter month day weekday hour minute"
+_PARTS = f"{_DATE_PARTS} {_TIME_PARTS} day_number week_number month_number quarter_number calendar_number second_number microsecond_number"
 _GIVES: dict[Kind, list[str]] = {
     kind: f"{names} {_CHOICES}".split()
     for kind, names in {
         Kind.INTEGER: "add subtract multiply modulo negate abs floor ceil truncate round least greatest width_bucket length " + _PARTS,
-        Kind.REAL: "add subtract multiply divide negate abs round to_real sqrt ln exp least greatest",
+        Kind.REAL: "add subtract multiply divide divide_or_null negate abs round to_real sqrt ln exp least greatest",
         Kind.BOOLEAN: "equal not_equal less less_equal greater greater_equal and or not is_null in like starts_with",
-        Kind.TEXT: "lower upper trim substring concat",
-        Kind.DATE: "to_date start_of_day start_of_week start_of_month start_of_quarter start_of_year",
-        Kind.TIMESTAMP: "",
+        Kind.TEXT: "lower upper trim substring concat date_text",
+        Kind.DATE: "to_date add_days add_months start_of_day start_of_week start_of_month start_of_quarter start_of_year",
+        Kind.TIMESTAMP: "to_timestamp add_months add_microseconds start_of_hour start_of_minute",
     }.items()
 }
 

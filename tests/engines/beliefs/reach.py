@@ -54,6 +54,8 @@ def _through(function: str, given: list[Interval], believed: list[Interval | Non
         case "divide", _:
             assert believed[1] is not None
             return first * believed[1].reciprocal()  # the divisor is clamped to its range
+        case "divide_or_null", _:
+            return _WHOLE  # it is clamped to its range
         case "negate", _:
             return -first
         case "abs", _:

@@ -89,6 +89,7 @@ UNDERFLOWING: Sequence[Expr] = [
 ]
 
 OVERFLOWING: Sequence[Expr] = [
+    *(call("divide_or_null", a, b) for a in (R, OPEN, BIG, VAST, WEE, FARTHER) for b in (R, OPEN, I, BIG, WEE, SMALLER, UI)),
     call("add", BIG, BIGN),
     call("add", call("multiply", W, W), W),
     call("multiply", W, W),
@@ -158,6 +159,19 @@ DATED: Sequence[Expr] = [
     call("case", B, M, MZ),
     call("coalesce", D, DB),
     call("weekday", call("start_of_week", MZ)),
+    *(call(name, moment) for name in ("isoyear", "week", "day_of_year") for moment in (D, DB, M, MZ)),
+    *(call("second", moment) for moment in (M, MZ)),
+    *(call(f"{name}_number", moment) for name in ("day", "week", "month", "quarter", "calendar") for moment in (D, DB, M)),
+    *(call(f"{name}_number", moment) for name in ("hour", "minute", "second", "microsecond") for moment in (M, MZ)),
+    *(call(f"start_of_{name}", moment) for name in ("hour", "minute") for moment in (M, MZ)),
+    *(call("add_days", D, lit(days)) for days in (0, 1, -1, 90, 10**6, -(10**6))),
+    call("add_days", DB, I),
+    *(call("add_months", moment, lit(months)) for moment in (D, DB, M) for months in (1, -1, 12, 32_000, -32_000)),
+    *(call("add_microseconds", M, lit(more)) for more in (1, -1, 86_400_000_000, -3_723_000_004, 10**6 * 86_400_000_000)),
+    call("subtract", call("day_number", D), call("day_number", DB)),
+    call("less", M, call("to_timestamp", call("add_days", D, lit(90)))),
+    *(call("date_text", moment, lit(text)) for moment in (D, DB, M) for text in ("%Y-%m", "%G-W%V", "%d %B %Y", "%a", "%j")),
+    *(call("date_text", moment, lit("%Y-%m-%d %H:%M:%S")) for moment in (M, MZ)),
 ]
 
 PLAIN: Sequence[Expr] = [I, N, W, BIG, BIGN, SHORT, UI, R, P, WEE, VAST, TIGHT, FAR, OPEN, OPENN, F4, DEC, S, K, B, D, DB, M, MZ]

@@ -131,7 +131,7 @@ def test_the_questions_are_of_all_sorts(clinic: Clinic) -> None:
         filled += sum(any(abs(value) > 0 for value in _wholes(result)) for result in recorded.results)
     assert {
         "KeyDiscovery",
-        "BoundDiscovery",
+        "RangeDiscovery",
         "LimitDiscovery",
         "laplace",
         "gaussian",

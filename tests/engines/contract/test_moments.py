@@ -9,7 +9,7 @@ import pytest
 from engines.contract.asked import EngineOf, each, listed, rows
 from engines.contract.places import Place
 
-from discreet.query.relation.calendar import PARTS, STARTS
+from discreet.query.relation.calendar import OF_TIMES, PARTS, STARTS
 from discreet.query.relation.expr import Call, Column
 from discreet.query.relation.field import Field
 from discreet.query.relation.write import write_expr
@@ -49,7 +49,10 @@ MOMENTS = [
 def part(name: str, moment: Any) -> int | None:
     if moment is None:
         return None
-    return {"quarter": (moment.month + 2) // 3, "weekday": moment.isoweekday()}.get(name) or int(getattr(moment, name))
+    iso = moment.isocalendar()
+    named = {"quarter": (moment.month + 2) // 3, "weekday": moment.isoweekday(), "isoyear": iso.year, "week": iso.week}
+    named["day_of_year"] = moment.timetuple().tm_yday
+    return named.get(name) or int(getattr(moment, name))
 
 
 def start(name: str, moment: Any) -> datetime.date | None:
@@ -72,7 +75,7 @@ def start(name: str, moment: Any) -> datetime.date | None:
 def test_parts(engine_of: EngineOf) -> None:
     for kind, values in ((Kind.DATE, DAYS), (Kind.TIMESTAMP, MOMENTS)):
         engine = engine_of(listed(kind, values))
-        names = [name for name in PARTS if kind is Kind.TIMESTAMP or name not in ("hour", "minute")]
+        names = [name for name in PARTS if kind is Kind.TIMESTAMP or name not in OF_TIMES]
         shown = ", ".join(f"{engine.dialect.part(name, 'x')} AS {name}_" for name in names)
         found = rows(engine, f"SELECT i, {shown} FROM t")
         assert [row[1:] for row in found] == [tuple(part(name, value) for name in names) for value in values]

@@ -11,9 +11,9 @@ import pytest
 from mechanisms.brute import Data, all_data, local_sensitivity, neighbours, within
 
 from discreet.errors import Invalid
-from discreet.mechanisms.quantile import Places
 from discreet.mechanisms.robust.order_statistics import Robust
 from discreet.mechanisms.sensitivity import Adjacency
+from discreet.mechanisms.value_grid import Places
 
 POINTS, MOST, CHANGES = 4, 4, 3
 ENDS = {"lower": 0, "upper": POINTS - 1, "step": 1}

@@ -3,6 +3,14 @@
 
 EXPRESSIONS: list[tuple[str, str]] = [
     (
+        "SELECT AVG(cost / NULLIF(site_id, 0)) AS m FROM visits",
+        "visits ASK m=mean(divide_or_null(cost, site_id))",
+    ),
+    (
+        "SELECT dept, SUM(cost) / NULLIF(SUM(quantity), 0) AS m FROM visits GROUP BY dept",
+        "visits BY dept ASK sum_cost=sum(cost), sum_quantity=sum(quantity) SHOW dept, m=divide_or_null(sum_cost, sum_quantity)",
+    ),
+    (
         "SELECT COUNT(*) FROM visits WHERE cost > 10 AND dept = 'er' AND NOT urgent",
         "visits[and(greater(cost, 10), equal(dept, 'er'), not(urgent))] ASK count=count()",
     ),

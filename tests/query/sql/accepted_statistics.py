@@ -167,6 +167,14 @@ STATISTICS: list[tuple[str, str]] = [
         "visits BY bin=width_bucket(cost, 0, 500, 10) ASK n=count()",
     ),
     (
+        "SELECT FLOOR(cost / 20) * 20 AS bin, COUNT(*) FROM visits GROUP BY bin",
+        "visits BY bin=multiply(floor(divide(cost, 20)), 20) ASK count=count()",
+    ),
+    (
+        "SELECT ROUND(cost, -2) AS bin, COUNT(*) FROM visits GROUP BY bin",
+        "visits BY bin=multiply(round(divide(cost, 100)), 100) ASK count=count()",
+    ),
+    (
         "SELECT FLOOR(cost / 100) AS bin, COUNT(*) FROM visits GROUP BY bin",
         "visits BY bin=floor(divide(cost, 100)) ASK count=count()",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.query.question import Question
 from discreet.query.relation.expr import Call, Column, Expr, Literal
-from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where
+from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where
 from discreet.query.statistics.average import Average
 from discreet.query.statistics.correlation import Correlation
 from discreet.query.statistics.count import Count
@@ -90,6 +90,9 @@ def relation(node: Relation) -> str:
             return table.name + "".join(f"→{target.name}" for _, target in links)
         case Where(below, condition):
             return f"{relation(below)}[{expression(condition)}]"
+        case Match(below, public, pairs, how, negated):
+            listed = ", ".join(f"{expression(expr)}={column}" for expr, column in pairs)
+            return f"{relation(below)}[{'not ' if negated else ''}{how} {relation(public)} on {listed}]"
         case Select(below, columns):
             return f"{relation(below)}{{{named(columns)}}}"
         case Join(left, right, on, kind):
@@ -134,6 +137,11 @@ def shown(question: Question) -> str:
     plain = [*(name for name, _ in question.keys), *(name for name, _ in question.statistics)]
     if named(question.outputs) != ", ".join(plain):
         line += f" SHOW {named(question.outputs)}"
+    for name, over in question.windows:
+        inside = "" if over.argument is None else expression(over.argument)
+        inside += f" by {', '.join(map(expression, over.partition))}" if over.partition else ""
+        inside += " order " + ", ".join(expression(e) + (" desc" if down else "") for e, down in over.order) if over.order else ""
+        line += f" OVER {name}={over.function}({inside.strip()})" + (f"{list(over.frame)}" if over.frame else "")
     line += "" if question.having is None else f" HAVING {expression(question.having)}"
     line += "" if not question.order else " ORDER " + ", ".join(expression(e) + (" desc" if down else "") for e, down in question.order)
     line += "" if question.limit is None else f" LIMIT {question.limit}"

@@ -103,6 +103,8 @@ STATEMENTS: list[str] = [
     "SELECT * FROM visits",
     "SELECT cost FROM visits",
     "SELECT person_id, cost FROM visits WHERE name = 'bob'",
-    "SELECT DISTINCT dept FROM visits",
+    "SELECT DISTINCT person_id FROM visits",
+    "SELECT DISTINCT cost FROM visits",
+    "SELECT DISTINCT * FROM visits",
     "SELECT dept FROM visits LIMIT 1",
 ]

@@ -32,6 +32,10 @@ def test_outputs_use_known_names_and_computable_functions(text: str) -> None:
     question = read(text, CATALOG)
     known = {name for name, _ in question.keys} | {name for name, _ in question.statistics}
     assert len(known) == len(question.keys) + len(question.statistics)
+    for _, window in question.windows:
+        for expr in window.exprs:
+            check(expr, known)
+    known |= {name for name, _ in question.windows}
     after = [expr for _, expr in question.outputs] + [expr for expr, _ in question.order] + ([question.having] if question.having else [])
     for expr in after:
         check(expr, known)

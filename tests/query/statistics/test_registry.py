@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from query.statistics import suite
-from query.statistics.toy import RootMeanSquare
+from query.statistics.toy import Rarest, RootMeanSquare
 
 from discreet.errors import Invalid
 from discreet.query.statistics.registry import by_spelling, register, unregister
@@ -37,6 +38,48 @@ def test_a_registered_class_is_a_statistic(toy: Any, check: str) -> None:
         suite.check_exact(toy, root_mean_square)
     else:
         suite.CHECKS[check](toy)
+
+
+@pytest.fixture
+def selecting_toy() -> Iterator[type[Statistic]]:
+    register(Rarest)
+    yield Rarest
+    unregister(Rarest)
+
+
+def rarest(text: str, where: str | None) -> str:
+    counted = Counter(k for g, k in zip(suite.rows()["g"], suite.rows()["k"], strict=True) if where is None or g == "b")
+    return min(counted, key=lambda value: counted[value])
+
+
+@pytest.mark.parametrize("check", [check for check in suite.CHECKS if check != "coverage"])
+def test_a_registered_class_with_a_mechanism_of_its_own_selects(selecting_toy: Any, check: str) -> None:
+    """The mechanism is one that no statistic of the package selects with; nothing but the class knows it."""
+    if check == "exact":
+        suite.check_exact(selecting_toy, rarest)
+    else:
+        suite.CHECKS[check](selecting_toy)
+
+
+def test_the_selecting_toy_is_explained_and_paid_for(selecting_toy: Any) -> None:
+    with suite.session(suite.rows(60)) as db:
+        plan = db.sql("SELECT g, RAREST(k) AS s FROM t GROUP BY g").plan(2, 0)
+        told = str(plan.explain())
+        assert "s: the rarest of 3 values of k, by Exponential with ε = 1." in told.replace("\n", " ")
+        assert "Exponential. Theorem (McSherry" in told.replace("\n", " ")
+        release = db.sql("SELECT g, RAREST(k) AS s FROM t GROUP BY g").release(2, 0)
+        assert {row["s"] for row in release.rows} <= {"p", "q", "r", None}
+        release.verify(db._ledger)
+        assert (plan.loss.epsilon_at(0), db.spent.epsilon) == (2.0, 2)
+
+
+def test_no_module_but_its_own_knows_the_mechanism_of_a_selected_statistic() -> None:
+    """Planning, running and explaining ask the statistic, so that a new one is one file."""
+    source = ROOT / "src" / "discreet"
+    choosing = [path for room in ("plan", "run", "explain") for path in (source / room).rglob("*.py")]
+    choosing.append(source / "query" / "statistics" / "statistic.py")
+    known = ("mechanisms.quantile", "mechanisms.noisy_max", "statistics.mode", "statistics.percentile")
+    assert [path.name for path in choosing if any(f"discreet.{name} " in path.read_text(encoding="utf-8") for name in known)] == []
 
 
 def test_a_name_is_given_once(toy: type[Statistic]) -> None:

@@ -118,8 +118,8 @@ def save_open_verify(thing: Thing, place: Path, patch: pytest.MonkeyPatch) -> No
 def sealed(said: dict[str, Any]) -> dict[str, Any]:
     """A receipt as a forger would seal it: its name and its hash fit what it says."""
     said = {name: value for name, value in said.items() if name != "hash"}
-    price = [said["epsilon"], said["delta"], said["confidence"]]
-    said["question"] = digest([said["kind"], said["request"], *price, said["policy"], said["version"]])
+    price = [said["epsilon"], said["delta"], said["confidence"], said["policy"]]
+    said["question"] = digest([said["kind"], said["request"], *([] if said["kind"] == "profile" else price), said["version"]])
     return said | {"hash": digest(said)}
 
 
@@ -175,7 +175,7 @@ def _shifted(value: Any) -> Any:
     """The same with every number one more, and every text in capitals, where answers are."""
     match value:
         case dict():
-            kept = {"name", "confidence", "clique", "windows", "what", "how", "widths", "least", "most"}
+            kept = {"name", "confidence", "clique", "windows", "what", "how", "widths", "least", "most", "drawn", "kind", "edges"}
             return {
                 name: one if name in kept or (name == "values" and "deviation" in value) else _shifted(one) for name, one in value.items()
             }
@@ -243,7 +243,7 @@ def others_are_refused(thing: Thing, place: Path, patch: pytest.MonkeyPatch) -> 
         thing.buy(thing.request(another, another))
         for verify in (another.verify, lambda found: verify_receipt(found.receipt.to_json(), another._ledger)):
             refused(partial(verify, release), "another ledger accepts it", LedgerError)
-        if thing.kind not in ("graph", "threshold stream"):  # they have a table of their own, and take questions later
+        if thing.kind not in ("graph", "profile", "threshold stream"):  # they name a table, or have their own, or take questions later
             refused(lambda: thing.buy(thing.request(db, elsewhere)), "tables of others", Invalid, "another session")
         if thing.kind == "threshold stream":
             stream = thing.request(db, db).open(1)

@@ -103,7 +103,7 @@ def nothing_is_said(patch: pytest.MonkeyPatch) -> None:
 
         def __exit__(self, *_: object) -> None: ...
 
-    patch.setattr(payment, "_said_if_lost", Silent)
+    patch.setattr(payment, "_note_if_unanswered", Silent)
 
 
 BROKEN: dict[str, tuple[Break, str, str, str]] = {

@@ -11,6 +11,7 @@ from attrs import frozen
 
 import discreet
 from discreet.ledger.receipt import Kind
+from discreet.session.life_cycle import AnyRun
 
 FORMULA = '=HYPERLINK("http://x")'  # a value of the data that a spreadsheet would run
 FIRST = datetime.date(2026, 1, 1)
@@ -69,17 +70,20 @@ def released(request: Any) -> Bought:
 
 def days(request: Any) -> Bought:
     feed = request.open(2)
+    assert isinstance(feed, AnyRun)
     return Bought(feed.release(until="2026-01-03"), lambda: feed.release(until="2026-01-03"))
 
 
 def talked(request: Any) -> Bought:
     talk = request.open(2)
+    assert isinstance(talk, AnyRun)
     talk.ask({"age": (20, 39)})
     return Bought(talk.release(), lambda: (talk.ask({"age": (20, 39)}), talk.release())[1])
 
 
 def watched(request: Any) -> Bought:
     stream = request.open(2)
+    assert isinstance(stream, AnyRun)
     stream.ask("SELECT COUNT(*) FROM people")
     return Bought(stream.release(), lambda: (stream.ask("SELECT COUNT(*) FROM people"), stream.release())[1])
 
@@ -93,6 +97,9 @@ THINGS: dict[str, Thing] = {
     "synthetic table": Thing(
         "synthetic table", session, lambda db, of: db.synthesize(of.table("people"), columns=["town", "age"], bins=4), released,
         lambda release: release.rows, has_text=True,
+    ),
+    "profile": Thing(
+        "profile", session, lambda db, of: db.profile("people"), released, lambda release: release.rows, has_text=True,
     ),
     "estimate": Thing(
         "estimate", session, lambda db, of: db.estimate(of.table("people"), "mode", "town"), released, lambda release: release.rows,

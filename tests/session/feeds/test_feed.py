@@ -106,7 +106,7 @@ def test_days_that_were_claimed_and_not_stored_are_not_drawn_again(tmp_path: Pat
         opened = Toeplitz.open, Tree.open
         monkeypatch.setattr(Tree, "open", lambda *_: pytest.fail("noise would be drawn a second time"))
         for until in (day(3), day(5)):
-            with pytest.raises(Invalid, match="never stored"):
+            with pytest.raises(Invalid, match="drawn and not stored"):
                 feed.release(until=until)
         assert feed.release(until=day(1)).rows == before.rows
     with discreet.connect(place, unit="id", epsilon=9) as db:
@@ -129,7 +129,7 @@ def test_a_feed_that_stopped_leaves_no_more_entries(monkeypatch: pytest.MonkeyPa
         before = len(db._ledger.entries())
         for again in (feed, feed_of(db)):
             for until in (day(3), day(6)):
-                with pytest.raises(Invalid, match="never stored"):
+                with pytest.raises(Invalid, match="drawn and not stored"):
                     again.release(until=until)
         assert len(db._ledger.entries()) == before
         assert len(feed_of(db).release(until=day(1))) == 2
@@ -173,7 +173,7 @@ def test_batches_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) ->
         feed_of(db).release(until=day(3))
         for wrong in (Batch(1, (1,) * 4, (1,) * 4), Batch(0, (), ()), Batch(0, (1,), (1, 2, 3, 4))):
             monkeypatch.setattr(Batch, "from_text", classmethod(lambda cls, text, repeated=True, wrong=wrong: wrong))
-            with pytest.raises(Invalid, match="does not fit"):
+            with pytest.raises(Invalid, match="inconsistent"):
                 feed_of(db).release(until=day(3))
 
 

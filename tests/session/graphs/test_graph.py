@@ -184,7 +184,7 @@ def test_a_file_keeps_its_ledger_beside_it(tmp_path: Path) -> None:
 
 
 def test_a_frame_without_a_ledger_is_said_loudly() -> None:
-    with pytest.warns(UserWarning, match="kept in memory"):
+    with pytest.warns(UserWarning, match="is in memory"):
         graph(frame(RING), source="a", target="b", protects="edge", epsilon=1).close()
 
 

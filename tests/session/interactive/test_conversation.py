@@ -71,7 +71,7 @@ def test_bad_orders() -> None:
             db.interactive(["dept"], 1, 100).ask({"dept": "attic"})
         with pytest.raises(Invalid, match="no column"):
             db.interactive(["dept"], 1, 100).ask({"age": 3})
-        with pytest.raises(Invalid, match="no number"):
+        with pytest.raises(Invalid, match="needs a numeric column"):
             db.interactive(["dept"], 1, 100).ask({}, mean="dept")
         with pytest.raises(Invalid):
             db.interactive(["dept"], 1, 0)

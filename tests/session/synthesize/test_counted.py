@@ -12,8 +12,10 @@ from session.synthesize import clinic
 import discreet
 from discreet.algorithms.marginals.domain import Domain
 from discreet.private import reveal
+from discreet.session.synthesize.codings import codings_of
 from discreet.session.synthesize.counted import ONE, EngineCounts
-from discreet.session.synthesize.discover import Discovered, codings_of, columns_of
+from discreet.session.synthesize.discover import columns_of
+from discreet.session.synthesize.domains import Domains
 
 NAMES = [f"c{i}" for i in range(5)]
 CLIQUES = [clique for k in range(4) for clique in combinations(range(5), k)]
@@ -21,7 +23,7 @@ CLIQUES = [clique for k in range(4) for clique in combinations(range(5), k)]
 
 def counts(db: discreet.Session, rows: int, adjacency: Any = "add/remove") -> EngineCounts:
     table = db.table("visits")
-    codings = codings_of(columns_of(table.relation, ["dept", "age", "cost", "urgent", "day"]), Discovered(), 8)
+    codings = codings_of(columns_of(table.relation, ["dept", "age", "cost", "urgent", "day"], other=True), Domains(), 8)
     coded = table.with_columns(**{name: coding.sql for name, coding in zip(NAMES, codings, strict=True)})
     domain = Domain(tuple(coding.name for coding in codings), tuple(coding.size for coding in codings))
     return EngineCounts(db._engine, coded.relation, NAMES, domain, rows, adjacency)

@@ -160,7 +160,7 @@ def test_conditions_mean_what_they_say() -> None:
 
 def test_no_delta_is_refused_at_once() -> None:
     with clinic.session(delta=0) as db:
-        with pytest.raises(Refused, match="needs a δ"):
+        with pytest.raises(Refused, match="needs a delta"):
             db.interactive(["dept"], 1, 100)
         with pytest.raises(Invalid, match="accuracy must be"):
             db.interactive(["dept"], 1, -1, delta=1e-6)

@@ -125,7 +125,7 @@ def test_monotone_totals_only_rise(monkeypatch: pytest.MonkeyPatch) -> None:
         assert all(one >= without for one in others)
     with session() as db:
         assert db.watch(1, 0, monotone=True).error() < db.watch(1, 0).error()
-        with pytest.raises(Refused, match="may fall"):
+        with pytest.raises(Refused, match="may lower"):
             db.watch(1, 0, monotone=True).ask(BALANCE)
     with session(adjacency="replace-one") as db, pytest.raises(Invalid, match="leave monotone out"):
         db.watch(1, 0, monotone=True)

@@ -13,6 +13,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.counts import Counts, Integers, Marginals, distance, to_counts
+from discreet.algorithms.marginals.dependence import Dependence, only_columns, records_of
 from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.junction_tree import tree_cells
 from discreet.algorithms.marginals.measured import NoisyMeasurement, measure, total_of
@@ -24,6 +25,7 @@ from discreet.algorithms.marginals.workload import Workload
 Floats = NDArray[np.float64]
 _HALF_NORMAL = sqrt(2 / pi)  # E|Z|
 _POOR, _AGAIN = 0.15, Fraction(1, 4)  # if columns have a larger relative error, they are measured again for this share of the budget
+BEARABLE = 0.2  # noise of single columns, as a share of records, above which the whole budget goes to them
 _MOST = 10**6  # numbers in a model; more would be slow
 
 
@@ -32,7 +34,8 @@ _MOST = 10**6  # numbers in a model; more would be slow
 class AIM:
     """Measure marginals adaptively (McKenna, Mullins, Sheldon & Miklau 2022).
 
-    First measure every single column, and once more if the result was mostly noise. Then each round selects one marginal of the workload's
+    First measure every single column. If noise is so large that dependence cannot be paid for, measure the columns again with all that is
+    left, and stop; if it was mostly noise, measure them once more. Then each round selects one marginal of the workload's
     closure by the exponential mechanism, with score weight·(‖counts − model‖₁ − √(2/π)·σ·cells), measures it with Gaussian noise, and fits
     the model again. When a measurement changed the model by no more than its noise, later rounds spend four times as much.
 
@@ -55,6 +58,7 @@ class AIM:
     rounds: int | None = None  # planned number of rounds; None for 16 per column
     selection: Fraction = Fraction(1, 10)  # share of a round's price spent on the selection
     most_cells: int = field(default=_MOST)
+    bearable: float = BEARABLE
 
     def run(self, counts: Counts, progress: Progress = quiet) -> Result:
         """Measure and fit."""
@@ -65,6 +69,9 @@ class AIM:
         measured: list[NoisyMeasurement] = []
         for i in domain.columns:
             measured.append(measure(exact, (i,), spending, price * (1 - self.selection), counts))
+        verdict = Dependence.judged(measured, self.workload, self.budget, records_of(counts), self.bearable)
+        if not verdict.affordable or not any(len(clique) > 1 for clique in closure):
+            return only_columns("aim", exact, measured, spending, counts, verdict)
         if _column_error(measured) > _POOR:
             for i in domain.columns:
                 measured.append(measure(exact, (i,), spending, self.budget.amount * _AGAIN / len(domain.names), counts))

@@ -16,9 +16,10 @@ from discreet.algorithms.marginals.residual import BITS, Residual
 from discreet.algorithms.marginals.workload import Workload
 
 Floats = NDArray[np.float64]
-_ROUNDS = 30
+_ROUNDS, _FEW = 30, 4  # adjustments of the weights: for a plan, and for a forecast
 # Prior squared size of residuals beyond what smaller ones explain, as a share of n², by their number of columns.
 ENERGY = (1.0, 0.2, 0.01, 0.0002)
+WORTHWHILE = 0.9  # of the predicted error of independent columns: above it only they are measured (chosen on two public tables)
 
 
 @final
@@ -65,7 +66,7 @@ def subsets(clique: Clique) -> list[Clique]:
     return [part for k in range(len(clique) + 1) for part in combinations(clique, k)]
 
 
-def plan_residuals(domain: Domain, workload: Workload, guess: Mapping[int, float] | None = None) -> ResidualPlan:
+def plan_residuals(domain: Domain, workload: Workload, guess: Mapping[int, float] | None = None, rounds: int = _ROUNDS) -> ResidualPlan:
     """The plan with the least expected ℓ₁ error.
 
     The weights of marginals are adjusted until the sum of variances is the sum of errors (each variance divided by its root). With a prior
@@ -82,7 +83,7 @@ def plan_residuals(domain: Domain, workload: Workload, guess: Mapping[int, float
     )
     weight = cells.copy()
     variances = np.ones(len(cliques))
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         value = np.full(len(cliques), 1e-300)
         for one, (_, spread) in zip(weight, parts, strict=True):
             for i, factor in spread:
@@ -91,6 +92,40 @@ def plan_residuals(domain: Domain, workload: Workload, guess: Mapping[int, float
         roots = np.array([sqrt(sum(left[i] * factor for i, factor in spread)) for _, spread in parts])
         weight = cells / roots
     return ResidualPlan(domain, workload, BITS, cliques, variances)
+
+
+def prior_energies(domain: Domain, squared: float) -> dict[int, float]:
+    """What residuals are expected to hold beyond smaller ones, by their number of columns, if (number of records)²·amount is `squared`."""
+    guess = {order: energy * squared for order, energy in enumerate(ENERGY)}
+    return {**dict.fromkeys(range(len(ENERGY), len(domain.names) + 1), ENERGY[-1] * squared / 10), **guess}
+
+
+def columns_only(workload: Workload) -> Workload:
+    """The single columns of a workload's marginals."""
+    return Workload(workload.domain, {(i,): 1 for i in sorted({i for clique in workload.cliques for i in clique})})
+
+
+def predicted_errors(workload: Workload, squared: float) -> tuple[float, float]:
+    """The mean ℓ₁ error of a workload's marginals after the fit, as a share of records, and that of independent columns.
+
+    A residual is normal around 0 with its prior energy; the fit shrinks what was measured towards 0, so its error is the posterior's. What
+    independent columns do not measure keeps its prior energy. `squared` is (number of records)²·amount, in which everything scales.
+    """
+    domain, guess = workload.domain, prior_energies(workload.domain, squared)
+    errors = []
+    for measured in (workload, columns_only(workload)):
+        plan = plan_residuals(domain, measured, guess, _FEW)
+        precision = dict(zip(plan.cliques, 1 / plan.variances, strict=True))
+        left = {
+            part: 1 / (precision.get(part, 0.0) + max(Residual(domain, part, BITS).size, 1) / guess[len(part)])
+            for part in {part for clique in workload.cliques for part in subsets(clique)}
+        }
+        found = 0.0
+        for clique, weight in workload.weights.items():
+            variance = sum(left[part] * _spread(domain, part, clique) for part in subsets(clique))
+            found += weight * sqrt(2 / pi) * domain.cells(clique) * sqrt(variance)
+        errors.append(found / sum(workload.weights.values()) / sqrt(squared))
+    return errors[0], errors[1]
 
 
 def _filled(share: Floats, value: Floats, held: Floats) -> tuple[Floats, Floats]:

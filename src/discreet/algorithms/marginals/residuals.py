@@ -14,10 +14,17 @@ from numpy.typing import NDArray
 from discreet import exact
 from discreet.algorithms.marginals.counts import Counts, Marginals
 from discreet.algorithms.marginals.domain import Clique, Domain
-from discreet.algorithms.marginals.measured import NoisyMeasurement
+from discreet.algorithms.marginals.measured import NoisyMeasurement, merge_measurements
 from discreet.algorithms.marginals.model import DenseModel, fit_dense
 from discreet.algorithms.marginals.residual import BITS, Residual, contrasts
-from discreet.algorithms.marginals.residual_planner import ENERGY, ResidualPlan, plan_residuals
+from discreet.algorithms.marginals.residual_planner import (
+    WORTHWHILE,
+    ResidualPlan,
+    columns_only,
+    plan_residuals,
+    predicted_errors,
+    prior_energies,
+)
 from discreet.algorithms.marginals.result import Progress, Result, quiet
 from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.algorithms.marginals.workload import Workload
@@ -34,7 +41,8 @@ class Residuals:
     """Measure residuals with planned noise (ResidualPlanner), then fit the distribution to them.
 
     The number of records is measured first, for its planned share of the budget; it determines which residuals are certainly below the
-    noise and are left out.
+    noise and are left out. Where larger marginals are not predicted to help, only single columns are measured. Where few are left,
+    the number of records is worth more than it was given at first, and is measured again.
 
     Theorem (Gaussian composition).
         The residuals of one clique, as whole numbers, change by at most the root of `Residual.sensitivity_squared` for one unit; Gaussian
@@ -47,6 +55,7 @@ class Residuals:
 
     budget: MeasurementBudget
     workload: Workload
+    worthwhile: float = WORTHWHILE
 
     def expected_errors(self, one: float = 1.0) -> dict[Clique, float]:
         """The expected ℓ₁ error of each marginal before the fit, in records, if a unit has the weight of `one` record; no data is read."""
@@ -70,13 +79,28 @@ class Residuals:
         total = max(1.0, raw)
         amount = _amount(self.budget, 1 - part) * (counts.one / counts.l1_sensitivity) ** 2
         squared = max(total, float(mechanism.scale) / counts.one) ** 2 * amount  # noise may hide this many records
-        guess = {order: energy * squared for order, energy in enumerate(ENERGY)}
-        guess.update(dict.fromkeys(range(len(ENERGY), len(domain.names) + 1), ENERGY[-1] * squared / 10))
-        plan = plan_residuals(domain, self.workload, guess)
+        fitted, alone = predicted_errors(self.workload, squared)
+        worthwhile = fitted <= self.worthwhile * alone or all(len(clique) < 2 for clique in self.workload.cliques)
+        measures = self.workload if worthwhile else columns_only(self.workload)
+        plan = plan_residuals(domain, measures, prior_energies(domain, squared))
         first = NoisyMeasurement((), np.array([raw]), float(mechanism.scale) / counts.one)
+        wanted = min(Fraction(1 / float(plan.variances[0])).limit_denominator(10**6), _MOST)  # the first residual is the number of records
+        if wanted > 2 * part:
+            mechanism = spending.gaussian(spending.left * wanted, Fraction(counts.one_sided_sensitivity))
+            count = spending.release("number of records again", mechanism, held.map(lambda marginals: marginals[()]))
+            again = NoisyMeasurement((), np.asarray(count, np.float64) / counts.one, float(mechanism.scale) / counts.one)
+            first = merge_measurements([first, again])[0]
         measured = [first, *_measured(plan, spending, held, counts, progress)]
         progress("fitting", 0.9)
-        return Result("residuals", fit_residuals(domain, measured), tuple(measured), tuple(spending.losses), self.budget.loss)
+        notes = () if worthwhile else (_note(total, fitted, alone),)
+        return Result("residuals", fit_residuals(domain, measured), tuple(measured), tuple(spending.losses), self.budget.loss, notes)
+
+
+def _note(total: float, fitted: float, alone: float) -> str:
+    return (
+        f"columns are independent: with about {total:,.0f} records, larger marginals would bring the predicted error from {alone:.2g} to "
+        f"{fitted:.2g} of a marginal only, and less than a tenth is not worth their noise; the whole budget went to single columns"
+    )
 
 
 def fit_residuals(domain: Domain, measured: Sequence[NoisyMeasurement]) -> DenseModel:

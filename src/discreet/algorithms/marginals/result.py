@@ -29,3 +29,4 @@ class Result:
     measured: tuple[NoisyMeasurement, ...] = field(repr=False)
     losses: tuple[tuple[str, Loss], ...] = field(repr=False)
     claimed: Loss
+    notes: tuple[str, ...] = ()  # what was decided on the way, and why; by released numbers only

@@ -6,7 +6,7 @@ from typing import final
 
 from attrs import frozen
 
-from discreet.engines.dialect import Dialect
+from discreet.engines.dialect import BEFORE_1970, Dialect
 
 
 @final
@@ -33,6 +33,9 @@ class DuckDBDialect(Dialect):
 
     def bits_set(self, masks: str) -> str:
         return f"CAST(BIT_COUNT(BIT_OR({masks})) AS BIGINT)"
+
+    def microseconds(self, moment: str) -> str:
+        return f"(EPOCH_US({moment}) + {BEFORE_1970})"
 
 
 DUCKDB = DuckDBDialect()

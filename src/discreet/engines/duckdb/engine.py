@@ -17,7 +17,7 @@ from discreet.engines.duckdb.equality import is_bytewise, require_equality
 from discreet.engines.duckdb.files import FileState, check_files
 from discreet.engines.duckdb.load import load, prepare, require_disk_space
 from discreet.engines.duckdb.mock import mock_rows
-from discreet.engines.duckdb.read_options import read_options, unsupported_columns
+from discreet.engines.duckdb.read_options import read_options, unsupported_columns, untyped_columns
 from discreet.engines.duckdb.ready import is_interrupted, problem_of
 from discreet.engines.duckdb.scratch import Scratch
 from discreet.engines.duckdb.sources import ConnectionTable, Csv, Database, DuckDBSource, LocalFrame, Parquet, read_source
@@ -61,6 +61,7 @@ class DuckDB(Engine):
         self._connection, self._progress = connection, progress
         self._lock, self._process = threading.Lock(), os.getpid()
         self._schemas: dict[str, dict[str, Kind | None]] = {}
+        self._untyped: dict[str, tuple[str, ...]] = {}
         self._frames: list[Any] = []  # DuckDB scans them in place, so they must stay alive
         self._scratch = scratch
         self._files: dict[str, tuple[DuckDBSource, FileState | None]] = {}
@@ -112,6 +113,9 @@ class DuckDB(Engine):
         if table not in self._schemas:
             raise EngineError(f"there is no table {table}")
         return dict(self._schemas[table])
+
+    def untyped(self, table: str) -> tuple[str, ...]:
+        return self._untyped.get(table, ())
 
     def problem(self) -> str | None:
         if self._process != os.getpid():
@@ -216,7 +220,7 @@ class DuckDB(Engine):
             if not seen.columns:
                 raise EngineError(f"{name}: no column has a supported type: store numbers, texts, booleans, dates or timestamps")
             self._connection.execute(f"CREATE TEMP VIEW {DUCKDB.identifier(name)} AS SELECT {', '.join(seen.columns)} FROM {relation}")
-            self._schemas[name] = seen.kinds
+            self._schemas[name], self._untyped[name] = seen.kinds, untyped_columns(source, declared)
             return
         except duckdb.Error:
             pass

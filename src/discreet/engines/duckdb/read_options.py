@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import duckdb
 
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.sources import Csv, DuckDBSource, LocalFrame, Parquet
 from discreet.engines.duckdb.view import ReadOptions
+from discreet.tables.kind import Kind
 
 
 def read_options(source: DuckDBSource, identities: Collection[str]) -> ReadOptions:
@@ -20,6 +21,18 @@ def read_options(source: DuckDBSource, identities: Collection[str]) -> ReadOptio
             return ReadOptions(source.texts, any_kind=True, checked=not source.unchecked, identities=identities)
         case _:
             return ReadOptions(identities=identities)
+
+
+def untyped_columns(source: DuckDBSource, declared: Mapping[str, Kind]) -> tuple[str, ...]:
+    """The columns whose types neither the source nor a declaration gives: they are read as texts."""
+    match source:
+        case Csv():
+            found = source.header
+        case LocalFrame():
+            found = source.objects
+        case _:
+            found = ()
+    return tuple(column for column in found if column not in declared)
 
 
 def unsupported_columns(connection: duckdb.DuckDBPyConnection, source: DuckDBSource, stored: Collection[str]) -> tuple[str, ...]:

@@ -40,11 +40,11 @@ class _Grammar:
 
     @classmethod
     def of(cls, delimiter: str) -> _Grammar:
-        end = delimiter.encode()
+        end = re.escape(delimiter.encode())
         quoted, rest, plain = rb'"[^"]*+(?:""[^"]*+)*+"', rb"[^%b\n]*+" % end, rb'[^"%b\n][^%b\n]*+' % (end, end)
         field = rb"(?>%b%b|%b|)" % (quoted, rest, plain)
         return cls(
-            end,
+            delimiter.encode(),
             re.compile(rb"%b(?:%b%b)*+\n" % (field, end, field)),
             re.compile(rb"(?>(%b)(%b)|(%b|))(%b|\n)" % (quoted, rest, plain, end)),
             re.compile(rb"(?>%b%b)*+" % (field, end)),

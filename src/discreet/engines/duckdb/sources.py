@@ -15,10 +15,10 @@ from discreet.engines.duckdb import objects
 from discreet.engines.identity import declare_object_type, identity_refused
 from discreet.engines.names import check_column_names
 from discreet.engines.paths import fixed_folder
+from discreet.engines.separated import DELIMITERS, SeparatedFile
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind
 
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _DATABASES = (".duckdb", ".ddb", ".db")
 LONGEST_HEADER = 2**20  # bytes
 _UNSUPPORTED_POLARS = ("Object", "Int128", "UInt128", "Float16", "Unknown")  # types for which DuckDB refuses the whole table
@@ -38,7 +38,7 @@ class Parquet:
 @final
 @frozen
 class Csv:
-    """A text file with a header, separated by commas (.csv) or tabs (.tsv), in UTF-8, optionally compressed (.gz).
+    """A text file with a header, in UTF-8, optionally compressed (.gz); separated by commas (.csv), tabs (.tsv) or what is declared.
 
     Columns are texts until a kind is declared for them, and an empty field is NULL. The file is loaded once, at the first question, into
     the scratch folder (`load.py`); `records.py` defines where a record ends.
@@ -77,6 +77,7 @@ class LocalFrame:
     unsupported: tuple[str, ...] = ()
     truncated: tuple[str, ...] = ()
     unchecked: bool = False
+    objects: tuple[str, ...] = ()  # of `texts`, those that may hold any Python object
 
 
 @final
@@ -96,6 +97,8 @@ def read_source(name: str, given: Any, declared: Mapping[str, Kind] | None = Non
     match given:
         case str() | Path():
             return _file(name, str(given), name)
+        case SeparatedFile(path, delimiter):
+            return _file(name, path, name, delimiter)
         case (str() | Path() as path, str() as table) if isinstance(given, tuple) and str(path).endswith(_DATABASES):
             return _file(name, str(path), table)
         case list() | tuple() if all(isinstance(one, str | Path) for one in given):
@@ -127,7 +130,7 @@ def _library(value: object) -> str:
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _file(name: str, given: str, table: str) -> DuckDBSource:
+def _file(name: str, given: str, table: str, delimiter: str | None = None) -> DuckDBSource:
     if "://" in given:
         raise EngineError(f"{name}: only local files are read: mount or download it")
     path = Path(given).expanduser().absolute()
@@ -141,13 +144,28 @@ def _file(name: str, given: str, table: str) -> DuckDBSource:
             raise EngineError(f"{name}: a pattern must end in .parquet and be in a folder that exists, unlike {given}: correct the pattern")
         return Parquet(f"{glob.escape(str(place))}/{path.relative_to(place)}", str(place))
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
-    if ending in _DELIMITERS:
-        return Csv(str(path), _DELIMITERS[ending], read_header(name, path, _DELIMITERS[ending]))
+    if ending in DELIMITERS:
+        between = delimiter or DELIMITERS[ending]
+        header = read_header(name, path, between)
+        if delimiter is None:
+            _check_delimiter(name, header)
+        return Csv(str(path), between, header)
     if path.suffix.lower() in (".parquet", ".pq"):
         return Parquet(glob.escape(str(path)), str(path), is_folder=False)
     if path.suffix.lower() in _DATABASES:
         return Database(str(path), table)
     raise EngineError(f"{name}: the extension of {path.name} must be .parquet, .csv, .tsv (.gz) or .duckdb: convert or rename the file")
+
+
+def _check_delimiter(name: str, header: tuple[str, ...]) -> None:
+    """Refuse a first line that is one name with another delimiter in it, unless its own delimiter is declared."""
+    other = next((one for one in ";\t|," if one in header[0]), None) if len(header) == 1 else None
+    if other is not None:
+        word = "tab" if other == "\t" else other
+        raise EngineError(
+            f'{name}: the first line has one column whose name contains "{word}": if that separates the fields, declare delimiter="{word}" '
+            f'(command line: --delimiter "{word}"; discreet.toml: delimiter = "{word}" in [tables.{name}])'
+        )
 
 
 def read_header(name: str, path: Path, delimiter: str) -> tuple[str, ...]:
@@ -192,7 +210,8 @@ def _pandas(name: str, frame: Any, declared: Mapping[str, Kind], identities: Col
             and dtype.unit != "us"
         ):
             read[column] = kept[column].dt.tz_convert(None)
-    return LocalFrame(kept.assign(**read) if read else kept, texts, unsupported)
+    untyped = tuple(column for column in texts if str(dtypes[column]) == "object")
+    return LocalFrame(kept.assign(**read) if read else kept, texts, unsupported, objects=untyped)
 
 
 def _is_untyped(dtype: Any) -> bool:

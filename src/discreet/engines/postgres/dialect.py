@@ -14,7 +14,7 @@ from typing import final
 
 from attrs import frozen
 
-from discreet.engines.dialect import Dialect
+from discreet.engines.dialect import BEFORE_1970, Dialect
 from discreet.errors import Refused
 from discreet.tables.kind import Kind
 
@@ -115,6 +115,11 @@ class PostgresDialect(Dialect):
     def change_case(self, word: str, text: str) -> str:
         # "C" would change ASCII letters only
         return f'({word}(({text}) COLLATE "default") COLLATE "C")'
+
+    # ── times ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def microseconds(self, moment: str) -> str:
+        return f"(CAST(EXTRACT(EPOCH FROM {moment}) * 1000000 AS BIGINT) + {BEFORE_1970})"
 
     # ── groups ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

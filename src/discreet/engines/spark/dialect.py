@@ -13,12 +13,14 @@ from typing import final
 from attrs import frozen
 
 from discreet.engines.dialect import Dialect
+from discreet.tables.kind import Kind
 
 _LIMB = 22  # bits of a summand in 64 bits: 2^40 rows fit
 _MASK = 2**_LIMB - 1
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-+.,:;/|%()=<>#@!?&*~")
 _FARTHEST = 2**62
 _WHOLE = 2**52  # floats from here on are integers
+_PARTS = {"weekday": "DAYOFWEEK_ISO", "isoyear": "YEAROFWEEK", "day_of_year": "DOY"}
 
 
 @final
@@ -93,12 +95,38 @@ class SparkDialect(Dialect):
         return f"({text} LIKE {self.text(whole)})"
 
     def part(self, name: str, moment: str) -> str:
-        return self.whole(f"EXTRACT({'DAYOFWEEK_ISO' if name == 'weekday' else name.upper()} FROM {moment})")
+        found = f"EXTRACT({_PARTS.get(name, name.upper())} FROM {moment})"
+        return self.whole(f"FLOOR({found})" if name == "second" else found)
 
     def start(self, name: str, moment: str) -> str:
         """Not by DATE_TRUNC, which uses the time zone of the session."""
         day = f"CAST({moment} AS DATE)"
         return day if name == "day" else f"TRUNC({day}, '{name}')"
+
+    def time_start(self, name: str, moment: str) -> str:
+        minutes = f"CAST(EXTRACT(MINUTE FROM {moment}) AS INT)" if name == "hour" else "0"
+        return f"({moment} - MAKE_DT_INTERVAL(0, 0, {minutes}, EXTRACT(SECOND FROM {moment})))"
+
+    def day_number(self, date: str) -> str:
+        since = f"DATEDIFF({date}, DATE '0001-01-01')"
+        return f"({self.whole(since)} + 1)"
+
+    def microseconds(self, moment: str) -> str:
+        seconds = f"CAST(EXTRACT(SECOND FROM {moment}) * 1000000 AS BIGINT)"
+        minutes = f"{self.part('hour', moment)} * 60 + {self.part('minute', moment)}"
+        return f"((({self.day_number(f'CAST({moment} AS DATE)')} - 1) * 1440 + {minutes}) * 60000000 + {seconds})"
+
+    def later_day(self, date: str, days: str) -> str:
+        return f"DATE_ADD({date}, CAST({days} AS INT))"
+
+    def later_month(self, moment: str, months: int, kind: Kind) -> str:
+        return f"ADD_MONTHS({moment}, {months})" if kind is Kind.DATE else f"({moment} + INTERVAL '{months}' MONTH)"
+
+    def later(self, moment: str, microseconds: int) -> str:
+        seconds, small = divmod(abs(microseconds), 10**6)
+        (minutes, second), (days, rest) = divmod(seconds, 60), divmod(seconds // 60, 1440)
+        time = f"{days} {rest // 60:02}:{minutes % 60:02}:{second:02}.{small:06}"
+        return f"({moment} + INTERVAL '{'-' if microseconds < 0 else ''}{time}' DAY TO SECOND)"
 
 
 SPARK = SparkDialect()

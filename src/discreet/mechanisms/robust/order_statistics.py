@@ -18,8 +18,8 @@ from discreet import exact
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.mechanisms import answer as answers
-from discreet.mechanisms.quantile import Places, ValueGrid
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
+from discreet.mechanisms.value_grid import Places, ValueGrid
 from discreet.noise.refine import Integers
 
 _POINTS = 64  # order statistics behind a trimmed mean

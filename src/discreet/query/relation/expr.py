@@ -12,6 +12,7 @@ from attrs import field, frozen
 from discreet.errors import Refused
 from discreet.query.relation.field import Field, exactly
 from discreet.query.relation.functions import FUNCTIONS
+from discreet.query.relation.progression import Progression
 from discreet.tables.kind import Kind, Value
 
 Schema: TypeAlias = Mapping[str, Field]
@@ -62,7 +63,7 @@ def literal_field(value: Value | None) -> Field:
         case bool():
             return Field(Kind.BOOLEAN, keys=(value,))
         case int():
-            return Field(Kind.INTEGER, exactly(value), keys=(value,))
+            return Field(Kind.INTEGER, exactly(value), keys=(value,), progression=Progression(0, value))
         case Fraction():
             return Field(Kind.REAL, exactly(value).floats())
         case str():

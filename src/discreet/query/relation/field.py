@@ -8,6 +8,7 @@ from typing import final
 
 from attrs import frozen
 
+from discreet.query.relation.progression import EVERY, Progression
 from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind, Value
 
@@ -118,6 +119,7 @@ class Field:
     nullable: bool = False
     keys: tuple[Value | None, ...] | None = None  # the values that may occur; None among them is NULL
     unit: bool = False
+    progression: Progression = EVERY  # where a whole number lies within its range
 
     @classmethod
     def of(cls, column: ColumnMetadata, unit: bool = False) -> Field:
@@ -136,12 +138,15 @@ class Field:
             return self.keys
         if self.kind is Kind.BOOLEAN:
             return (False, True)
-        if self.kind is Kind.INTEGER and self.range is not None and self.range.known and self.range.high - self.range.low < MOST_LISTED:
-            return tuple(range(int(self.range.low), int(self.range.high) + 1))
+        if self.kind is Kind.INTEGER and self.range is not None and self.range.known:
+            listed = self.progression.within(self.range.low, self.range.high)
+            return None if listed[MOST_LISTED : MOST_LISTED + 1] else tuple(listed)
+        if self.kind is Kind.DATE and self.range is not None and self.range.known and self.range.high - self.range.low < MOST_LISTED:
+            return tuple(datetime.date.fromordinal(day) for day in range(int(self.range.low), int(self.range.high) + 1))
         return None
 
 
-MOST_LISTED = 10_000  # the most whole numbers within declared bounds that are listed as groups
+MOST_LISTED = 10_000  # the most whole numbers, or days, within declared bounds that are listed as groups
 
 
 def native(kind: Kind | None) -> Interval | None:

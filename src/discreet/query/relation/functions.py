@@ -6,14 +6,16 @@ whose range contains 0 are refused; text is never cast.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, final
 
 from attrs import evolve, frozen
 
 from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
-from discreet.query.relation import calendar, logic, number, text, values
+from discreet.query.relation import calendar, date_text, division, logic, number, text, values
 from discreet.query.relation.field import Field
 from discreet.tables.kind import Kind
 
@@ -50,13 +52,14 @@ FUNCTIONS: dict[str, Function] = {
         Function("add", number.add, number.write_operator("+"), values.null_safe(lambda a, b: a + b), 2),
         Function("subtract", number.subtract, number.write_operator("-"), values.null_safe(lambda a, b: a - b), 2),
         Function("multiply", number.multiply, number.write_operator("*"), values.null_safe(lambda a, b: a * b), 2),
-        Function("divide", number.divide, number.write_divide, values.null_safe(values.quotient), 2),
+        Function("divide", division.divide, division.write_divide, values.null_safe(values.quotient), 2),
+        Function("divide_or_null", division.divide_or_null, division.write_divide_or_null, values.null_safe(values.quotient), 2),
         Function("modulo", number.modulo, number.write_modulo, values.null_safe(values.remainder), 2),
         Function("negate", number.negate, number.write_prefix("-"), values.null_safe(lambda a: -a)),
         Function("abs", number.absolute, number.write_call("ABS"), values.null_safe(abs)),
-        Function("floor", number.to_whole, number.write_floor, values.null_safe(values.floor)),
-        Function("ceil", number.to_whole, number.write_ceil, values.null_safe(values.ceil)),
-        Function("truncate", number.to_whole, number.write_truncate, values.null_safe(int)),
+        Function("floor", number.to_whole(math.floor), number.write_floor, values.null_safe(values.floor)),
+        Function("ceil", number.to_whole(math.ceil), number.write_ceil, values.null_safe(values.ceil)),
+        Function("truncate", number.to_whole(int), number.write_truncate, values.null_safe(int)),
         Function("round", number.rounded, number.write_round, values.null_safe(values.round_half_up), 1, 2),
         Function("to_real", number.to_real, number.write_to_real, values.null_safe(float)),
         Function("sqrt", number.sqrt, number.write_sqrt, values.null_safe(values.safe_sqrt)),
@@ -84,8 +87,25 @@ FUNCTIONS: dict[str, Function] = {
         Function("length", text.length, text.write_length, values.null_safe(len)),
         Function("substring", text.substring, text.write_substring, None, 3),
         Function("concat", text.concat, text.write_concat, text.value_concat, 2, MANY),
-        *(Function(name, calendar.part(name), calendar.write_part(name), None) for name in calendar.PARTS),
-        *(Function(f"start_of_{name}", calendar.start, calendar.write_start(name), None) for name in calendar.STARTS),
-        Function("to_date", calendar.to_date, calendar.write_to_date, None),
+        *(
+            Function(name, calendar.part(name), calendar.write_part(name), values.of_dates(partial(values.part_of, name)))
+            for name in calendar.PARTS
+        ),
+        *(
+            Function(f"start_of_{name}", calendar.start(name), calendar.write_start(name), values.of_dates(partial(values.start_of, name)))
+            for name in calendar.STARTS
+        ),
+        *(Function(f"start_of_{name}", calendar.time_start(name), calendar.write_time_start(name)) for name in calendar.TIME_STARTS),
+        *(
+            Function(f"{name}_number", calendar.number(name), calendar.write_number(name), values.of_dates(partial(values.number_of, name)))
+            for name in calendar.NUMBERS
+        ),
+        *(Function(f"{name}_number", calendar.time_number(name), calendar.write_time_number(name)) for name in calendar.TIME_NUMBERS),
+        Function("to_date", calendar.to_date, calendar.write_to_date, values.of_dates(partial(values.start_of, "day"))),
+        Function("to_timestamp", calendar.to_timestamp, calendar.write_to_timestamp),
+        Function("add_days", calendar.add_days, calendar.write_add_days, None, 2),
+        Function("add_months", calendar.add_months, calendar.write_add_months, None, 2),
+        Function("add_microseconds", calendar.add_microseconds, calendar.write_add_microseconds, None, 2),
+        Function("date_text", date_text.rule, date_text.write, values.of_dates(date_text.value), 2),
     ]
 }

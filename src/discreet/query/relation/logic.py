@@ -12,6 +12,7 @@ from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
 from discreet.query.relation.field import Field, native
 from discreet.query.relation.number import Fields, Texts, as_kind
+from discreet.query.relation.progression import EVERY, union
 from discreet.tables.kind import Kind
 
 COMPARISONS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
@@ -87,7 +88,8 @@ def _either(fields: Sequence[Field]) -> Field:
     keys = None
     if some and kind is not Kind.REAL and all(field.keys is not None for field in some):
         keys = tuple(dict.fromkeys(key for field in some for key in field.keys or ()))
-    return Field(kind, interval, any(field.nullable for field in fields), keys)
+    numbers = union(field.progression for field in some) if kind is Kind.INTEGER else EVERY
+    return Field(kind, interval, any(field.nullable for field in fields), keys, progression=numbers)
 
 
 def case(fields: Sequence[Field]) -> Field:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Literal as Word
 from typing import TypeAlias, assert_never, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from discreet.errors import Refused
 from discreet.query.relation.expr import Column, Expr, Schema, field_of
@@ -79,6 +79,33 @@ class Where:
 
 @final
 @frozen(slots=False)
+class Match:
+    """Keep the rows that have an equal row in a public relation, or those that have none: IN and EXISTS over public tables.
+
+    `how` "in" compares as SQL's IN does, where NULL is unknown, and takes one pair; "exists" takes any number.
+    """
+
+    input: Relation
+    public: Relation
+    pairs: tuple[tuple[Expr, str], ...]
+    how: Word["in", "exists"]
+    negated: bool = False
+
+    @cached_property
+    def schema(self) -> dict[str, Field]:
+        if self.public.private:
+            raise Refused("only public tables are searched by IN and EXISTS: join private tables on the unit")
+        for expr, column in self.pairs:
+            field_of(expr, self.input.schema), self.public.schema[column]
+        return dict(self.input.schema)
+
+    private = property(lambda self: self.input.private)
+    has_id = property(lambda self: self.input.has_id)
+    one_row = property(lambda self: self.input.one_row)
+
+
+@final
+@frozen(slots=False)
 class Select:
     """Compute columns; the identifier of the unit is carried along."""
 
@@ -111,7 +138,7 @@ class Join:
     def schema(self) -> dict[str, Field]:
         from_right = self.right.schema
         if self.kind == "left":
-            from_right = {name: Field(f.kind, f.range, True, f.keys, f.unit) for name, f in from_right.items()}
+            from_right = {name: evolve(field, nullable=True) for name, field in from_right.items()}
         if set(self.left.schema) & set(from_right):
             raise Refused("two joined tables have a column of the same name: rename one with AS")
         if self.right.private and not self.left.private and self.kind == "left":
@@ -144,7 +171,7 @@ def unit_kind(relation: Relation) -> Kind | None:
             holder = links[-1][1] if links else table
             column = None if not relation.has_id or holder.unit_column is None else holder.column(holder.unit_column)
             return None if column is None else column.kind
-        case Where(below) | Select(below) | PerUnit(below):
+        case Where(below) | Match(below) | Select(below) | PerUnit(below):
             return unit_kind(below)
         case Join(left, right):
             return unit_kind(left if left.has_id else right)
@@ -165,7 +192,7 @@ def is_unique(relation: Relation, column: str) -> bool:
         case Scan(table):
             found = table.column(column)
             return found is not None and found.unique
-        case Where(below, _):
+        case Where(below) | Match(below):
             return is_unique(below, column)
         case Select(below, columns):
             source = dict(columns).get(column)
@@ -212,7 +239,7 @@ def _either(a: Field, b: Field, name: str) -> Field:
     ranges = [found for field in (a, b) if (found := field.range or native(field.kind)) is not None]
     keys = None if a.keys is None or b.keys is None else tuple(dict.fromkeys((*a.keys, *b.keys)))
     interval = ranges[0].union(ranges[-1]) if ranges else None
-    return Field(a.kind or b.kind, interval, a.nullable or b.nullable, keys, a.unit)
+    return Field(a.kind or b.kind, interval, a.nullable or b.nullable, keys, a.unit, a.progression.union(b.progression))
 
 
 @final
@@ -268,7 +295,7 @@ def within_field(aggregate: Within, schema: Schema) -> Field:
         case "count" | "count_of" | "count_distinct":
             return Field(Kind.INTEGER, Interval(WHOLE * 0, WHOLE, True, False))
         case "min" | "max" if below is not None and below.kind is not None and below.kind is not Kind.BOOLEAN:
-            return Field(below.kind, below.range, True, below.keys)
+            return Field(below.kind, below.range, True, below.keys, progression=below.progression)
         case "sum" | "mean" if below is not None and below.kind is not None and below.kind.numeric and below.range is not None:
             if aggregate.function == "mean":
                 return Field(Kind.REAL, below.range.floats(), True)
@@ -278,7 +305,7 @@ def within_field(aggregate: Within, schema: Schema) -> Field:
     raise Refused(f"{aggregate.function.upper()} within a unit does not take this kind of column: use a number")
 
 
-Relation: TypeAlias = Scan | Where | Select | Join | Stack | PerUnit
+Relation: TypeAlias = Scan | Where | Match | Select | Join | Stack | PerUnit
 
 
 def size(relation: Relation) -> int:
@@ -288,7 +315,7 @@ def size(relation: Relation) -> int:
             return 1
         case Where(below) | Select(below) | PerUnit(below):
             return 1 + size(below)
-        case Join(left, right):
+        case Match(left, right) | Join(left, right):
             return 1 + size(left) + size(right)
         case Stack(inputs):
             return 1 + sum(map(size, inputs))
@@ -308,18 +335,3 @@ def check_private(relation: Relation) -> None:
             "the unit is the row, and here one row may become several: declare that the joined column is unique in the "
             "public table, or declare the column that names the unit"
         )
-
-
-def tables_in(relation: Relation) -> set[Table]:
-    """All tables that a relation reads, including those that link to its units."""
-    match relation:
-        case Scan(table, links):
-            return {table, *(target for _, target in links)}
-        case Where(below) | Select(below) | PerUnit(below):
-            return tables_in(below)
-        case Join(left, right):
-            return tables_in(left) | tables_in(right)
-        case Stack(inputs):
-            return set().union(*map(tables_in, inputs))
-        case _:
-            assert_never(relation)

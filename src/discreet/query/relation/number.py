@@ -11,10 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
+
+from attrs import evolve
 
 from discreet.engines.dialect import Dialect
-from discreet.errors import Refused
+from discreet.errors import Refused, WrongType
 from discreet.query.relation.field import WHOLE, WIDEST, Field, Interval
+from discreet.query.relation.progression import EVERY, union
 from discreet.tables.kind import Kind
 
 
@@ -22,7 +26,7 @@ def numbers(fields: Sequence[Field]) -> list[Interval]:
     """The ranges of numeric arguments."""
     for field in fields:
         if field.kind is None or not field.kind.numeric:
-            raise Refused(
+            raise WrongType(
                 f"numbers are needed, not {field.kind.value if field.kind else 'NULL'}, and text is not cast: declare the column's type"
             )
     return [field.range for field in fields if field.range is not None]
@@ -36,11 +40,16 @@ def result(kinds: Sequence[Field], interval: Interval, nullable: bool = False, r
     return Field(Kind.INTEGER if whole else Kind.REAL, interval, nullable or any(field.nullable for field in kinds))
 
 
-def _combined(fields: Sequence[Field], operation: Callable[[Interval, Interval], Interval]) -> Field:
-    """A whole number, or a float made of floats: then what is whole is rounded to a float first."""
+def _combined(fields: Sequence[Field], operation: Callable[[Any, Any], Any]) -> Field:
+    """A whole number, or a float made of floats: then what is whole is rounded to a float first.
+
+    The operation is one of ranges and of progressions alike.
+    """
     a, b = numbers(fields)
     exact = result(fields, operation(a, b))
-    return exact if exact.kind is Kind.INTEGER else result(fields, operation(a.floats(), b.floats()), nullable=exact.nullable, real=True)
+    if exact.kind is Kind.INTEGER:
+        return evolve(exact, progression=operation(*(field.progression for field in fields)))
+    return result(fields, operation(a.floats(), b.floats()), nullable=exact.nullable, real=True)
 
 
 def add(fields: Sequence[Field]) -> Field:
@@ -55,45 +64,43 @@ def multiply(fields: Sequence[Field]) -> Field:
     return _combined(fields, lambda a, b: a * b)
 
 
-def divide(fields: Sequence[Field]) -> Field:
-    a, b = (interval.floats() for interval in numbers(fields))
-    if b.contains(0):
-        raise Refused(
-            "the divisor may be 0: declare bounds that exclude 0, clip it with GREATEST(x, 1), or divide after aggregating, as in "
-            "SUM(a) / SUM(b)"
-        )
-    if b.reciprocal().magnitude > WIDEST:
-        raise Refused("the divisor may be too close to 0: declare bounds away from 0, or clip it with GREATEST(x, 1)")
-    return result(fields, a * b.reciprocal(), real=True)
-
-
 def modulo(fields: Sequence[Field]) -> Field:
     a, b = numbers(fields)
     if any(field.kind is not Kind.INTEGER for field in fields) or b.low != b.high or b.low < 1:
         raise Refused("% takes a whole number and a positive whole literal: write x % 10")
     low = Fraction(0) if a.low >= 0 else 1 - b.high
-    return result(fields, Interval(low, b.high - 1))
+    return evolve(result(fields, Interval(low, b.high - 1)), progression=fields[0].progression.modulo(int(b.low)))
 
 
 def negate(fields: Sequence[Field]) -> Field:
-    return result(fields, -numbers(fields)[0])
+    return evolve(result(fields, -numbers(fields)[0]), progression=-fields[0].progression)
 
 
 def absolute(fields: Sequence[Field]) -> Field:
-    return result(fields, numbers(fields)[0].absolute())
+    return evolve(result(fields, numbers(fields)[0].absolute()), progression=fields[0].progression.absolute())
 
 
-def to_whole(fields: Sequence[Field]) -> Field:
-    inside = numbers(fields)[0]
-    if inside.magnitude > 2**53:
-        raise Refused("a number without bounds cannot be rounded to a whole number: declare bounds for its columns")
-    interval = Interval(Fraction(math.floor(inside.low)), Fraction(math.ceil(inside.high)), inside.low_known, inside.high_known)
-    return Field(Kind.INTEGER, interval, fields[0].nullable)
+def to_whole(rounding: Callable[[Fraction], int]) -> Callable[[Sequence[Field]], Field]:
+    """A whole number by a monotone rounding, so that the ends of the range are rounded as values are; the SQL clamps to them."""
+
+    def rule(fields: Sequence[Field]) -> Field:
+        inside = numbers(fields)[0]
+        if inside.magnitude > 2**53:
+            raise Refused("a number without bounds cannot be rounded to a whole number: declare bounds for its columns")
+        interval = Interval(Fraction(rounding(inside.low)), Fraction(rounding(inside.high)), inside.low_known, inside.high_known)
+        whole = fields[0].kind is Kind.INTEGER
+        return Field(Kind.INTEGER, interval, fields[0].nullable, progression=fields[0].progression if whole else EVERY)
+
+    return rule
+
+
+def half_up(value: Fraction) -> int:
+    return math.floor(value + Fraction(1, 2))
 
 
 def rounded(fields: Sequence[Field]) -> Field:
     if len(fields) == 1:
-        return to_whole(fields)
+        return to_whole(half_up)(fields)
     inside, digits = numbers(fields)
     if digits.low != digits.high or not 0 <= digits.low <= 15 or fields[1].kind is not Kind.INTEGER:
         raise Refused("ROUND takes a literal number of digits from 0 to 15: write ROUND(x, 2)")
@@ -147,7 +154,7 @@ def _chosen(fields: Sequence[Field], pick: Callable[[Interval, Interval], Interv
     first, *rest = numbers(fields)
     for other in rest:
         first = pick(first, other)
-    return result(fields, first)
+    return evolve(result(fields, first), progression=union(field.progression for field in fields))
 
 
 def least(fields: Sequence[Field]) -> Field:
@@ -247,12 +254,6 @@ def _on_fine_grid(dialect: Dialect, real: str, bits: int) -> str:
     """Rounded to whole multiples of 2^−bits."""
     placed = dialect.floor(f"{dialect.scaled(real, Fraction(2) ** bits)} + 0.5")
     return dialect.scaled(f"CAST({placed} AS {dialect.type_name(Kind.REAL)})", Fraction(2) ** -bits)
-
-
-def write_divide(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-    """The range of the divisor excludes 0; the clamp enforces it."""
-    a, b = (as_kind(dialect, text, Kind.REAL) for text in texts)
-    return dialect.over(a, clamped(b, fields[1].range, dialect))
 
 
 def write_modulo(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:

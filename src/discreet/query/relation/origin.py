@@ -1,4 +1,4 @@
-"""Trace a column to the table it comes from."""
+"""Trace a column to the table it comes from, and list the tables that a relation reads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from discreet.query.relation.expr import Column, Expr
-from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where
+from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where
 from discreet.tables.table import Table
 
 
@@ -17,7 +17,7 @@ def origin(relation: Relation, expr: Expr) -> tuple[str, str] | None:
     match relation:
         case Scan(table):
             return None if table.private else (table.name, expr.name)
-        case Where(below, _):
+        case Where(below) | Match(below):
             return origin(below, expr)
         case Select(below, columns):
             return origin(below, dict(columns)[expr.name])
@@ -38,7 +38,7 @@ def private_tables(relation: Relation) -> Iterator[Table]:
         case Scan(table):
             if table.private:
                 yield table
-        case Where(below) | Select(below) | PerUnit(below):
+        case Where(below) | Match(below) | Select(below) | PerUnit(below):
             yield from private_tables(below)
         case Join(left, right):
             yield from private_tables(left)
@@ -46,5 +46,20 @@ def private_tables(relation: Relation) -> Iterator[Table]:
         case Stack(inputs):
             for below in inputs:
                 yield from private_tables(below)
+        case _:
+            assert_never(relation)
+
+
+def tables_in(relation: Relation) -> set[Table]:
+    """All tables that a relation reads, including those that link to its units."""
+    match relation:
+        case Scan(table, links):
+            return {table, *(target for _, target in links)}
+        case Where(below) | Select(below) | PerUnit(below):
+            return tables_in(below)
+        case Match(left, right) | Join(left, right):
+            return tables_in(left) | tables_in(right)
+        case Stack(inputs):
+            return set().union(*map(tables_in, inputs))
         case _:
             assert_never(relation)

@@ -16,7 +16,7 @@ from discreet.errors import Refused
 from discreet.query.relation.expr import Call, Column, Expr, Literal, Schema, field_of
 from discreet.query.relation.field import AS_THEY_ARE, FIRST, FURTHEST, LAST, Field
 from discreet.query.relation.functions import FUNCTIONS
-from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, Within, within_field
+from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where, Within, within_field
 from discreet.query.relation.number import clamped
 from discreet.tables import column as columns
 from discreet.tables.kind import Kind
@@ -63,6 +63,8 @@ def write_relation(relation: Relation, dialect: Dialect) -> str:
             return _scan(relation, table, links, dialect)
         case Where(below, condition):
             return f"SELECT * FROM {_inner(below, dialect)} WHERE {write_expr(condition, below.schema, dialect)}"
+        case Match():
+            return _match(relation, dialect)
         case Select(below, named):
             return f"SELECT {', '.join(_named(named, below, dialect))} FROM {_inner(below, dialect)}"
         case Join():
@@ -74,6 +76,25 @@ def write_relation(relation: Relation, dialect: Dialect) -> str:
             return _per_unit(relation, dialect)
         case _:
             assert_never(relation)
+
+
+def _match(match: Match, dialect: Dialect) -> str:
+    """The public side shows its compared columns alone, under names that no column of the other side has."""
+    schema, other = match.input.schema, match.public.schema
+    sides = []
+    for place, (expr, column) in enumerate(match.pairs):
+        text, mate = write_expr(expr, schema, dialect), f"m.__m{place}"
+        kinds = {field_of(expr, schema).kind, other[column].kind}
+        real = dialect.type_name(Kind.REAL)
+        sides.append((text, mate) if len(kinds) == 1 else (f"CAST({text} AS {real})", f"CAST({mate} AS {real})"))
+    shown = ", ".join(f"{column_name(column, dialect)} AS __m{place}" for place, (_, column) in enumerate(match.pairs))
+    public = f"(SELECT {shown} FROM {_inner(match.public, dialect, 'p')}) AS m"
+    word = "NOT " if match.negated else ""
+    if match.how == "in":
+        condition = f"{sides[0][0]} {word}IN (SELECT {sides[0][1]} FROM {public})"
+    else:
+        condition = f"{word}EXISTS (SELECT 1 FROM {public} WHERE {' AND '.join(f'{a} = {b}' for a, b in sides)})"
+    return f"SELECT * FROM {_inner(match.input, dialect)} WHERE {condition}"
 
 
 def _inner(relation: Relation, dialect: Dialect, alias: str = "t") -> str:

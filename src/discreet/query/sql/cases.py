@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.query.sql import conditions, numbers, words
+from discreet.query.sql import conditions, date_formats, moments, numbers, words
 from discreet.query.sql.literals import read_boolean, read_literal
 from discreet.query.sql.reader import Case
 from discreet.query.sql.typed import literal
@@ -16,5 +16,7 @@ CASES: dict[type[exp.Expr], Case] = {
     **conditions.CASES,
     **numbers.CASES,
     **words.CASES,
+    **moments.CASES,
+    **date_formats.CASES,
 }
-NAMED: dict[str, Case] = {**numbers.NAMED, **words.NAMED}
+NAMED: dict[str, Case] = {**numbers.NAMED, **moments.NAMED, **date_formats.NAMED}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from discreet.errors import Refused
+from discreet.query.sql.durations import duration
 from discreet.query.sql.kinds import check_alike
 from discreet.query.sql.literals import agreed
+from discreet.query.sql.moments import duration_between
 from discreet.query.sql.reader import Case, Reader, flat
 from discreet.query.sql.refuse import located, only, refused
 from discreet.query.sql.typed import Typed, literal
@@ -37,6 +39,11 @@ def _read_alike(node: exp.Expr, parts: list[exp.Expr], reader: Reader) -> list[T
 
 def _comparison(node: exp.Binary, reader: Reader) -> Typed:
     only(node, "this", "expression")
+    for apart, other, turned in ((node.this, node.expression, False), (node.expression, node.this, True)):
+        length = duration(other)
+        pair = None if length is None else duration_between(apart, length, reader)
+        if pair is not None:
+            return reader.call(node, _COMPARISONS[type(node)], *(pair[::-1] if turned else pair))
     return reader.call(node, _COMPARISONS[type(node)], *_read_alike(node, [node.this, node.expression], reader))
 
 
@@ -48,7 +55,11 @@ def _between(node: exp.Between, reader: Reader) -> Typed:
 
 def _in(node: exp.In, reader: Reader) -> Typed:
     if node.args.get("query") is not None:
-        raise refused(node, "IN with a subquery reads another table", "join that table instead, on the unit if it is private")
+        raise refused(
+            node,
+            "IN with a subquery is a condition of WHERE by itself, beside others with AND",
+            "write WHERE x IN (SELECT id FROM sites), or join that table",
+        )
     only(node, "this", "expressions")
     return reader.call(node, "in", *_read_alike(node, [node.this, *node.expressions], reader))
 

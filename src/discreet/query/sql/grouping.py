@@ -9,7 +9,7 @@ from attrs import Factory, define, evolve, frozen
 from sqlglot import exp
 
 from discreet.errors import Refused
-from discreet.query.relation.expr import Column, Literal
+from discreet.query.relation.expr import Column, Literal, columns_of
 from discreet.query.relation.field import Field
 from discreet.query.sql import aggregates, cases
 from discreet.query.sql.aggregates import Aggregate, has_aggregate
@@ -17,7 +17,9 @@ from discreet.query.sql.naming import expression_name, plain_name, substituted, 
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import only, refused
 from discreet.query.sql.scope import Scope, matching, new_name
-from discreet.query.sql.typed import Apply, Typed, column, of_rows
+from discreet.query.sql.typed import Apply, Typed, column, of_answers, of_rows
+from discreet.query.sql.windows import ReadWindow, read_window, renamed_window
+from discreet.query.windows import Window
 
 X = TypeVar("X")
 MOST_OUTPUTS = 300
@@ -62,6 +64,7 @@ class Grouped(Generic[X]):
     outputs: tuple[tuple[str, Typed], ...]
     having: Typed | None
     order: tuple[tuple[Typed, bool], ...]
+    windows: tuple[tuple[str, Window], ...] = ()
 
 
 @final
@@ -76,6 +79,7 @@ class _Reading(Generic[X]):
     items: list[Item]
     keys: list[Typed] = Factory(list)
     asked: list[tuple[X, Field, str]] = Factory(list)
+    windows: list[ReadWindow] = Factory(list)
     outputs: list[Typed] = Factory(list)
 
     @property
@@ -89,6 +93,8 @@ class _Reading(Generic[X]):
     def _special(self, node: exp.Expr) -> Typed | None:
         if isinstance(node, exp.Literal):
             return None
+        if isinstance(node, exp.Window) and self.apply is of_answers:
+            return self._window(node)
         found = aggregates.parse(node)
         if found is not None:
             return self._ask(found)
@@ -112,6 +118,16 @@ class _Reading(Generic[X]):
             self.asked.append(made)
         return column(_place("asked", at), made[1])
 
+    def _window(self, node: exp.Window) -> Typed:
+        made = read_window(node, self.reader(lambda written: self.alias(written) or _missing(written)))
+        at = next((i for i, other in enumerate(self.windows) if other.window == made.window), None)
+        if at is None:
+            at = len(self.windows)
+            self.windows.append(made)
+        if any(_is_window(name) for expr in made.window.exprs for name in columns_of(expr)):
+            raise refused(node, "a window over another window is not supported", "write SUM(COUNT(*)) OVER (ORDER BY key)")
+        return column(_place("window", at), made.field)
+
     def alias(self, node: exp.Column) -> Typed | None:
         """The output of this name, if there is one."""
         only(node, "this", "table")
@@ -125,6 +141,10 @@ class _Reading(Generic[X]):
 
 def _place(kind: str, at: int) -> str:
     return f"\0{kind} {at}"  # not a name that SQL can contain; replaced when all names are known
+
+
+def _is_window(name: str) -> bool:
+    return name.startswith("\0window ")
 
 
 def items_of(select: exp.Select) -> list[Item]:
@@ -149,6 +169,20 @@ def items_of(select: exp.Select) -> list[Item]:
 def is_grouped(select: exp.Select) -> bool:
     """Whether a SELECT aggregates."""
     return bool(select.args.get("group") or select.args.get("having") or any(has_aggregate(node) for node in select.expressions))
+
+
+def listed_groups(select: exp.Select) -> None:
+    """SELECT DISTINCT of keys lists groups: it becomes GROUP BY all of them."""
+    distinct, items = select.args["distinct"], items_of(select)
+    only(distinct, "on")
+    if distinct.args.get("on") is not None or is_grouped(select):
+        raise refused(
+            select,
+            "DISTINCT lists groups, and takes neither ON nor aggregates",
+            "count the groups, as in SELECT dept, COUNT(*) FROM visits GROUP BY dept, without DISTINCT",
+        )
+    select.set("distinct", None)
+    select.set("group", exp.Group(expressions=[item.node.copy() for item in items]))
 
 
 def read_grouped(select: exp.Select, rows: Scope, make: Make[X], apply: Apply, dialect: str) -> Grouped[X]:
@@ -181,7 +215,7 @@ def _read_keys(group: exp.Group | None, reading: _Reading[X]) -> None:
     only(group, "expressions", "all")
     if group.args.get("all"):
         only(group, "all")
-        found = [reading.row.read(item.node) for item in reading.items if not has_aggregate(item.node)]
+        found = [reading.row.read(item.node) for item in reading.items if not has_aggregate(item.node) and not item.node.find(exp.Window)]
         found = [key for key in found if not isinstance(key.expr, Literal)]
     else:
         found = [_read_key(node, reading) for node in group.expressions]
@@ -243,7 +277,10 @@ def _read_having(select: exp.Select, reading: _Reading[X]) -> Typed | None:
     def named(node: exp.Column) -> Typed:
         return reading.alias(node) or _missing(node)
 
-    return reading.reader(named).read(having.this)
+    found = reading.reader(named).read(having.this)
+    if having.find(exp.Window) is not None or any(_is_window(name) for name in columns_of(found.expr)):
+        raise refused(having, "HAVING comes before windows", "order by the window and write LIMIT 10, as in ORDER BY rank LIMIT 10")
+    return found
 
 
 def _read_order(select: exp.Select, reading: _Reading[X]) -> tuple[tuple[Typed, bool], ...]:
@@ -279,6 +316,7 @@ def _named(reading: _Reading[X], having: Typed | None, order: tuple[tuple[Typed,
     defaults = {_place("key", i): name for i, name in enumerate(key_names)} | {
         _place("asked", i): made[2] for i, made in enumerate(reading.asked)
     }
+    defaults |= {_place("window", i): made.name for i, made in enumerate(reading.windows)}
     taken = {item.alias for item in reading.items if item.alias is not None}
     shown: list[str] = []
     final: dict[str, str] = {}
@@ -301,4 +339,5 @@ def _named(reading: _Reading[X], having: Typed | None, order: tuple[tuple[Typed,
         tuple((name, told(output)) for name, output in zip(shown, reading.outputs, strict=True)),
         None if having is None else told(having),
         tuple((told(value), descending) for value, descending in order),
+        tuple((final[_place("window", i)], renamed_window(made.window, final)) for i, made in enumerate(reading.windows)),
     )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from discreet import exact
-from discreet.errors import Invalid, Refused
+from discreet.errors import Invalid, Refused, WrongType
 from discreet.query.relation.expr import Column, Literal
 from discreet.query.sql.aggregates import Aggregate
 from discreet.query.sql.refuse import piece, place
@@ -40,7 +40,8 @@ _TURNED: dict[type[exp.Expr], type[exp.Expr]] = {exp.LT: exp.GT, exp.LTE: exp.GT
 
 
 def _said(node: exp.Expr, why: str) -> Refused:
-    return Refused(f"{piece(node)}{place(node)}: {why}")
+    refusal = WrongType if f" is {_WORDS[Kind.TEXT]}" in why else Refused  # only a text may be a column without a declared type
+    return refusal(f"{piece(node)}{place(node)}: {why}")
 
 
 def _declared(node: exp.Expr | None, kind: str) -> str:

@@ -13,13 +13,15 @@ from sqlglot import exp
 
 from discreet.errors import Refused
 from discreet.query.relation.expr import Literal
+from discreet.query.sql.durations import unwrapped
 from discreet.query.sql.literals import number, time_literal
 from discreet.query.sql.reader import Case, Reader
-from discreet.query.sql.refuse import is_set, located, only, refused
+from discreet.query.sql.refuse import is_set, located, mistyped, only, refused
 from discreet.query.sql.typed import Typed, literal
 from discreet.tables.kind import Kind
 
 MOST_FACTORS = 10
+FEWEST_DIGITS = 9  # ROUND(x, -9) rounds to billions
 _CUTTING = {"spark", "databricks", "tsql"}  # a cast to a whole number truncates; the others round
 _WHOLE_TYPES = {exp.DType.INT, exp.DType.BIGINT}
 _REAL_TYPES = {exp.DType.DOUBLE, exp.DType.FLOAT}
@@ -45,24 +47,55 @@ def _paren(node: exp.Paren, reader: Reader) -> Typed:
     return reader.read(node.this)
 
 
+def _divisor(node: exp.Expr) -> exp.Expr | None:
+    """The x of NULLIF(x, 0)."""
+    node = unwrapped(node)
+    if type(node) is not exp.Nullif:
+        return None
+    only(node, "this", "expression")
+    other = node.expression
+    zero = isinstance(other, exp.Literal) and not other.is_string and number(other) == 0
+    return node.this if zero else None
+
+
+def _quotient(node: exp.Expr, reader: Reader) -> tuple[Typed, Typed, str]:
+    """The parts of a division, and the function: one that is NULL where NULLIF makes the divisor so."""
+    inside = _divisor(node.expression)
+    return reader.read(node.this), reader.read(inside or node.expression), "divide" if inside is None else "divide_or_null"
+
+
 def _divide(node: exp.Div, reader: Reader) -> Typed:
     only(node, "this", "expression", "typed", "safe")
-    a, b = reader.read(node.this), reader.read(node.expression)
+    a, b, function = _quotient(node, reader)
     if node.args.get("typed") and a.field.kind is Kind.INTEGER and b.field.kind is Kind.INTEGER:
         raise refused(
             node,
             f"in {reader.dialect} / drops the remainder of whole numbers",
             "write 1.0 * a / b for real division, or FLOOR(1.0 * a / b)",
         )
-    return reader.call(node, "divide", a, b)
+    return reader.call(node, function, a, b)
 
 
 def _whole_divide(node: exp.IntDiv, reader: Reader) -> Typed:
     only(node, "this", "expression")
-    a, b = reader.read(node.this), reader.read(node.expression)
+    a, b, function = _quotient(node, reader)
     if a.field.kind is not Kind.INTEGER or b.field.kind is not Kind.INTEGER:
         raise refused(node, "// takes whole numbers", "write FLOOR(a / b)")
-    return reader.call(node, "truncate", reader.call(node, "divide", a, b))
+    return reader.call(node, "truncate", reader.call(node, function, a, b))
+
+
+def _round(node: exp.Round, reader: Reader) -> Typed:
+    """Rounding to tens or hundreds, as in ROUND(x, -2), is rounding of x / 100, times 100."""
+    only(node, "this", "decimals")
+    value, digits = reader.read(node.this), node.args.get("decimals")
+    if digits is None:
+        return reader.call(node, "round", value)
+    places = reader.read(digits)
+    power = places.expr.value if isinstance(places.expr, Literal) else None
+    if type(power) is not int or not -FEWEST_DIGITS <= power < 0:
+        return reader.call(node, "round", value, places)
+    by = literal(10**-power)
+    return reader.call(node, "multiply", reader.call(node, "round", reader.call(node, "divide", value, by)), by)
 
 
 def _power(node: exp.Pow, reader: Reader) -> Typed:
@@ -137,11 +170,13 @@ def _converted(node: exp.Cast, value: Typed, to: exp.DType, reader: Reader) -> T
         return value if kind is Kind.DATE else reader.call(node, "to_date", value)
     if to in _TIME_TYPES and isinstance(value.expr, Literal) and type(value.expr.value) is datetime.date:
         return literal(datetime.datetime.combine(value.expr.value, datetime.time()))
+    if to in _TIME_TYPES and kind is Kind.DATE:
+        return reader.call(node, "to_timestamp", value)
     if (to is exp.DType.TEXT or to is exp.DType.VARCHAR) and kind is Kind.TEXT:
         return value
     if (to is exp.DType.BOOLEAN and kind is Kind.BOOLEAN) or (to in _TIME_TYPES and kind is Kind.TIMESTAMP):
         return value
-    raise refused(
+    raise mistyped(
         node,
         "only numbers are cast to numbers, booleans to whole numbers and timestamps to dates, as other casts may fail on a row and show it",
         "declare the column's type, or use ROUND, FLOOR or CASE",
@@ -150,19 +185,17 @@ def _converted(node: exp.Cast, value: Typed, to: exp.DType, reader: Reader) -> T
 
 CASES: dict[type[exp.Expr], Case] = {
     exp.Paren: _paren,
-    exp.Add: _plain("add", "this", "expression"),
-    exp.Sub: _plain("subtract", "this", "expression"),
     exp.Mul: _plain("multiply", "this", "expression"),
     exp.Mod: _plain("modulo", "this", "expression"),
     exp.Div: _divide,
-    exp.SafeDivide: _plain("divide", "this", "expression"),
+    exp.SafeDivide: _plain("divide_or_null", "this", "expression"),
     exp.IntDiv: _whole_divide,
     exp.Neg: _negative,
     exp.Abs: _plain("abs", "this"),
     exp.Floor: _plain("floor", "this"),
     exp.Ceil: _plain("ceil", "this"),
     exp.Trunc: _plain("truncate", "this"),
-    exp.Round: _plain("round", "this", "decimals"),
+    exp.Round: _round,
     exp.Sqrt: _plain("sqrt", "this"),
     exp.Ln: _plain("ln", "this"),
     exp.Exp: _plain("exp", "this"),

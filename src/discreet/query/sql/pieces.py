@@ -14,6 +14,7 @@ from discreet.errors import Refused
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column, Expr, Schema
 from discreet.query.relation.node import Relation, Select, Stack
+from discreet.query.relation.origin import tables_in
 from discreet.query.sql.grouping import expression_reader, row_reader
 from discreet.query.sql.privacy import Options
 from discreet.query.sql.read import question as read_question
@@ -25,7 +26,6 @@ from discreet.query.sql.sources import filtered, joined_on
 from discreet.query.sql.tokens import parse
 from discreet.query.sql.typed import column
 from discreet.query.sql.units import names_unit
-from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions
 
 Texts = Sequence[tuple[str | None, str]]  # a name, if one was given, and an expression
@@ -64,14 +64,6 @@ def read_expression(text: str, schema: Schema, dialect: str = "duckdb") -> Expr:
     return closed(lambda: _over(schema, dialect).read(snippet(text, dialect)).expr)
 
 
-def read_condition(text: str, schema: Schema, dialect: str = "duckdb") -> Expr:
-    """Read a condition over single rows with these columns."""
-    found = closed(lambda: _over(schema, dialect).read(snippet(text, dialect)))
-    if found.field.kind not in (Kind.BOOLEAN, None):
-        raise Refused("a condition is needed here: write a comparison, as in cost > 10")
-    return found.expr
-
-
 def _over(schema: Schema, dialect: str) -> Reader:
     sources = (ScopedTable("", tuple((name, name) for name in schema)),)
     return expression_reader(lambda node: column(inner := found_in(node, sources), schema[inner]), dialect)
@@ -79,13 +71,14 @@ def _over(schema: Schema, dialect: str) -> Reader:
 
 def where(relation: Relation, text: str, dialect: str) -> Relation:
     """Keep the rows for which a condition is true."""
-    return closed(lambda: filtered(rows_of(relation), [snippet(text, dialect)], dialect).relation)
+    return closed(lambda: filtered(rows_of(relation), [snippet(text, dialect)], dialect).relation, tables_in(relation))
 
 
 def with_columns(relation: Relation, texts: Texts, dialect: str) -> Relation:
     """Add computed columns to all columns."""
     reader = row_reader(rows_of(relation), dialect)
-    new = {new_name(name or ""): closed(lambda: reader.read(snippet(text, dialect)).expr) for name, text in texts}  # noqa: B023
+    scanned = tables_in(relation)
+    new = {new_name(name or ""): closed(lambda: reader.read(snippet(text, dialect)).expr, scanned) for name, text in texts}  # noqa: B023
     old = tuple((name, Column(name)) for name in relation.schema if name not in new)
     return Body(relation).grown(Select(relation, (*old, *new.items()))).relation
 
@@ -93,7 +86,9 @@ def with_columns(relation: Relation, texts: Texts, dialect: str) -> Relation:
 def join(left: Relation, right: Relation, on: Sequence[tuple[str, str]], how: Literal["inner", "left"]) -> Relation:
     """Join on equal columns."""
     node = exp.Join(this=exp.Table(this=exp.to_identifier("the other table")))
-    return closed(lambda: joined_on(rows_of(left), rows_of(right), _pairs(left, right, on), node, how).relation)
+    return closed(
+        lambda: joined_on(rows_of(left), rows_of(right), _pairs(left, right, on), node, how).relation, [*tables_in(left), *tables_in(right)]
+    )
 
 
 def _pairs(left: Relation, right: Relation, on: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -111,7 +106,7 @@ def _column(name: str) -> exp.Column:
 
 def per_unit(relation: Relation, keys: Texts, aggregates: Texts, dialect: str) -> Relation:
     """Aggregate within each unit; the column that names it stays, where there is one."""
-    return closed(lambda: _per_unit(relation, keys, aggregates, dialect))
+    return closed(lambda: _per_unit(relation, keys, aggregates, dialect), tables_in(relation))
 
 
 def _per_unit(relation: Relation, keys: Texts, aggregates: Texts, dialect: str) -> Relation:
@@ -134,7 +129,10 @@ def question(
 ) -> Question:
     """Read a question over these rows, as the equivalent SELECT."""
     options = Options(contributions=contributions)
-    return closed(lambda: read_question(_select(keys, statistics, having, order, limit, dialect), rows_of(relation), options, dialect))
+    return closed(
+        lambda: read_question(_select(keys, statistics, having, order, limit, dialect), rows_of(relation), options, dialect),
+        tables_in(relation),
+    )
 
 
 def _select(

@@ -16,19 +16,22 @@ from discreet.query.question import Question
 from discreet.query.relation.expr import Column
 from discreet.query.relation.field import Field
 from discreet.query.sql.aggregates import Aggregate
-from discreet.query.sql.grouping import Grouped, is_grouped, items_of, read_grouped, row_reader
+from discreet.query.sql.grouping import Grouped, is_grouped, items_of, listed_groups, read_grouped, row_reader
 from discreet.query.sql.kinds import check_arguments
 from discreet.query.sql.literals import number
+from discreet.query.sql.matches import kept_rows
+from discreet.query.sql.naming import unique
 from discreet.query.sql.numbers import clipped
 from discreet.query.sql.privacy import BoundedStatistic, Options, check_public, per_group, read_bounds_pair, read_privacy_clause
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import closed, located, only, refused
 from discreet.query.sql.scope import Context, Scope
 from discreet.query.sql.select import arguments_of, named_after, read_query, with_names
-from discreet.query.sql.sources import filtered, read_from
+from discreet.query.sql.sources import read_from
 from discreet.query.sql.tokens import parse
 from discreet.query.sql.typed import Typed, literal, of_answers
 from discreet.query.sql.units import names_unit
+from discreet.query.statistics.count import Count
 from discreet.query.statistics.registry import by_spelling, places
 from discreet.query.statistics.spelling import Spelling
 from discreet.query.statistics.statistic import Argument
@@ -48,7 +51,7 @@ def read(text: str, catalog: Catalog, dialect: str = "duckdb") -> Question:
     >>> read("SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept", Catalog((visits,))).statistics
     (('n', Count(value_of=None)),)
     """
-    return closed(lambda: _read(text, catalog, dialect))
+    return closed(lambda: _read(text, catalog, dialect), catalog.tables)
 
 
 def _read(text: str, catalog: Catalog, dialect: str) -> Question:
@@ -65,14 +68,10 @@ def _read(text: str, catalog: Catalog, dialect: str) -> Question:
         )
     context = with_names(tree, Context(catalog, dialect, read_query))
     if tree.args.get("distinct") is not None:
-        raise refused(
-            tree,
-            "DISTINCT would show values of single rows",
-            "count the groups, as in SELECT dept, COUNT(*) FROM visits GROUP BY dept, without DISTINCT",
-        )
+        listed_groups(tree)
     only(tree, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_")
     rows, conditions = read_from(tree, context)
-    rows = filtered(rows, conditions, dialect)
+    rows = kept_rows(rows, conditions, context)
     if not is_grouped(tree):
         for item in items_of(tree):
             if not isinstance(item.node, exp.Star | exp.Column):
@@ -93,6 +92,8 @@ def question(tree: exp.Select, rows: Scope, options: Options, dialect: str) -> Q
         raise refused(tree.args["having"], "HAVING needs a condition", "write a comparison, as in HAVING COUNT(*) > 10")
     keys = tuple((name, key.expr) for name, key in grouped.keys)
     body, statistics = rows.body, tuple((name, bounded.statistic) for name, bounded in grouped.asked)
+    if keys and not statistics:
+        statistics = ((unique("count", {*(name for name, _ in (*keys, *grouped.outputs))}), Count()),)  # it decides, and is not shown
     contributions = options.contributions
     if any(bounded.bounds is not None for _, bounded in grouped.asked):
         for _, key in grouped.keys:
@@ -114,6 +115,7 @@ def question(tree: exp.Select, rows: Scope, options: Options, dialect: str) -> Q
             contributions,
             options.epsilon,
             options.delta,
+            windows=grouped.windows,
             notes=tuple(dict.fromkeys(notes)),
         )
     except Refused as error:

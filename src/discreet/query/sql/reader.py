@@ -63,20 +63,26 @@ class Reader:
 
 def unknown(node: exp.Expr, named: Mapping[str, Case]) -> Refused:
     """The refusal of a node without a case, with the nearest known name."""
-    if isinstance(node, exp.Subquery | exp.Exists | exp.Query):
+    if isinstance(node, exp.Exists):
+        return refused(
+            node,
+            "EXISTS is a condition of WHERE by itself, beside others with AND",
+            "write WHERE EXISTS (SELECT 1 FROM sites WHERE sites.id = visits.site_id), or join that table",
+        )
+    if isinstance(node, exp.Subquery | exp.Query):
         return refused(
             node,
             "a subquery inside an expression would read rows of many units at once",
             "join the table instead, on the unit if it is private",
         )
     if isinstance(node, exp.Window):
-        return refused(node, "window functions (OVER) combine rows of many units", "aggregate with GROUP BY, within the unit where needed")
+        return refused(node, "a window over rows combines rows of many units; over the groups of a question it is free", _grouped(node))
     if isinstance(node, exp.RegexpLike | exp.RegexpILike | exp.RegexpExtract | exp.RegexpReplace | exp.SimilarTo):
         return refused(
             node, "regular expressions are not supported, because their cost may depend on a row", "use LIKE 'A%' with a literal pattern"
         )
     if isinstance(node, exp.Interval):
-        return refused(node, "date arithmetic is not supported", "compare dates with literals, or use DATE_TRUNC and EXTRACT")
+        return refused(node, "an interval is added to a date, or compared with a difference", "write day + INTERVAL 90 DAY")
     if isinstance(node, exp.Func):
         if isinstance(node, _OUTSIDE) or node.name.upper() in _OUTSIDE_NAMES:
             return refused(node, "clocks, random numbers and session values are not part of the data", "write a literal instead")
@@ -85,6 +91,17 @@ def unknown(node: exp.Expr, named: Mapping[str, Case]) -> Refused:
         hint = f"did you mean {near}?" if near else "use arithmetic, CASE, COALESCE, ROUND, WIDTH_BUCKET, LIKE, EXTRACT or similar"
         return Refused(f"{name.upper()[:40]} in {piece(node)}{place(node)}: this function is not supported; {hint}")
     return refused(node, f"{node.key.upper()} is not supported", "use comparisons, arithmetic, CASE or COALESCE")
+
+
+def _grouped(window: exp.Window) -> str:
+    """The grouped question that asks for a window's aggregate."""
+    keys = ", ".join(piece(part) for part in window.args.get("partition_by") or [])
+    start = window.root().find(exp.From)
+    table = piece(start.this) if start is not None else "table"
+    asked = piece(window.this) if isinstance(window.this, exp.Count | exp.Sum | exp.Avg) else "COUNT(*)"
+    if not keys:
+        return f"write SELECT {asked} FROM {table}"
+    return f"write SELECT {keys}, {asked} AS n, SUM(COUNT(*)) OVER () AS total FROM {table} GROUP BY {keys}"
 
 
 _OUTSIDE = (exp.Rand, exp.Randn, exp.Uuid, exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.CurrentDatetime, exp.CurrentUser)
@@ -98,6 +115,7 @@ _KNOWN = (
         "CONCAT",
         "COUNT",
         "COUNTIF",
+        "DATE_DIFF",
         "DATE_TRUNC",
         "DAY",
         "DAYOFWEEK",
@@ -123,7 +141,22 @@ _KNOWN = (
         "NULLIF",
         "PERCENTILE_CONT",
     ),
-    *("POWER", "QUANTILE", "QUARTER", "ROUND", "SQRT", "STARTS_WITH", "STDDEV", "SUBSTRING", "SUM", "TRIM", "TRUNC", "UPPER", "VARIANCE"),
+    *(
+        "POWER",
+        "QUANTILE",
+        "QUARTER",
+        "ROUND",
+        "SQRT",
+        "STARTS_WITH",
+        "STDDEV",
+        "STRFTIME",
+        "SUBSTRING",
+        "SUM",
+        "TRIM",
+        "TRUNC",
+        "UPPER",
+        "VARIANCE",
+    ),
     *("WIDTH_BUCKET", "YEAR", "CLAMP"),
 )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
-from discreet.errors import Error, Refused
+from discreet.errors import Error, Refused, WrongType
+from discreet.tables.table import Table
+from discreet.tables.untyped import missing_types
 
 T = TypeVar("T")
 BOUNDED = "DISCREET_BOUNDED"  # wraps an aggregate with named bounds, because the parser checks the number of its arguments
@@ -77,9 +79,14 @@ def refused(node: exp.Expr, why: str, instead: str) -> Refused:
     return Refused(f"{piece(node)}{place(node)}: {why}; {instead}")
 
 
+def mistyped(node: exp.Expr, why: str, instead: str) -> WrongType:
+    """The refusal of a node because of the type of a column."""
+    return WrongType(str(refused(node, why, instead)))
+
+
 def located(node: exp.Expr, error: Refused) -> Refused:
     """A refusal by a type rule, with the node it refers to."""
-    return Refused(f"{piece(node)}{place(node)}: {error}")
+    return type(error)(f"{piece(node)}{place(node)}: {error}")
 
 
 def is_set(value: Any) -> bool:
@@ -95,10 +102,16 @@ def only(node: exp.Expr, *read: str) -> None:
             raise refused(node, f"{word} is not supported here", f"leave {word} out")
 
 
-def closed(read: Callable[[], T]) -> T:
-    """Call a reader; input that is nested too deeply, or has an unexpected form, is refused."""
+def closed(read: Callable[[], T], tables: Iterable[Table] = ()) -> T:
+    """Call a reader; input that is nested too deeply, or has an unexpected form, is refused.
+
+    Where a type is wrong, all columns of these tables whose types nobody declared are asked for.
+    """
     try:
         return read()
+    except WrongType as error:
+        asked = missing_types(tables)
+        raise WrongType(f"{error}. {asked}" if asked else str(error)) from None
     except Error:
         raise
     except RecursionError:

@@ -14,10 +14,11 @@ from discreet.query.relation.node import PerUnit, Select, Stack, Within, within_
 from discreet.query.sql.aggregates import Aggregate
 from discreet.query.sql.grouping import Item, is_grouped, items_of, read_grouped, row_reader
 from discreet.query.sql.kinds import check_arguments
+from discreet.query.sql.matches import kept_rows
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import located, only, refused
 from discreet.query.sql.scope import Body, Context, Scope, combined, kept, matching, new_name, renamed
-from discreet.query.sql.sources import filtered, read_from, with_columns
+from discreet.query.sql.sources import read_from, with_columns
 from discreet.query.sql.typed import Typed, literal, of_rows
 from discreet.query.sql.units import names_unit
 
@@ -87,7 +88,7 @@ def _select(select: exp.Select, context: Context) -> Body:
         raise refused(select, "DISTINCT compares rows of many units", "use GROUP BY with the unit and these columns, or COUNT(DISTINCT x)")
     only(select, "expressions", "from_", "joins", "where", "group", "having", "with_")
     rows, conditions = read_from(select, context)
-    rows = filtered(rows, conditions, context.dialect)
+    rows = kept_rows(rows, conditions, context)
     return within_units(select, rows, context.dialect) if is_grouped(select) else _rows(select, rows, context)
 
 

@@ -136,12 +136,12 @@ def _joined(rows: Scope, join: exp.Join, conditions: list[exp.Expr], context: Co
         return _left(rows, right, join, context), conditions
     if join.args.get("on") is not None:
         only(join, "this", "on", "side", "kind")
-        pairs, rest = _split(rows, right, flat(join.args["on"], exp.And))
+        pairs, rest = split_pairs(rows, right, flat(join.args["on"], exp.And))
         return filtered(joined_on(rows, right, pairs, join), rest, context.dialect), conditions
     if join.args.get("using"):
         pairs = _using(rows, right, join)
         return _merged(joined_on(rows, right, pairs, join), len(rows.sources), pairs), conditions
-    pairs, rest = _split(rows, right, conditions)
+    pairs, rest = split_pairs(rows, right, conditions)
     return joined_on(rows, right, pairs, join), rest
 
 
@@ -151,7 +151,7 @@ def _left(rows: Scope, right: Scope, join: exp.Join, context: Context) -> Scope:
         return _merged(joined_on(rows, right, pairs, join, "left"), len(rows.sources), pairs)
     if join.args.get("on") is None:
         raise refused(join, "a LEFT JOIN needs its condition", "write LEFT JOIN … ON a.id = b.id")
-    pairs, rest = _split(rows, right, flat(join.args["on"], exp.And))
+    pairs, rest = split_pairs(rows, right, flat(join.args["on"], exp.And))
     for condition in rest:
         if any(rows.candidates(column) for column in condition.find_all(exp.Column)):
             raise refused(
@@ -160,7 +160,7 @@ def _left(rows: Scope, right: Scope, join: exp.Join, context: Context) -> Scope:
     return joined_on(rows, filtered(right, rest, context.dialect), pairs, join, "left")
 
 
-def _split(rows: Scope, right: Scope, conditions: list[exp.Expr]) -> tuple[Pairs, list[exp.Expr]]:
+def split_pairs(rows: Scope, right: Scope, conditions: list[exp.Expr]) -> tuple[Pairs, list[exp.Expr]]:
     """Equalities between the two sides, and all other conditions."""
     pairs: Pairs = []
     rest: list[exp.Expr] = []

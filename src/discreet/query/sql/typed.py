@@ -16,13 +16,24 @@ from discreet.tables.kind import Kind, Value
 DEEPEST = 100  # nested calls
 LARGEST = 10_000  # calls when written out in SQL
 # functions whose SQL repeats their arguments, so that nesting multiplies its size
-_REPEATS = {"least": 2, "greatest": 2, "truncate": 3, "width_bucket": 8}
+_REPEATS = {
+    "least": 2,
+    "greatest": 2,
+    "truncate": 3,
+    "width_bucket": 8,
+    "date_text": 6,
+    "calendar_number": 3,
+    "add_days": 3,
+    "add_months": 3,
+    "add_microseconds": 3,
+}
+_REPEATS |= {"month_number": 2, "quarter_number": 2, "microsecond_number": 4, "second_number": 4, "minute_number": 4, "hour_number": 4}
 _ARITHMETIC = {
-    *("add", "subtract", "multiply", "divide", "modulo", "negate", "abs", "floor", "ceil", "truncate"),
+    *("add", "subtract", "multiply", "divide", "divide_or_null", "modulo", "negate", "abs", "floor", "ceil", "truncate"),
     *("round", "to_real", "sqrt", "ln", "exp", "least", "greatest"),
 }
 _WHOLE = {"modulo", "floor", "ceil", "truncate"}
-_REAL = {"divide", "to_real", "sqrt", "ln", "exp"}
+_REAL = {"divide", "divide_or_null", "to_real", "sqrt", "ln", "exp"}
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from discreet.query.relation.expr import Column
-from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where
+from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where
 from discreet.tables.table import Table
 from discreet.tables.unit import Link
 
@@ -15,7 +15,7 @@ def names_unit(relation: Relation, column: str) -> bool:
     match relation:
         case Scan(table, links):
             return relation.has_id and not links and column == table.unit_column
-        case Where(below, _):
+        case Where(below) | Match(below):
             return names_unit(below, column)
         case Select(below, columns):
             source = dict(columns).get(column)
@@ -36,7 +36,7 @@ def source_column(relation: Relation, column: str) -> tuple[Table, str] | None:
     match relation:
         case Scan(table):
             return table, column
-        case Where(below, _):
+        case Where(below) | Match(below):
             return source_column(below, column)
         case Select(below, columns):
             source = dict(columns).get(column)

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from discreet.query.relation.expr import Expr
 from discreet.query.relation.node import Within
+from discreet.query.removed import Correction, Removed
 from discreet.query.statistics.statistic import OFF_CENTRE, Additive, Argument, Spelled
 from discreet.query.totals import Cells, Floats, Total, Totals
 
@@ -23,6 +24,7 @@ class Average(Additive):
 
     spellings = {"AVG": {}, "MEAN": {}}
     methods = {"mean": "AVG"}
+    corrected = True
     arguments = (Argument.NUMBER,)
     drawn = "point"
     per_unit = {"AVG": "mean"}
@@ -41,6 +43,9 @@ class Average(Additive):
         total = of.product((self.expr, 1))
         return {total: 1.0} if of.public_size(self.expr) is not None else {total: 1.0, of.count(self.expr): OFF_CENTRE}
 
+    def size(self, of: Totals) -> Total | None:
+        return of.count(self.expr) if of.public_size(self.expr) is None else None
+
     def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
         size, half = of.public_size(self.expr), of.half(self.expr)
         mean = cells[of.product((self.expr, 1))] / (np.maximum(cells[of.count(self.expr)], 1.0) if size is None else float(size))
@@ -49,6 +54,18 @@ class Average(Additive):
     def limits(self, of: Totals) -> tuple[float, float]:
         middle, half = of.middle(self.expr), of.half(self.expr)
         return middle - half, middle + half
+
+    @property
+    def summed(self) -> Expr:
+        return self.expr
+
+    def correction(self, of: Totals, cells: Cells, removed: Removed) -> Correction | None:
+        size, clipped = of.public_size(self.expr), removed.clipped.get(self.expr)
+        if clipped is None:
+            return None
+        count = np.maximum(cells[of.count(self.expr)], 1.0) if size is None else np.full(len(next(iter(cells.values()))), float(size))
+        lost = removed.most_rows * float(clipped.high - clipped.low)  # rows taken away may lie at the other end of the bounds
+        return Correction(clipped.shift / count, clipped.sd / count, (clipped.allowance + lost) / count)
 
     def implies(self, value: float) -> Mapping[tuple[str, tuple[Expr, ...]], float]:
         return {("mean", (self.expr,)): value}

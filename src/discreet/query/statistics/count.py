@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import final
 
+import numpy as np
 from attrs import frozen
 
 from discreet.query.relation.expr import Expr
 from discreet.query.relation.node import Within
+from discreet.query.removed import Correction, Removed
 from discreet.query.statistics.counting import Counting
 from discreet.query.statistics.statistic import Argument, Spelled, Statistic
 from discreet.query.statistics.sum import Sum
-from discreet.query.totals import Total, Totals
+from discreet.query.totals import Cells, Total, Totals
 
 
 @final
@@ -23,6 +25,7 @@ class Count(Counting):
 
     spellings = {"COUNT": {}}
     methods = {"count": "COUNT"}
+    corrected = True
     arguments = (Argument.ANY,)
     optional = 1
     one_total = True
@@ -38,6 +41,14 @@ class Count(Counting):
 
     def of_own_aggregates(self, own: Expr) -> Statistic:
         return Sum(own)
+
+    def correction(self, of: Totals, cells: Cells, removed: Removed) -> Correction | None:
+        if not removed.most_rows:
+            return None
+        ones = np.ones(len(next(iter(cells.values()))))
+        if self.value_of is None:
+            return Correction(removed.rows * ones, removed.rows_sd * ones, 0 * ones)
+        return Correction(0 * ones, 0 * ones, removed.most_rows * ones)  # it is not known in how many of them it is NULL
 
     def counted(self, of: Totals) -> Total:
         return of.rows() if self.value_of is None else of.count(self.value_of)

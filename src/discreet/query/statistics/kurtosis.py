@@ -36,6 +36,9 @@ class Kurtosis(Additive):
     def needs(self, of: Totals) -> dict[Total, float]:
         return moments.powers(of, self.expr, 4)
 
+    def size(self, of: Totals) -> Total:
+        return of.count(self.expr)
+
     def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
         n, (second, _, fourth) = moments.central(of, cells, self.expr, 4, least=4.0)
         excess = fourth / moments.spread(second, of.step(self.expr, 4)) ** 2 - 3

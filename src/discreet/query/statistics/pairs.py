@@ -29,6 +29,9 @@ class Pairwise(Additive, ABC):
     def read(cls, spelling: str, arguments: tuple[Any, ...], schema: Schema) -> Self:
         return cls(*complete(arguments[0], arguments[1], schema), **cls.spellings[spelling])
 
+    def size(self, of: Totals) -> Total:
+        return of.count(self.x)
+
 
 def complete(y: Expr, x: Expr, schema: Schema) -> tuple[Expr, Expr]:
     """Both numbers, each NULL where the other is: only complete pairs are used."""

@@ -33,6 +33,9 @@ class Skewness(Additive):
     def needs(self, of: Totals) -> dict[Total, float]:
         return moments.powers(of, self.expr, 3)
 
+    def size(self, of: Totals) -> Total:
+        return of.count(self.expr)
+
     def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
         n, (second, third) = moments.central(of, cells, self.expr, 3, least=3.0)
         return np.asarray(np.sqrt(n * (n - 1)) / (n - 2) * third / moments.spread(second, of.step(self.expr, 3)) ** 1.5)

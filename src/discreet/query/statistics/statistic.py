@@ -8,20 +8,23 @@ beyond NAME(argument, …), such as COUNT(DISTINCT x), refers to the class that 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypeAlias, cast, final
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast, final
 
 import attrs
+from numpy.typing import NDArray
 
 from discreet.loss.loss import Loss
-from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.quantile import Quantile
+from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.sensitivity import Adjacency
+from discreet.mechanisms.value_grid import RelativeGrid
+from discreet.query.grid import Grid
 from discreet.query.relation.expr import Expr, Schema
 from discreet.query.relation.field import Field, Interval
 from discreet.query.relation.node import Within
+from discreet.query.removed import Correction, Removed
 from discreet.query.totals import Cells, Floats, Total, Totals
 from discreet.tables.kind import Kind, Value
 
@@ -104,6 +107,10 @@ class Statistic(ABC):
         """The statistic over the units' own aggregates."""
         return None
 
+    def size(self, of: Totals) -> Total | None:
+        """The total that counts the rows (or votes) it describes: where it is too small, no value is shown. None if none is needed."""
+        return None
+
     def reading_note(self, spelling: str) -> str | None:
         """The note for a SQL name that is not answered literally."""
         return None
@@ -113,6 +120,8 @@ class Additive(Statistic, ABC):
     """A statistic computed from noisy totals."""
 
     curved: ClassVar[bool] = False  # whether it is too nonlinear within the noise for slopes alone, which would understate its error
+
+    corrected: ClassVar[bool] = False  # whether it can be corrected for what bounding takes away (`correction`)
 
     one_total: ClassVar[bool] = False  # whether it is a single sum over rows, so that a threshold stream can compare it
 
@@ -141,15 +150,47 @@ class Additive(Statistic, ABC):
         """The expression whose sum may be centred at the middle of its bounds, or at 0, whichever gives less error."""
         return None
 
+    @property
+    def summed(self) -> Expr | None:
+        """The expression of whose sum it is a multiple, so that it can be corrected for what clipping takes from that sum."""
+        return None
+
+    def correction(self, of: Totals, cells: Cells, removed: Removed) -> Correction | None:
+        """What is added for what bounding takes away from the rows of a whole table; None if that is not known."""
+        return None
+
     def remarks(self, of: Totals) -> tuple[str, ...]:
         """Notes for readers of the plan."""
         return ()
 
 
-class Selected(Statistic, ABC):
-    """A statistic whose value a mechanism selects in each group."""
+class ValueCounts(NamedTuple):
+    """The distinct values of one group, in the engine's form or as positions on a grid, and the weight of each."""
+
+    values: NDArray[Any]
+    weights: NDArray[Any]
+
+
+class UnitWeight(NamedTuple):
+    """The weight of a unit's rows (or votes) over all groups, at most, that of one of them, and the confidence of intervals."""
+
+    most: int
+    one: int
+    confidence: Fraction
+
+
+Chooser = TypeVar("Chooser", bound=Mechanism[Any])
+Arrange: TypeAlias = Callable[[ValueCounts], Any]
+
+
+class Selected(Statistic, ABC, Generic[Chooser]):
+    """A statistic whose value a mechanism selects in each group, from how often each value occurs."""
 
     votes: ClassVar[bool]  # whether units vote once for each of their values, or rows carry weights
+    size_weight: ClassVar[float]  # of the noisy count that is bought with it, when the budget is split: see `plan.budget.split`
+
+    def size(self, of: Totals) -> Total:
+        return of.units(self.expr) if self.votes else of.count(self.expr)
 
     @property
     @abstractmethod
@@ -161,11 +202,33 @@ class Selected(Statistic, ABC):
         """Its price, which does not depend on what is discovered."""
 
     @abstractmethod
-    def mechanism(
-        self, epsilon: Fraction, weight: int, field: Field, interval: Interval | None, adjacency: Adjacency
-    ) -> Quantile | NoisyMax:
-        """The mechanism, for units of at most this weight, over a field with these bounds."""
+    def mechanism(self, epsilon: Fraction, unit: UnitWeight, field: Field, interval: Interval | None, adjacency: Adjacency) -> Chooser:
+        """The mechanism, for units of this weight over all groups, over a field with this range."""
+
+    def grid(self, mechanism: Chooser) -> Grid | RelativeGrid | None:
+        """The grid whose positions are counted; None where the values themselves are."""
+        return None
 
     @abstractmethod
-    def describe_choice(self, spelled: Spelled, mechanism: Quantile | NoisyMax, candidates: tuple[Value, ...]) -> str:
+    def arranged(self, mechanism: Chooser, candidates: Sequence[Any]) -> Arrange:
+        """How the counts of a group become the mechanism's input, a function that is total; candidates are in the engine's form."""
+
+    @abstractmethod
+    def selected(self, released: Any, field: Field, candidates: tuple[Value, ...]) -> Value | float | None:
+        """The value that the mechanism's release denotes."""
+
+    def ends(self, released: Any, field: Field) -> tuple[float, float] | None:
+        """The ends of its interval, where the mechanism releases them."""
+        return None
+
+    def closeness(self, mechanism: Chooser, candidates: tuple[Value, ...], unit: UnitWeight) -> str | None:
+        """How close the selected value is to the best one, for the notes of a release, where it has no interval."""
+        return None
+
+    @abstractmethod
+    def error(self, mechanism: Chooser, level: float, candidates: tuple[Value, ...]) -> float:
+        """How far the selected value may be from the best one, in weight, with this confidence."""
+
+    @abstractmethod
+    def describe_choice(self, spelled: Spelled, mechanism: Chooser, candidates: tuple[Value, ...]) -> str:
         """What is selected from what, in explanations."""

@@ -30,6 +30,7 @@ class StandardDeviation(Additive):
     methods = {"std": "STDDEV_SAMP"}
     arguments = (Argument.NUMBER,)
     drawn = "point"
+    curved = True  # the root bends where the variance is small against its noise, as near an end of the bounds
 
     @property
     def variance(self) -> Variance:
@@ -41,6 +42,9 @@ class StandardDeviation(Additive):
 
     def needs(self, of: Totals) -> dict[Total, float]:
         return self.variance.needs(of)
+
+    def size(self, of: Totals) -> Total:
+        return of.count(self.expr)
 
     def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
         square = self.variance.value(of, cells, clipped)

@@ -6,11 +6,13 @@ import math
 from fractions import Fraction
 from typing import final
 
+import numpy as np
 from attrs import frozen
 
 from discreet.query.relation.expr import Expr, Schema, field_of
 from discreet.query.relation.field import Field
 from discreet.query.relation.node import Within
+from discreet.query.removed import Correction, Removed
 from discreet.query.statistics.statistic import Additive, Argument, Spelled
 from discreet.query.totals import Cells, Floats, Total, Totals
 from discreet.tables.kind import Kind
@@ -25,6 +27,7 @@ class Sum(Additive):
 
     spellings = {"SUM": {}}
     methods = {"sum": "SUM"}
+    corrected = True
     arguments = (Argument.NUMBER,)
     drawn = "bar"
     one_total = True
@@ -58,8 +61,24 @@ class Sum(Additive):
 
     def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
         if not of.centred:
-            return cells[of.plain(self.expr)]
-        return cells[of.product((self.expr, 1))] + of.middle(self.expr) * cells[of.count(self.expr)]
+            value = cells[of.plain(self.expr)]
+        else:
+            value = cells[of.product((self.expr, 1))] + of.middle(self.expr) * cells[of.count(self.expr)]
+        return np.clip(value, *self.limits(of)) if clipped else value
+
+    @property
+    def summed(self) -> Expr:
+        return self.expr
+
+    def correction(self, of: Totals, cells: Cells, removed: Removed) -> Correction | None:
+        clipped = removed.clipped.get(self.expr)
+        if clipped is None:
+            return None
+        ones = np.ones(len(next(iter(cells.values()))))
+        lost = removed.most_rows * float(max(abs(clipped.low), abs(clipped.high)))
+        return Correction(clipped.shift * ones, clipped.sd * ones, (clipped.allowance + lost) * ones)
 
     def limits(self, of: Totals) -> tuple[float, float]:
-        return -math.inf, math.inf
+        """A sum of numbers that are never negative is not negative, and likewise for numbers that are never positive."""
+        bounds = of.range(self.expr)
+        return 0.0 if bounds.low >= 0 else -math.inf, 0.0 if bounds.high <= 0 else math.inf

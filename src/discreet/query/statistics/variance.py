@@ -36,6 +36,9 @@ class Variance(Additive):
     def needs(self, of: Totals) -> dict[Total, float]:
         return moments.powers(of, self.expr, 2)
 
+    def size(self, of: Totals) -> Total:
+        return of.count(self.expr)
+
     def value(self, of: Totals, cells: Cells, clipped: bool) -> Floats:
         n, (second,) = moments.central(of, cells, self.expr, 2, least=2.0)
         correction = 1.0 if self.population else n / (n - 1)

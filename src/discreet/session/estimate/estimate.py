@@ -9,12 +9,13 @@ from attrs import field, frozen
 from discreet.ledger.receipt import Kind, Receipt
 from discreet.plots.table import Series
 from discreet.session.released import Released
+from discreet.session.shape import is_amount, is_cell, require, text
 
 
 @final
 @frozen(repr=False, slots=False)
 class Estimate(Released):
-    """What was estimated and released; public for ever. A value of None means that the data did not pass a stability test."""
+    """A released estimate; public. A value of None means that the data did not pass a stability test."""
 
     KINDS: ClassVar[tuple[Kind, ...]] = ("estimate",)
 
@@ -35,8 +36,8 @@ class Estimate(Released):
         return Series("estimate", [self.what], is_key=True), Series("value", [self.value]), *spread
 
     @property
-    def sureness(self) -> list[str]:
-        """By which mechanism."""
+    def accuracy_notes(self) -> list[str]:
+        """How the value was computed."""
         return [self.how]
 
     def answers(self) -> dict[str, Any]:
@@ -46,16 +47,18 @@ class Estimate(Released):
     @classmethod
     def from_answers(cls, answers: Any, receipt: Receipt, repeated: bool) -> Estimate:
         """Read back what `answers` gave."""
-        return cls(answers["value"], answers["standard_error"], answers["what"], answers["how"], receipt, repeated)
+        value, spread = answers["value"], answers["standard_error"]
+        require(is_cell(value) and (spread is None or is_amount(spread)))
+        return cls(value, spread, text(answers["what"]), text(answers["how"]), receipt, repeated)
 
     def explain(self) -> str:
-        """Who is protected, what was done, what it cost, and what it cost several units together."""
+        """Who is protected, what was done, what it cost, and the privacy loss of groups of several units."""
         return f"{self.what}: {self._told}\n{super().explain()}"
 
     @property
     def _told(self) -> str:
         if self.value is None:
-            return "no answer: the data are too near to others that would answer differently"
+            return "no answer: the stability test failed, because neighbouring data would give another answer"
         told = f"{self.value:,.6g}" if isinstance(self.value, float) else str(self.value)
         return told if self.standard_error is None else f"{told} (standard error {self.standard_error:.3g})"
 

@@ -1,4 +1,4 @@
-"""Any function of people's rows: estimated in blocks of units, whose answers are aggregated."""
+"""Any function of the units' rows: it is computed on blocks of units, and the answers of the blocks are aggregated."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def function_plan(
     source = source_of(relation, names, dialect)
     kinds = source.key_kinds
     if name is not None and not isinstance(name, str):
-        raise Invalid("name must be text, under which this estimate is remembered")
+        raise Invalid("name must be text: the estimate is stored under it")
     lower, upper = (None, None) if bounds is None else _ends(bounds)
     usual = math.ceil((4 if uncertainty else 1) * _RANKS / epsilon)  # a standard error has a quarter of ε
     count = block_count(blocks) if blocks is not None else max(20, usual)
@@ -64,13 +64,13 @@ def function_plan(
     mechanism: Mechanism[Any]
     if uncertainty:
         if aggregate != "median" or lower is None or upper is None:
-            raise Invalid("uncertainty=True goes with the median of blocks, and bounds=(lower, upper) for the estimates")
+            raise Invalid("uncertainty=True needs aggregate='median' and bounds=(lower, upper) for the estimates")
         mechanism = LittleBootstraps(
             epsilon=epsilon, estimator=estimator, blocks=count, lower=lower, upper=upper, blocks_per_unit=blocks_per_unit
         )
     else:
         if aggregate == "stable" and not delta:
-            raise Refused("a stable answer needs a δ: connect with delta=1e-6, or pass delta=")
+            raise Refused("aggregate='stable' needs a delta above 0: connect with delta=1e-6, or pass delta=")
         mass = delta if aggregate == "stable" else Fraction(0)
         mechanism = SampleAndAggregate(
             epsilon=epsilon,
@@ -90,7 +90,7 @@ def function_plan(
         "columns": list(names),
         "name": name
         if name is not None
-        else f"not named {SystemBits().word():016x}",  # a function is no text: only its name can be asked again
+        else f"not named {SystemBits().word():016x}",  # a function has no canonical form, so only a name makes two requests equal
         "blocks": count,
         "aggregate": aggregate,
         "uncertainty": uncertainty,
@@ -118,13 +118,13 @@ def _columns(ask: QueryBuilder[Any], columns: Sequence[str] | None) -> list[str]
         raise Invalid("columns must be a list of names, such as ['age', 'cost']")
     chosen = [name for name, field in schema.items() if not field.unit] if columns is None else list(dict.fromkeys(columns))
     if not chosen:
-        raise Invalid("name at least one column for the function to see")
+        raise Invalid("the function gets no column: name at least one in columns=[…]")
     if unknown := [name for name in chosen if name not in schema]:
         raise Invalid(
             f"there is no column {unknown[0][:80]}; there are {', '.join(name for name, field in schema.items() if not field.unit)}"
         )
     if any(schema[name].unit for name in chosen):
-        raise Refused("the column that names the protected unit is not shown to a function: rows of a unit are kept together without it")
+        raise Refused("a function cannot get the column that names the protected unit: leave it out, rows of a unit stay together")
     return chosen
 
 

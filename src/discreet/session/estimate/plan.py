@@ -56,7 +56,7 @@ class EstimatePlan(PricedPlan):
         return f"{self.what}; {self.how}"
 
     def error(self, confidence: Number = 0.95) -> float:
-        """How far off the mechanism may be, in its own sense: ranks, blocks or units, as `how` says."""
+        """The error of the mechanism in its own units: ranks, blocks or units, as `how` states."""
         return self.mechanism.error(confidence)
 
     def explain(self) -> str:

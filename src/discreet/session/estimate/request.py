@@ -1,4 +1,4 @@
-"""A request for an estimate: any function of people's rows, or a robust statistic of one value for each; planned for nothing."""
+"""A request for an estimate: any function of the units' rows, or a robust statistic of one value per unit; planning is free."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_STATISTICS = {"method", "bounds", "step", "q", "trim", "bound"}
 @final
 @frozen(eq=False, repr=False)
 class EstimateRequest:
-    """What is estimated of which rows: `plan` shows by which mechanism and how far off, `release` pays."""
+    """What is estimated from which rows: `plan` shows the mechanism and its error, `release` pays."""
 
     pipeline: Pipeline = field()
     table: QueryBuilder[Any]
@@ -47,13 +47,13 @@ class EstimateRequest:
         pipeline.require_own(table.relation)
         known = _OF_STATISTICS if isinstance(what, str) else _OF_FUNCTIONS
         if unknown := [name for name in options if name not in known]:
-            raise Invalid(f"estimate knows no {unknown[0][:80]}= here; there are {', '.join(sorted(known))}")
+            raise Invalid(f"estimate does not take {unknown[0][:80]}= here: use {', '.join(sorted(known))}")
         if not isinstance(what, str) and not callable(what):
             raise Invalid(
-                "estimate takes a function of a block's rows, or a name: median, quantile, interquartile range, trimmed mean, mode"
+                "estimate takes a function of a block's rows, or one of mean, median, quantile, interquartile range, trimmed mean, mode"
             )
         if not isinstance(what, str) and of is not None:
-            raise Invalid("a function picks its columns itself: leave the column out, or name them in columns=[…]")
+            raise Invalid("`of` goes with a named statistic: a function gets all columns, or those in columns=[…]")
         return cls(pipeline, table, what, of, dict(options))
 
     def plan(self, epsilon: Number, delta: Number | None = None) -> EstimatePlan:
@@ -64,7 +64,7 @@ class EstimateRequest:
         return function_plan(self.table, catalog, dialect, price, self.what, **self.options)
 
     def release(self, epsilon: Number, delta: Number | None = None) -> Estimate:
-        """Pay, and let the value out; the same estimate at the same price again is free, if it has a name."""
+        """Pay and release the value. The same statistic at the same price is free the second time; so is a function that has a name."""
         return release(self.plan(epsilon, delta), self.pipeline)
 
     def __reduce_ex__(self, _: Any) -> Any:

@@ -16,13 +16,13 @@ from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.mechanisms.mean import Mean
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.quantile import Places
 from discreet.mechanisms.robust.bootstrap import BootstrapEstimate
 from discreet.mechanisms.robust.inverse_sensitivity import InverseSensitivity
 from discreet.mechanisms.robust.order_statistics import Robust
 from discreet.mechanisms.robust.propose_test_release import ProposeTestRelease, StableMode
 from discreet.mechanisms.robust.smooth_sensitivity import SmoothSensitivity
 from discreet.mechanisms.sensitivity import is_replacement
+from discreet.mechanisms.value_grid import Places
 from discreet.plan.bounding import Single
 from discreet.query.canonical import plain
 from discreet.query.fluent import QueryBuilder
@@ -63,15 +63,15 @@ def statistic_plan(
     trim: Number = Fraction(1, 10),
     bound: Number | None = None,
 ) -> EstimatePlan:
-    """The median, a quantile, the interquartile range, the trimmed mean or the mode of an expression."""
+    """The mean, the median, a quantile, the interquartile range, the trimmed mean or the mode of an expression."""
     if what not in NAMES:
         raise Invalid(f"there is no statistic of that name; there are {', '.join(NAMES)}, or give a function")
     if not isinstance(of, str):
-        raise Invalid(f"say of what: .estimate({what!r}, 'cost', …)")
+        raise Invalid(f"the expression is missing: write .estimate({what!r}, 'cost', …)")
     if (q is None) != (what != "quantile"):
-        raise Invalid("q=… is which quantile, and goes with 'quantile' alone")
+        raise Invalid("q= is needed for 'quantile', as in q=0.9, and for no other statistic")
     if what in ("mean", "mode") and (method != "inverse" or any(said is not None for said in (bounds, step, bound))):
-        raise Invalid(f"the {what} has one method, and needs no bounds: leave method, bounds, step and bound out")
+        raise Invalid(f"the {what} takes no method, bounds, step or bound: leave them out")
     if not ask.relation.one_row:
         raise Refused(
             "a robust statistic takes one value for each unit: aggregate first, as in .per_unit(total='SUM(cost)'), or declare "
@@ -87,10 +87,10 @@ def statistic_plan(
     if what == "mode":
         return _mode_plan(ask, catalog, dialect, price, source, expr, field, of, asked)
     if field.kind is None or not field.kind.numeric:
-        raise Refused(f"the {what} needs a number")
+        raise Refused(f"the {what} needs a number: give a numeric expression")
     statistic = _statistic(what, _bounds(field, bounds, of), step, q, trim, catalog)
     if field.kind is Kind.INTEGER and max(abs(statistic.grid.lower), abs(statistic.grid.upper)) > _FURTHEST:
-        raise Invalid("the bounds lie further out than engines count: choose nearer ones")
+        raise Invalid("the bounds exceed the integers that engines count exactly: give narrower bounds")
     mechanism, delta = _mechanism(method, statistic, price, bound)
     asked |= {"grid": [str(part) for part in (statistic.grid.lower, statistic.grid.upper, statistic.grid.step)]}
     asked |= {"q": None if q is None else str(exact.rational(q)), "trim": str(exact.rational(trim)), "bound": str(bound)}
@@ -121,9 +121,9 @@ def _mean_plan(
     asked: dict[str, Any],
 ) -> EstimatePlan:
     if field.kind is None or not field.kind.numeric:
-        raise Refused("the mean needs a number")
+        raise Refused("the mean needs a number: give a numeric expression")
     if is_replacement(catalog.adjacency):
-        raise Refused("where units are replaced their number is public here, and with missing values it is not: ask for AVG in SQL instead")
+        raise Refused("this mean is not supported under replace-one adjacency: ask for AVG in SQL")
     statement = write_rows(source_of(source.relation, [name], dialect), catalog.digest)
     return EstimatePlan(
         f"mean of {of}",
@@ -182,7 +182,7 @@ def _mechanism(
     """The mechanism and the δ that it needs: smooth sensitivity takes one where there is one, for lighter tails."""
     epsilon, delta = price
     if (bound is None) != (method != "test"):
-        raise Invalid("bound=… is the sensitivity that is proposed, and goes with method='test' alone")
+        raise Invalid("bound= is the proposed sensitivity: method='test' needs it, and no other method takes it")
     match method:
         case "inverse":
             return InverseSensitivity(epsilon=epsilon, statistic=statistic), Fraction(0)
@@ -196,7 +196,7 @@ def _mechanism(
 
 def _some(delta: Fraction) -> Fraction:
     if not delta:
-        raise Refused("a test needs a δ: connect with delta=1e-6, or pass delta=")
+        raise Refused("method='test' needs a delta above 0: connect with delta=1e-6, or pass delta=")
     return delta
 
 
@@ -206,7 +206,7 @@ def _bounds(field: Field, bounds: Any, of: str) -> tuple[Number, Number]:
             raise Invalid("bounds must be a pair (lower, upper)")
         return bounds[0], bounds[1]
     if field.range is None or not field.range.known:
-        raise Refused(f"say between which bounds {of[:80]} lies: bounds=(lower, upper), or declare them")
+        raise Refused(f"the bounds of {of[:80]} are not known: give bounds=(lower, upper), or declare them")
     return field.range.low, field.range.high
 
 

@@ -38,12 +38,12 @@ class Calendar:
         if (every == "week" and first.weekday()) or (every == "month" and first.day > 1):
             raise Invalid("start must be a Monday for weeks, and the first of a month for months")
         if exact.whole(count, "days") > MOST_DAYS:
-            raise Invalid(f"days must not be more than {MOST_DAYS:,}")
+            raise Invalid(f"days must be at most {MOST_DAYS:,}")
         made = cls(first, count, every)
         try:
             assert made.last
         except OverflowError:
-            raise Invalid("so many days go beyond the calendar: begin earlier, or take fewer") from None
+            raise Invalid("these days go beyond the year 9999: start earlier, or ask for fewer days") from None
         return made
 
     def _at(self, step: int) -> datetime.date:
@@ -68,10 +68,10 @@ class Calendar:
         """How many steps are over at the end of a day."""
         day = _date(until, "until")
         if day > self.last:
-            raise Invalid(f"this feed ends on {self.last}: open another one for later days")
+            raise Invalid(f"this feed ends on {self.last}: give an earlier day, or open another feed for later days")
         over = sum(self._at(step + 1) <= day + datetime.timedelta(days=1) for step in range(self.count))
         if not over:
-            raise Invalid(f"no {self.every} of this feed is over then: it begins on {self.start}")
+            raise Invalid(f"no {self.every} of this feed is over by that day, because it begins on {self.start}: give a later day")
         return over
 
 

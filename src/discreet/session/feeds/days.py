@@ -21,9 +21,10 @@ from discreet.ledger.receipt import Kind, Receipt
 from discreet.mechanisms.streams.toeplitz import Toeplitz
 from discreet.mechanisms.streams.tree import Tree
 from discreet.plots.table import NO_ROWS, Series, text_table
-from discreet.session.feeds.calendar import Calendar
+from discreet.session.feeds.calendar import MOST_DAYS, Calendar
 from discreet.session.feeds.plan import mechanism_of
 from discreet.session.released import CHANGED, Released
+from discreet.session.shape import numbers, require, text, whole
 
 
 @final
@@ -173,7 +174,7 @@ class Days(Released):
         return Series(self.every, self.first_days, is_key=True), *(_series(*column) for column in self._numbers)
 
     @property
-    def sureness(self) -> list[str]:
+    def accuracy_notes(self) -> list[str]:
         """How sure the intervals are."""
         return [f"± is a {self.confidence * 100:.4g} % interval for the noise in each number; it excludes bias from contribution limits"]
 
@@ -185,7 +186,7 @@ class Days(Released):
     @property
     def small_print(self) -> list[str]:
         """How sure, and what was charged."""
-        return [*self.sureness, self.charged]
+        return [*self.accuracy_notes, self.charged]
 
     def __repr__(self) -> str:
         return "\n".join([text_table(self.series, len(self), empty=NO_ROWS), "", *self.small_print])
@@ -199,19 +200,22 @@ class Days(Released):
     @classmethod
     def from_answers(cls, answers: Any, receipt: Receipt, repeated: bool) -> Days:
         """Read back what `answers` gave."""
-        level: Number = Fraction(answers["confidence"])
-        if not all(isinstance(number, int | float) for number in (*answers["totals"], *answers["windows"])):
-            raise ValueError
-        return cls(tuple(answers["totals"]), confidence_of(level), tuple(answers["windows"]), receipt, repeated)
+        level: Number = Fraction(text(answers["confidence"]))
+        lengths = [whole(length, 1, MOST_DAYS) for length in answers["windows"]]
+        require(lengths == sorted(set(lengths)))
+        found = cls(tuple(numbers(answers["totals"])), confidence_of(level), tuple(lengths), receipt, repeated)
+        require(0 < len(found) <= found._calendar.count and found.unit > 0)
+        return found
 
     def _verify_answers(self, ledger: Ledger) -> None:
+        """The ledger holds these running totals; windows, dates and half-widths are computed from them and from the receipt."""
         held: list[int | float] = []
         for place in range(len(self)):
             if len(held) >= len(self):
                 break
             stored = ledger.find(Batch.name(self.receipt.question, place))
             held += [] if stored is None else Batch.from_text(stored["release"]).totals
-        if tuple(held[: len(self)]) != self.steps:
+        if json.dumps(held[: len(self)]) != json.dumps(self.steps):  # as texts: 1, 1.0 and true are equal in Python
             raise LedgerError(CHANGED)
 
 

@@ -27,15 +27,15 @@ from discreet.session.feeds.plan import FeedPlan
 from discreet.session.pipeline import Pipeline
 
 STOPPED = (
-    "noise was drawn for the next days of this feed and never stored: a crash, or another process that is still at it. It is not drawn "
-    "twice for one payment. If it stays so, open a new feed under another name=…, from a later start; what was released stays"
+    "noise for the next days of this feed was drawn and not stored: a run crashed, or another process is still running. Noise is not drawn "
+    "twice for one payment. If this error stays, open a new feed under another name=…, from a later start; released days stay available"
 )
 
 
 @final
 @frozen
 class PaidBefore:
-    """The price of days of a feed that was paid for: nothing more."""
+    """The price of further days of a feed that was paid for: zero."""
 
     epsilon: Fraction = ZERO
     delta: Fraction = ZERO
@@ -93,7 +93,7 @@ class Feed:
 
     def __reduce_ex__(self, _: Any) -> Any:
         raise Invalid(
-            "a feed belongs to its session and cannot be copied or pickled: open it there with the same arguments; it is paid once"
+            "a feed is attached to its session and cannot be copied or pickled: open it with the same arguments; it is paid only once"
         )
 
     def __repr__(self) -> str:
@@ -138,7 +138,7 @@ class Feed:
             while (done := sum(len(batch.totals) for batch in known)) < steps:
                 found = self._batch(Batch.name(self.plan.priced.question, len(known)), known, done, steps)
                 if found.first != done or not found.totals or len(found.measured) != len(found.totals):
-                    raise Invalid("what is stored of this feed does not fit together: open a new one under another name=…")
+                    raise Invalid("the stored days of this feed are inconsistent: open a new feed under another name=…")
                 self._known = known = (*known, found)
             return known
 

@@ -10,7 +10,7 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet.exact import Number
-from discreet.ledger.price import price, together
+from discreet.ledger.price import group_loss_lines, price
 from discreet.ledger.receipt import CONFIDENCE, PricedRequest
 from discreet.loss.loss import Loss
 from discreet.loss.promise import Promised
@@ -92,7 +92,7 @@ class FeedPlan(PricedPlan):
             f"protected: {totals.catalog.protected}, over all of these days ({totals.catalog.adjacency})",
             f"counted: of each unit {totals.counted}, on each of them {one}",
             f"price: {price(self.epsilon, self.delta)}, once for all of them, at the first release",
-            *together(self.loss, self.epsilon, self.delta),
+            *group_loss_lines(self.loss, self.epsilon, self.delta),
             f"noise: {noise}; 95 % of the time a running total is within ± {self.error():,.4g}, "
             f"all of them within ± {self.error(size=days):,.4g}",
             *(f"the last {w} {calendar.every}s: within ± {self.error(window=w):,.4g}" for w in self.windows),

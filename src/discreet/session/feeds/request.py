@@ -54,7 +54,7 @@ class FeedRequest:
         totals = DailyTotals.of(table, pipeline, day, calendar, value, where, per_day, active_days, name)
         lengths = tuple(sorted({exact.whole(w, "a window") for w in windows}))
         if any(length > calendar.count for length in lengths):
-            raise Invalid("a window is not longer than the feed: take a shorter one, or more days")
+            raise Invalid("a window must not be longer than the feed: give a shorter window, or more days")
         totals.statement(1, pipeline.engine.dialect)  # what cannot be written is refused here, before anything is paid
         return cls(pipeline, totals, lengths)
 

@@ -14,7 +14,7 @@ from discreet.query.canonical import plain
 from discreet.query.fluent import QueryBuilder
 from discreet.query.grid import SUMMED, grid
 from discreet.query.relation.expr import Column
-from discreet.query.relation.node import Join, PerUnit, Relation, Scan, Select, Stack, Where, check_private
+from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where, check_private
 from discreet.query.relation.write import UNIT
 from discreet.query.totals import Factor, Total
 from discreet.run.source import Source
@@ -75,13 +75,13 @@ class DailyTotals:
         check_private(table.relation)
         pipeline.require_own(table.relation)
         if not isinstance(label, str):
-            raise Invalid("name must be text")
+            raise Invalid("name must be text, as in name='visits per day'")
         rows = table if where is None else table.where(where)
         check_causal(rows.relation)
         day_name, value_name = _free_names(rows.relation)
         rows = rows.with_columns(**{day_name: _spelled(day, rows.relation)})
         if rows.relation.schema[day_name].kind not in (Kind.DATE, Kind.TIMESTAMP):
-            raise Refused("day must be a column of dates or timestamps: declare its type; text is not read as dates")
+            raise Refused("day must be a column of dates or timestamps, and text is not cast: declare its type")
         rows = rows.with_columns(**{day_name: f"DATE_TRUNC('{calendar.every}', {day_name})"})
         stat, signed = Total("rows"), False
         if value is not None:
@@ -89,7 +89,7 @@ class DailyTotals:
             stat, signed = _summed(rows.relation, value_name)
         limits = [exact.whole(n, name) for n, name in ((per_day, "per_day"), (active_days, "active_days"))]
         if max(limits) > MOST_CONTRIBUTED:
-            raise Invalid(f"per_day and active_days are at most {MOST_CONTRIBUTED}: a unit that counts more often drowns in its own noise")
+            raise Invalid(f"per_day and active_days must be at most {MOST_CONTRIBUTED}: give smaller ones, for noise grows with them")
         if rows.relation.one_row or not rows.relation.has_id:
             limits = [1, 1]  # it has one row, on one day
         return cls(
@@ -159,7 +159,7 @@ def check_causal(relation: Relation) -> None:
     match relation:
         case Scan():
             return
-        case Where(below) | Select(below):
+        case Where(below) | Match(below) | Select(below):
             check_causal(below)
         case Join(left, right):
             if left.private and right.private:
@@ -184,9 +184,9 @@ _ANOTHER = (
 def _summed(relation: Relation, name: str) -> tuple[Total, bool]:
     of = relation.schema[name]
     if of.unit or of.kind is None or not of.kind.numeric or of.range is None:
-        raise Refused("value must be a number, such as cost")
+        raise Refused("value must be numeric: give a numeric column, as in value='cost'")
     if not of.range.known:
-        raise Refused("a sum needs bounds of its value: declare them, or clip it here, as in value='CLAMP(cost, 0, 500)'")
+        raise Refused("a sum needs bounds for its value: declare them, or clip the value, as in value='CLAMP(cost, 0, 500)'")
     return Total("product", factors=(Factor(Column(name), grid(of, of.range, SUMMED.alone, centred=False)),)), of.range.low < 0
 
 

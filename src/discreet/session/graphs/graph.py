@@ -49,8 +49,8 @@ def graph(
     `edges`: a path to Parquet or CSV, a pandas, Polars or Arrow table, or a dict with one table's name and any data that `connect` opens.
     `source`, `target`: the columns with the two ends of each edge; directions, repeated rows and loops do not count. `protects="edge"`:
     whether any two nodes are joined stays private, however many rows say so. `protects="node"`: so does each node with all its edges.
-    `epsilon`, `delta`: how much may ever be learnt about one of these. `columns` gives the types of columns of a CSV file or a data frame,
-    as in `connect`.
+    `epsilon`, `delta`: the privacy budget of one of these, for all questions together. `columns` gives the types of columns of a CSV file
+    or a data frame, as in `connect`.
     """
     name, data = _source(edges)
     arguments.protects(protects)
@@ -82,7 +82,7 @@ class GraphSession:
     @overload
     def edges(self, *, epsilon: Number, most: int | None = None) -> GraphRelease: ...
     def edges(self, *, epsilon: Number | None = None, most: int | None = None) -> GraphQuery | GraphRelease:
-        """How many edges there are; where nodes are protected, `most` of one node count, or as many as is found for half of ε."""
+        """The number of edges. Where nodes are protected, at most `most` of a node are counted; half of ε chooses a default `most`."""
         return self._ask(GraphQuery(self._edges, "edges", most), epsilon)
 
     @overload
@@ -121,7 +121,7 @@ class GraphSession:
 
     @property
     def remaining(self) -> Amount:
-        """The largest single further question that is still admitted."""
+        """The price of the largest single question that is still admitted."""
         return self._edges.payments.allowance.remaining
 
     @property
@@ -130,11 +130,11 @@ class GraphSession:
         return self._edges.payments.allowance.spent
 
     def history(self) -> list[dict[str, Any]]:
-        """Every question that was paid for, oldest first: when, its price, what was asked, and whether it was answered."""
+        """Every payment, oldest first: when, its price, what was asked, and whether it was answered."""
         return purchases_as_dicts(self._ledger)
 
     def close(self) -> None:
-        """Let go of the data and the ledger."""
+        """Close the engine and the ledger."""
         self._edges.close()
         self._engine.close()
         self._ledger.close()
@@ -175,7 +175,7 @@ def _check_columns(schema: Mapping[str, Any], source: str, target: str) -> None:
             there = ", ".join(name for name, kind in schema.items() if kind is not None)
             raise Invalid(f"the table has no column {column} that can be used; it has {there}")
     if source == target:
-        raise Invalid("source and target must be two columns")
+        raise Invalid("source and target must be two different columns: name another for one of them")
     if schema[source] is not schema[target] and not (schema[source].numeric and schema[target].numeric):
         raise Invalid(f"{source} and {target} must hold names of the same kind: one is {schema[source].value}, one {schema[target].value}")
 

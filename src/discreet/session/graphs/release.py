@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, final, get_args
 
 from attrs import field, frozen
 
+from discreet.algorithms.graphs.arguments import Protects
 from discreet.algorithms.graphs.degrees import Degrees
+from discreet.algorithms.graphs.plan import WHAT
 from discreet.ledger.price import price
 from discreet.ledger.receipt import Kind, Receipt
 from discreet.loss.promise import GROUPS
 from discreet.plots.table import Series
 from discreet.session.released import Released
+from discreet.session.shape import is_amount, is_number, numbers, require
 
 
 @final
@@ -69,7 +72,7 @@ class GraphRelease(Released):
         return len(self.series[0].values)
 
     @property
-    def sureness(self) -> list[str]:
+    def accuracy_notes(self) -> list[str]:
         """How sure the error is."""
         if self.half_width is None:
             return ["its error cannot be told"]
@@ -82,8 +85,18 @@ class GraphRelease(Released):
     @classmethod
     def from_answers(cls, answers: Any, receipt: Receipt, repeated: bool) -> GraphRelease:
         """Read back what `answers` gave."""
-        value = Degrees(answers["value"]) if receipt.request["what"] == "degrees" else answers["value"]
-        return cls(value, answers["half_width"], receipt, repeated)
+        said, half_width, asked = answers["value"], answers["half_width"], receipt.request
+        require(half_width is None or is_amount(half_width))
+        require(asked["what"] in WHAT and asked["protects"] in get_args(Protects))
+        match asked["what"]:
+            case "degrees":
+                value: Any = Degrees(numbers(said))
+            case "degree sequence":
+                value = numbers(said)
+            case _:
+                value = said
+                require(is_number(value))
+        return cls(value, half_width, receipt, repeated)
 
     @property
     def groups(self) -> dict[int, Any]:

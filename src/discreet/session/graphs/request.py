@@ -48,7 +48,7 @@ class GraphQuery:
         return payments.pay_once(plan, plan.priced.question, plan.title, run, GraphRelease.from_text)
 
     def __reduce_ex__(self, _: Any) -> Any:
-        raise Invalid("a question belongs to its session and cannot be copied or pickled: ask it again where it is needed")
+        raise Invalid("a question is attached to its session and cannot be copied or pickled: ask it again where it is needed")
 
     def __repr__(self) -> str:
         return f"GraphQuery({self.what} of {self.edges.table.name})"

@@ -21,8 +21,9 @@ from discreet.run.outcome import OutputColumn
 from discreet.session.interactive.plan import ConversationPlan, Step
 from discreet.session.pipeline import Pipeline
 from discreet.session.stateful import StepPayments
-from discreet.session.synthesize.codes import Binned, Coding
+from discreet.session.synthesize.codes import Binned
 from discreet.session.synthesize.counted import EngineCounts
+from discreet.session.synthesize.domains import Coding
 from discreet.session.synthesize.run import code_names, with_codes
 from discreet.session.transcript import Transcript
 
@@ -76,10 +77,10 @@ class Conversation:
         """A sum over its count; both are asked."""
         coding = self._coding(name)
         if not isinstance(coding, Binned):
-            raise Invalid(f"{name} is no number between bounds: a mean needs one")
+            raise Invalid(f"the mean needs a numeric column with bounds, and {name} is not one: name another")
         there = [code for code in conditions.get(name, range(coding.bins)) if code < coding.bins]
         if not there:
-            raise Invalid(f"the condition leaves no number of {name} to take the mean of")
+            raise Invalid(f"no value of {name} meets the condition: widen the condition")
         known = {**conditions, name: there}
         middles = [(Fraction(min(code, coding.bins - 1)) + Fraction(1, 2)) / coding.bins for code in range(coding.size)]
         asked = LinearQuery.where(self.domain, known), LinearQuery.average(self.domain, name, middles, known)
@@ -108,7 +109,9 @@ class Conversation:
     def _pay(self, what: str, loss: Loss) -> None:
         """Charge the conversation's own budget and the ledger before the step is taken."""
         if not self._filter.admits(loss):
-            raise BudgetExceeded("this conversation's budget is used up: open another, or go on with what is known")
+            raise BudgetExceeded(
+                "this conversation's budget is used up: open another, or ask what follows from its earlier answers, which stays free"
+            )
         self._steps.pay(Step.of(loss, self.plan.delta), f"interactive {self.plan.spec.name}: {what}")
         self._filter = self._filter.spend(loss)
 

@@ -22,7 +22,7 @@ from discreet.loss.notions import Approx
 from discreet.loss.promise import Promised
 from discreet.query.canonical import plain
 from discreet.session.priced_plan import PricedPlan
-from discreet.session.synthesize.codes import Coding
+from discreet.session.synthesize.domains import Coding
 from discreet.session.synthesize.spec import SynthesisSpec
 from discreet.tables.catalog import Catalog
 
@@ -100,10 +100,10 @@ class ConversationPlan(PricedPlan):
         return f"{float(self.rules.accuracy or 0):,.4g} records" if share is None else f"{float(share):.4g} of all records"
 
     def error(self, confidence: Number | None = None) -> float:
-        """How far off each answer may be, in records, or below 1 as a share of all records; with the confidence that was asked for."""
+        """The error of each answer, in records or below 1 as a share of all records; it holds with probability 1 − beta."""
         if confidence is not None and confidence_of(confidence) > 1 - self.rules.beta:
             raise Invalid(
-                f"this conversation is as near as it says with probability {float(1 - self.rules.beta):g}: ask with a smaller beta"
+                f"the accuracy of this conversation holds with probability {float(1 - self.rules.beta):g}: ask with a smaller beta"
             )
         asked = self.rules.accuracy if self.rules.accuracy is not None else self.rules.share
         assert asked is not None
@@ -116,7 +116,7 @@ class ConversationPlan(PricedPlan):
             f"a conversation about {self.spec.name}: counts and means over {columns}",
             f"protects {self.priced.protected}",
             f"the first {self.rules.questions:,} answers are all within {self._within}, with probability {float(1 - self.rules.beta):g}",
-            "what is known already is free; every measurement is charged before it is taken, and all together stay within the price",
+            "answers that follow from earlier measurements are free; each measurement is charged first, and all stay within the price",
         ]
         return "\n".join([*lines, *self._price_lines])
 
@@ -124,7 +124,7 @@ class ConversationPlan(PricedPlan):
 def rules_for(accuracy: Any, questions: int, beta: Any) -> Interactive:
     """An accuracy of 1 or more is in records, below 1 a share of all records."""
     if not isinstance(accuracy, int | float | Fraction) or isinstance(accuracy, bool) or not accuracy > 0 or not math.isfinite(accuracy):
-        raise Invalid("accuracy must be a number above 0: of records, or below 1 a share of all records")
+        raise Invalid("accuracy must be a number above 0: give a number of records, or below 1 a share of all records")
     in_records = accuracy >= 1
     chosen: Callable[..., Interactive] = Interactive
     return chosen(**({"accuracy": accuracy} if in_records else {"share": accuracy}), questions=questions, beta=beta)

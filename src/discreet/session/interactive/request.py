@@ -1,4 +1,4 @@
-"""A request for a conversation: planned for nothing, opened for a price, charged step by step."""
+"""A request for a conversation: planning is free, and an open conversation is charged step by step."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from discreet.query.fluent import NOT_COPIED, QueryBuilder
 from discreet.session.interactive.conversation import Conversation
 from discreet.session.interactive.plan import ConversationPlan, rules_for
 from discreet.session.pipeline import Pipeline
-from discreet.session.synthesize.codes import Coding
-from discreet.session.synthesize.discover import BINS, Discovered, codings_of
+from discreet.session.synthesize.codings import codings_of
+from discreet.session.synthesize.discover import BINS
+from discreet.session.synthesize.domains import Coding
 from discreet.session.synthesize.spec import SynthesisSpec
 
 
 class ConversationOptions(TypedDict, total=False):
-    """What `Session.interactive` can be told beside columns, accuracy and price."""
+    """The options of `Session.interactive`, beside columns, accuracy and price."""
 
     table: str | QueryBuilder[Any] | None
     bins: int
@@ -34,7 +35,7 @@ class ConversationOptions(TypedDict, total=False):
 @final
 @frozen(eq=False, repr=False)
 class ConversationRequest:
-    """A conversation that is asked for: `plan` shows its price and accuracy, `open` gives the conversation."""
+    """A request for a conversation: `plan` shows its price and accuracy, `open` returns the conversation."""
 
     pipeline: Pipeline = field()
     spec: SynthesisSpec
@@ -47,20 +48,20 @@ class ConversationRequest:
         contributions: Mapping[str, int] | None = None, questions: int = 10_000, beta: Number = Fraction(1, 20),
     ) -> ConversationRequest:  # fmt: skip
         """Read it as people ask for it (`Session.interactive`)."""
-        spec = SynthesisSpec.of(pipeline, table, columns, None, "auto", bins, None, contributions)
-        if spec.undeclared.questions:
+        spec = SynthesisSpec.of(pipeline, table, columns, None, "auto", bins, None, contributions, other=True)
+        if spec.undeclared:
             named = ", ".join([*spec.undeclared.values, *spec.undeclared.bounds])
             raise Refused(
-                "a conversation discovers nothing on the way: declare "
+                "a conversation cannot discover what is not declared: declare "
                 + (f"keys or bounds of {named}" if named else "contributions={'rows': …}")
             )
-        return cls(pipeline, spec, rules_for(accuracy, questions, beta), codings_of(spec.columns, Discovered(), spec.bins))
+        return cls(pipeline, spec, rules_for(accuracy, questions, beta), codings_of(spec.columns, spec.known, spec.bins))
 
     def plan(self, epsilon: Number, delta: Number | None = None) -> ConversationPlan:
         """What would happen at this price; reads and spends nothing."""
         price = self.pipeline.price(epsilon, delta)
         if not price[1]:
-            raise Refused("an interactive session needs a δ: connect with delta=1e-6, or pass delta=")
+            raise Refused("a conversation needs a delta above 0: connect with delta=1e-6, or pass delta=")
         return ConversationPlan(self.spec, self.codings, self.rules, *price, self.pipeline.catalog)
 
     def open(self, epsilon: Number, delta: Number | None = None) -> Conversation:

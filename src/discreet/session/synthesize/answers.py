@@ -14,7 +14,9 @@ from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import Model
 from discreet.errors import Invalid
-from discreet.session.synthesize.codes import Binned, Coding
+from discreet.session.synthesize.codes import Binned
+from discreet.session.synthesize.domains import Coding
+from discreet.session.synthesize.edges import Cut
 
 Floats = NDArray[np.float64]
 
@@ -95,18 +97,23 @@ class Answers:
 
     def _middles(self, name: str) -> Floats:
         coding = self._coding(name)
-        if isinstance(coding, Binned):
+        if isinstance(coding, Cut):
+            middles = coding.middles
+        elif isinstance(coding, Binned):
             half = 0 if coding.whole_numbers else coding.width / 2
             middles = [float(coding.low + code * coding.width + half) for code in range(coding.bins)]
         else:
-            if not all(isinstance(value, int) for value in coding.values):
-                raise Invalid(f"{name} is no number: a mean needs one")
-            middles = [float(value) for value in coding.values]  # type: ignore[arg-type]
+            if not all(value is None or isinstance(value, int) for value in coding.values):
+                raise Invalid(f"the mean needs a numeric column, and {name} is not one: name another")
+            middles = [np.nan if value is None else float(value) for value in coding.values]  # type: ignore[arg-type]
         return np.array(middles + [np.nan] * (coding.size - len(middles)))
 
     def _blur(self, name: str) -> float:
         """How far off the middle of a bin its values are: the standard deviation of what is spread evenly over it."""
         coding = self._coding(name)
+        if isinstance(coding, Cut):
+            shares = self.model.marginal(self.domain.clique([name]))[: coding.bins]
+            return float(np.sqrt((shares * np.square(coding.widths)).sum() / max(float(shares.sum()), 1.0) / 12))
         return float(coding.width) / 12**0.5 if isinstance(coding, Binned) and not coding.whole_numbers else 0.0
 
     def _along(self, clique: Clique, name: str, values: Floats) -> Floats:

@@ -40,20 +40,32 @@ def literal(value: Value) -> str:
     raise Invalid("a category must be text, a whole number, a date or true/false")
 
 
+def evenly(codes: Integers) -> NDArray[np.float64]:
+    """For each row a number from 0 to 1, spread evenly over the rows of the same code."""
+    order = np.argsort(codes, kind="stable")
+    turn = np.empty(len(codes))
+    starts = np.searchsorted(codes[order], codes[order])
+    turn[order] = ((np.arange(len(codes)) - starts) * _GOLDEN + 0.5) % 1
+    return turn
+
+
 @final
 @frozen
 class Listed:
-    """A column with finitely many values; the last code, if there is `rest`, is for NULL and all others.
+    """A column with finitely many values, None among them for NULL; the last code, if there is `rest`, is for NULL and all others.
 
+    Without `rest` a row with any other value has the code −1: it has no place in the table and is left out of it.
     With a grain, dates stand for the day, month or year that they begin.
 
     >>> print(Listed("dept", Kind.TEXT, ("er", "icu"), True).sql)
     CASE WHEN "dept" = 'er' THEN 0 WHEN "dept" = 'icu' THEN 1 ELSE 2 END
+    >>> print(Listed("dept", Kind.TEXT, ("er", None), False).sql)
+    CASE WHEN "dept" = 'er' THEN 0 WHEN "dept" IS NULL THEN 1 ELSE -1 END
     """
 
     name: str
     kind: Kind
-    values: tuple[Value, ...]
+    values: tuple[Value | None, ...]
     rest: bool
     grain: Grain | None = None
 
@@ -63,14 +75,18 @@ class Listed:
         return len(self.values) + self.rest
 
     @property
+    def leaves_out(self) -> bool:
+        """Whether rows may have no code."""
+        return not self.rest
+
+    @property
     def sql(self) -> str:
         """The code of a row; never NULL."""
         column = quoted(self.name) if self.grain in (None, "day") else f"DATE_TRUNC('{self.grain}', {quoted(self.name)})"
-        last = len(self.values) - (0 if self.rest else 1)
-        if not last:
-            return "0"
-        cases = " ".join(f"WHEN {column} = {literal(value)} THEN {i}" for i, value in enumerate(self.values[: None if self.rest else -1]))
-        return f"CASE {cases} ELSE {last} END"
+        last = len(self.values) if self.rest else -1
+        tests = [f"{column} IS NULL" if value is None else f"{column} = {literal(value)}" for value in self.values]
+        cases = " ".join(f"WHEN {test} THEN {i}" for i, test in enumerate(tests))
+        return f"CASE {cases} ELSE {last} END" if cases else "0"
 
     def decode(self, codes: Integers) -> list[Value | None]:
         """The values of codes."""
@@ -84,10 +100,10 @@ class Listed:
         several = wanted if isinstance(wanted, list | tuple | set | frozenset | range) else [wanted]
         found = []
         for value in several:
-            if value is None and self.rest:
-                found.append(len(self.values))
-            elif value in self.values:
+            if value in self.values:
                 found.append(self.values.index(value))
+            elif value is None and self.rest:
+                found.append(len(self.values))
             else:
                 raise Invalid(f"{self.name} has no such value in this table: its values are {_few(self.values)}")
         return found
@@ -96,7 +112,7 @@ class Listed:
         """The codes of values between two ends."""
         try:
             low, high = ends
-            found = [code for code, value in enumerate(self.values) if low <= value <= high]
+            found = [code for code, value in enumerate(self.values) if value is not None and low <= value <= high]
         except (TypeError, ValueError):
             raise Invalid(f"ask {self.name} for a value, for several in a list, or for a pair (low, high)") from None
         if not found:
@@ -105,7 +121,10 @@ class Listed:
 
     def label(self, code: int) -> str:
         """A code as people read it."""
-        return "(other)" if code >= len(self.values) else str(self.values[code])
+        if code >= len(self.values):
+            return "(other)"
+        value = self.values[code]
+        return "(none)" if value is None else str(value)
 
 
 @final
@@ -123,6 +142,11 @@ class Binned:
     high: Fraction  # not reached by whole numbers
     bins: int
     missing: bool
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether rows may have no code: no, numbers beyond the bounds are clipped to them."""
+        return False
 
     @property
     def size(self) -> int:
@@ -152,11 +176,7 @@ class Binned:
 
     def decode(self, codes: Integers) -> list[Value | float | None]:
         """Values spread evenly over their bins."""
-        order = np.argsort(codes, kind="stable")
-        turn = np.empty(len(codes))
-        starts = np.searchsorted(codes[order], codes[order])
-        turn[order] = ((np.arange(len(codes)) - starts) * _GOLDEN + 0.5) % 1
-        values = float(self.low) + (codes + turn) * float(self.width)
+        values = float(self.low) + (codes + evenly(codes)) * float(self.width)
         if self.kind is Kind.INTEGER:
             whole = np.clip(np.floor(values), int(self.low), int(self.high) - 1).astype(np.int64).tolist()
             return [None if code == self.bins else value for code, value in zip(codes.tolist(), whole, strict=True)]
@@ -188,9 +208,6 @@ class Binned:
         return f"{float(start):g}" if self.whole_numbers else f"{float(start):g}–{float(start + self.width):g}"
 
 
-Coding: TypeAlias = Listed | Binned
-
-
 def _is_number(value: Any) -> bool:
     real = isinstance(value, int | float | Fraction | np.integer | np.floating) and not isinstance(value, bool)
     return real and math.isfinite(value)
@@ -200,7 +217,7 @@ def _exactly(value: Any) -> Fraction:
     return Fraction(value.item() if isinstance(value, np.generic) else value)
 
 
-def _few(values: tuple[Value, ...]) -> str:
+def _few(values: tuple[Value | None, ...]) -> str:
     shown = ", ".join(repr(value) for value in values[:8])
     return shown + (", …" if len(values) > 8 else "")
 

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import Any, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from discreet.errors import Invalid, Refused
-from discreet.ledger.receipt import Paid
 from discreet.query.relation.field import Field
 from discreet.query.relation.node import Relation
-from discreet.session.release import Release
-from discreet.session.synthesize.codes import Coding, Listed, binned, dated, quoted
-from discreet.tables.kind import Kind, Value
+from discreet.session.synthesize.domains import Domains
+from discreet.tables.kind import Kind
 
 BINS = 32  # of a number, unless it is said
-CATEGORIES = 1000  # more values than this are no categories
-LONGEST = 500  # characters of a category
-SHARE = Fraction(1, 10)  # of ε, and half of δ, for what is found, if anything is
+LEAST, SHARE = Fraction(1, 10), Fraction(1, 3)  # of ε for what is found: so much at least, and so much if nothing is declared
 
 
 @final
@@ -32,10 +27,17 @@ class Undeclared:
     bounds: tuple[str, ...] = ()
     rows: bool = False
 
+    def __bool__(self) -> bool:
+        return bool(self.values or self.bounds or self.rows)
+
     @property
-    def questions(self) -> int:
-        """How many questions that takes."""
-        return len(self.values) + len(self.bounds) + self.rows
+    def columns(self) -> frozenset[str]:
+        """The columns of which something must be found."""
+        return frozenset((*self.values, *self.bounds))
+
+    def share(self, columns: int) -> Fraction:
+        """The share of ε for them: a third where no column is declared, less where some are, a tenth at least."""
+        return max(LEAST, SHARE * (len(self.values) + len(self.bounds)) / columns)
 
 
 @final
@@ -46,18 +48,45 @@ class Columns:
     names: tuple[str, ...]
     schema: dict[str, Field] = field(repr=False)
     left_out: tuple[tuple[str, str], ...] = ()
+    present: frozenset[str] = frozenset()  # declared without NULL
+    other: frozenset[str] = frozenset()  # with a code for NULL and for all values that are not declared
+    profiled: frozenset[str] = frozenset()  # with codes that come from domains beside the declarations
+
+    def found(self, missing: Undeclared, found: Domains) -> Columns:
+        """Without the columns of which discovery found nothing."""
+        lost = [name for name in (*missing.values, *missing.bounds) if not found.knows(name)]
+        if len(lost) == len(self.names):
+            raise Refused(
+                "there is not enough data to find values or bounds of any column at this price: declare keys or bounds, or use more ε. "
+                "Only what was not declared was paid for."
+            )
+        names = tuple(name for name in self.names if name not in lost)
+        return evolve(self, names=names, left_out=(*self.left_out, *((name, _NOTHING) for name in lost)))
+
+    @property
+    def restricted(self) -> list[str]:
+        """Columns with declared values and no code for others: rows with another value are left out."""
+        kept = self.other | self.profiled
+        return [name for name in self.names if self.schema[name].keys is not None and name not in kept]
 
 
-def columns_of(relation: Relation, asked: Sequence[str] | None) -> Columns:
-    """All columns but those that name units or moments; or those asked for."""
+def columns_of(
+    relation: Relation, asked: Sequence[str] | None, present: Collection[str] = (), other: bool | Sequence[str] = False,
+    known: Domains | None = None, links: Collection[str] = (),
+) -> Columns:  # fmt: skip
+    """All columns but those that name units or moments, or those asked for; `present` are declared without NULL.
+
+    `other` asks for a code for NULL and for all values that are not declared, in the columns it names or in all. `known` are domains that
+    need no declaration, `links` columns that lead to rows of other tables.
+    """
     schema = relation.schema
     if asked is not None and (isinstance(asked, str) or not isinstance(asked, Sequence) or not all(isinstance(one, str) for one in asked)):
-        raise Invalid("columns must be a list of names")
+        raise Invalid("columns must be a list of names, as in columns=['dept', 'age']")
     names, left_out = [], []
     for name in schema if asked is None else asked:
         if name not in schema:
             raise Invalid(f"there is no column {name!r:.80}; there are {', '.join(schema)}")
-        reason = _reason(schema[name])
+        reason = _LINK if name in links else "" if known and known.knows(name) else _reason(schema[name])
         if reason and asked is not None:
             raise Refused(f"{name} cannot be synthesised: {reason}")
         if reason:
@@ -65,19 +94,33 @@ def columns_of(relation: Relation, asked: Sequence[str] | None) -> Columns:
         else:
             names.append(name)
     if not names:
-        raise Refused("no column is left to be synthesised")
+        raise Refused("no column of this table can be synthesised: declare keys or bounds for some")
     if len(set(names)) != len(names):
-        raise Invalid("each column once")
-    return Columns(tuple(names), dict(schema), tuple(left_out))
+        raise Invalid("a column is listed twice: list each column once")
+    known_names = frozenset(name for name in names if known is not None and known.knows(name))
+    return Columns(tuple(names), dict(schema), tuple(left_out), frozenset(present), _with_other(names, other), known_names)
+
+
+def _with_other(names: Sequence[str], asked: Any) -> frozenset[str]:
+    if isinstance(asked, bool):
+        return frozenset(names if asked else ())
+    if isinstance(asked, str) or not isinstance(asked, Sequence) or not set(asked) <= set(names):
+        raise Invalid("other must be True, False or a list of columns that are synthesised")
+    return frozenset(asked)
+
+
+_NOTHING = "discovery found no values or bounds at this price: declare its keys or bounds"
+_LINK = "it links rows to another table, and synthetic rows belong to no others: join the tables first, db.table(...).join(...)"
+_MOMENTS = "timestamps need bins: give edges={...: [first, ..., last]}, or compute a date or a part of it"
 
 
 def _reason(column: Field) -> str:
     if column.unit:
         return "it names who is protected"
     if column.kind is Kind.TIMESTAMP:
-        return "timestamps are not supported here: convert to a date, with_columns(day=\"DATE_TRUNC('day', at)\")"
+        return _MOMENTS
     if column.kind is Kind.DATE and not _bounded(column):
-        return "it holds dates without bounds: declare bounds={...}"
+        return "it holds dates without bounds: declare bounds={...}, or give edges={...}"
     if column.kind is None:
         return "it is always NULL"
     return ""
@@ -87,136 +130,15 @@ def _bounded(column: Field) -> bool:
     return column.range is not None and column.range.known
 
 
-def undeclared(columns: Columns, one_row: bool, rows: int | None) -> Undeclared:
+def undeclared(columns: Columns, one_row: bool, rows: int | None, known: Domains) -> Undeclared:
     """What must be found before codes are known."""
     values, bounds = [], []
     for name in columns.names:
         column = columns.schema[name]
-        if column.keys is not None or column.kind in (Kind.BOOLEAN, Kind.DATE):
+        if column.keys is not None or known.knows(name) or column.kind in (Kind.BOOLEAN, Kind.DATE):
             continue
         if column.kind is Kind.TEXT:
             values.append(name)
         elif not _bounded(column):
             bounds.append(name)
-    return Undeclared(tuple(values), tuple(bounds), not one_row and rows is None)
-
-
-@final
-@frozen
-class Discovered:
-    """What was found: values, bounds, the number of a unit's rows that count."""
-
-    values: dict[str, tuple[Value, ...]] = field(factory=dict)
-    bounds: dict[str, tuple[Fraction, Fraction]] = field(factory=dict)
-    rows: int | None = None
-
-
-@final
-@frozen
-class Questions:
-    """What is asked for what is open, each for an equal part of (ε, δ): values by a count of each, bounds and rows by sums and counts."""
-
-    things: Undeclared
-    table: str
-    schema: Collection[str]
-    epsilon: Fraction
-    delta: Fraction
-
-    @property
-    def each(self) -> Fraction:
-        """The ε of one question."""
-        return self.epsilon / self.things.questions
-
-    @property
-    def mass(self) -> Fraction:
-        """The δ of a question for values."""
-        return self.delta / len(self.things.values) if self.things.values else Fraction(0)
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """Names that no column has, for a value and for a number."""
-        return _free("value", self.schema), _free("number", self.schema)
-
-    @property
-    def priced(self) -> list[tuple[str, Fraction, Fraction]]:
-        """Every question with its price."""
-        texts = [(self.values_of(name), self.mass) for name in self.things.values]
-        texts += [(text, Fraction(0)) for text in [*map(self.bounds_of, self.things.bounds), *([self.rows] if self.things.rows else [])]]
-        return [(text, self.each, mass) for text, mass in texts]
-
-    def values_of(self, name: str) -> str:
-        """The values of a column."""
-        value, number = self.names
-        return f"SELECT {quoted(name)} AS {value}, COUNT(*) AS {number} FROM {quoted(self.table)} GROUP BY {value}"
-
-    def bounds_of(self, name: str) -> str:
-        """The bounds of a column."""
-        return f"SELECT SUM({quoted(name)}) AS {self.names[1]} FROM {quoted(self.table)}"
-
-    @property
-    def rows(self) -> str:
-        """How many rows of a unit count."""
-        return f"SELECT COUNT(*) AS {self.names[1]} FROM {quoted(self.table)}"
-
-
-def discover(questions: Questions, answer: Callable[[int], Release]) -> tuple[Discovered, list[Paid]]:
-    """Ask for what is not declared, one question after the other; what was discovered, and the payments for it."""
-    things, value = questions.things, questions.names[0]
-    told = [answer(place) for place in range(things.questions)]
-    columns = [*things.values, *things.bounds, *(["rows"] if things.rows else [])]
-    values, bounds, rows = {}, {}, None
-    for place, (name, found) in enumerate(zip(columns, told, strict=True)):
-        if place < len(things.values):
-            values[name] = tuple(row[value] for row in found.rows if _is_category(row[value]))[:CATEGORIES]
-        elif place < len(things.values) + len(things.bounds):
-            bounds[name] = _ends(found.receipt.discovered["bounds"])
-        else:
-            rows = int(found.receipt.discovered["limits"].get("rows", 1))
-    return Discovered(values, bounds, rows), [paid for found in told for paid in found.receipt.payments]
-
-
-def _free(word: str, schema: Collection[str]) -> str:
-    """A name that no column has."""
-    while word in {name.lower() for name in schema}:
-        word += "_"
-    return word
-
-
-def _is_category(value: Any) -> bool:
-    """What cannot be written into a question is not a category of its own."""
-    return value is not None and not (isinstance(value, str) and (len(value) > LONGEST or "\x00" in value))
-
-
-def _ends(told: dict[str, dict[str, str]]) -> tuple[Fraction, Fraction]:
-    ends = next(iter(told.values()), {})
-    low, high = Fraction(ends.get("low", ends.get("lower", "0"))), Fraction(ends.get("high", ends.get("upper", "1")))
-    return (low, high) if low < high else (low, low + 1)
-
-
-def codings_of(columns: Columns, found: Discovered, bins: int = BINS) -> tuple[Coding, ...]:
-    """Each column's codes."""
-    return tuple(_coding(name, columns.schema[name], found, bins) for name in columns.names)
-
-
-def _coding(name: str, column: Field, found: Discovered, bins: int) -> Coding:
-    keys = found.values.get(name, column.keys)
-    if keys is not None:
-        values = tuple(value for value in keys if value is not None)
-        if len(values) > CATEGORIES:
-            raise Refused(f"{name} has {len(values):,} values, and a category has at most {CATEGORIES}: group them first, or leave it out")
-        assert column.kind is not None
-        return Listed(name, column.kind, values, True)
-    if column.kind is Kind.BOOLEAN:
-        return Listed(name, Kind.BOOLEAN, (False, True), column.nullable)
-    if column.kind is Kind.DATE:
-        assert column.range is not None
-        ends = [datetime.date.fromordinal(int(end)) for end in (column.range.low, column.range.high)]
-        return dated(name, ends[0], ends[1], 2 * bins, column.nullable)
-    assert column.kind is not None
-    if name in found.bounds:
-        low, high = found.bounds[name]
-    else:
-        assert column.range is not None
-        low, high = column.range.low, column.range.high
-    most = max(bins, 2 * bins if column.kind is Kind.INTEGER and high - low < 2 * bins else bins)
-    return binned(name, column.kind, low, high, most, column.nullable)
+    return Undeclared(tuple(values), tuple(bounds), not one_row and rows is None and known.rows is None)

@@ -8,35 +8,37 @@ from math import pi, sqrt
 from statistics import NormalDist
 from typing import Any, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.methods import Name, choose, records_needed
+from discreet.algorithms.marginals.methods import Name, choose, reason, records_needed
 from discreet.algorithms.marginals.residuals import Residuals
 from discreet.algorithms.marginals.spending import MeasurementBudget
 from discreet.algorithms.marginals.workload import Workload
 from discreet.errors import Refused
 from discreet.exact import Number
 from discreet.explain.forecast import confidence_of
+from discreet.ledger.chain import digest
 from discreet.ledger.price import price
 from discreet.ledger.receipt import PricedRequest
 from discreet.loss.certify import greatest
 from discreet.loss.charge import Charge
 from discreet.loss.convert import gaussian_budget
-from discreet.loss.loss import ZERO, Loss, compose
+from discreet.loss.loss import Loss, compose
 from discreet.loss.notions import Approx, Zcdp
 from discreet.loss.promise import Promised
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.query.canonical import plain
 from discreet.session.pipeline import Pipeline
-from discreet.session.plan import Plan
 from discreet.session.priced_plan import PricedPlan
-from discreet.session.query import Query
-from discreet.session.synthesize.codes import Coding
-from discreet.session.synthesize.discover import SHARE, Discovered, Questions, codings_of
+from discreet.session.profile.plan import ProfilePlan
+from discreet.session.synthesize.codings import codings_of
+from discreet.session.synthesize.discover import Columns
+from discreet.session.synthesize.domains import Coding, Domains
 from discreet.session.synthesize.spec import SynthesisSpec
 from discreet.tables.catalog import Catalog
+from discreet.tables.table import Contributions
 
 _WORTH = Fraction(105, 100)  # choices cost more in μ² than in ρ; noise must be cheaper by so much
 
@@ -45,7 +47,7 @@ def budget_for(method: Name, epsilon: Fraction, delta: Fraction) -> MeasurementB
     """The largest budget that is (ε, δ)-DP: in μ² where all noise is Gaussian or that is worth it, else in ρ."""
     square = gaussian_budget(epsilon, delta)
     if not square:
-        raise Refused("a synthetic table needs a δ: connect with delta=1e-6, or pass delta=")
+        raise Refused("a synthetic table needs a delta above 0: connect with delta=1e-6, or pass delta=")
     if method == "residuals":
         return MeasurementBudget.gdp(square)
     ceiling = Approx(epsilon, delta)
@@ -56,28 +58,27 @@ def budget_for(method: Name, epsilon: Fraction, delta: Fraction) -> MeasurementB
 @final
 @frozen(eq=False, repr=False, slots=False)
 class SynthesisPlan(PricedPlan):
-    """What is asked, its whole price, and the plans of the questions that discover what is not declared."""
+    """What is asked, its whole price, and the profile that discovers what is not declared."""
 
     spec: SynthesisSpec
     asked_epsilon: Fraction
     asked_delta: Fraction
     catalog: Catalog
-    questions: Questions
-    discovery: tuple[Plan, ...] = field()
+    discovery: ProfilePlan | None = field()
 
     @classmethod
     def of(cls, spec: SynthesisSpec, pipeline: Pipeline, epsilon: Fraction, delta: Fraction) -> SynthesisPlan:
-        """Price it: a tenth of ε, and half of δ if values are to be discovered, for what is not declared; the rest for the table."""
-        missing = spec.undeclared
-        share, mass = ZERO, ZERO
-        if missing.questions:
-            share = missing.questions * exact.grid_down(epsilon * SHARE / missing.questions)
-            mass = len(missing.values) * exact.grid_down(delta / 2 / len(missing.values)) if missing.values else ZERO
-        questions = Questions(missing, spec.name, tuple(spec.relation.schema), share, mass)
-        discovery = tuple(
-            Query.of_text(pipeline, text, contributions=spec.contributions).plan(part, chance) for text, part, chance in questions.priced
-        )
-        plan = cls(spec, epsilon, delta, pipeline.catalog, questions, discovery)
+        """Price it: up to a third of ε and half of δ for a profile of what is not declared; the rest for the table."""
+        discovery = None
+        if missing := spec.undeclared:
+            table = pipeline.catalog.table(spec.name)
+            assert table is not None  # discovery is of a whole table
+            share, mass = exact.grid_down(epsilon * missing.share(len(spec.columns.names))), exact.grid_down(delta / 2)
+            table = table if spec.rows is None else evolve(table, contributions=Contributions(rows=spec.rows))
+            columns = missing.columns or frozenset(spec.columns.names)
+            name = digest(["synthetic table", spec.asked, str(epsilon), str(delta), pipeline.catalog.digest])
+            discovery = ProfilePlan.of(table, spec.relation, pipeline.catalog, name, share, mass, columns)
+        plan = cls(spec, epsilon, delta, pipeline.catalog, discovery)
         assert plan.table_loss is not None  # or it says that a δ is missing
         return plan
 
@@ -91,13 +92,14 @@ class SynthesisPlan(PricedPlan):
     @property
     def title(self) -> str:
         """The table, and what is discovered first."""
-        first = len(self.discovery)
+        first = 0 if self.discovery is None else len(self.discovery.tasks)
         return f"synthetic {self.spec.name}, {len(self.spec.columns.names)} columns{f'; {first} discovered first' if first else ''}"
 
     @property
     def rest(self) -> tuple[Fraction, Fraction]:
         """What of the price goes to the table itself."""
-        return self.epsilon - self.questions.epsilon, self.delta - self.questions.delta
+        first = self.discovery
+        return (self.epsilon, self.delta) if first is None else (self.epsilon - first.epsilon, self.delta - first.delta)
 
     @cached_property
     def table_loss(self) -> Loss:
@@ -109,34 +111,40 @@ class SynthesisPlan(PricedPlan):
     @property
     def loss(self) -> Loss:
         """What discovery and table cost together."""
-        return compose([*(plan.loss for plan in self.discovery), self.table_loss])
+        return self.table_loss if self.discovery is None else compose([self.discovery.loss, self.table_loss])
 
     @cached_property
     def decided(self) -> Decided | None:
         """How the table is made, if everything is declared."""
-        return None if self.spec.undeclared.questions else self.decide(Discovered())
+        return None if self.spec.undeclared else self.decide(Domains())
 
-    def decide(self, found: Discovered) -> Decided:
+    def decide(self, found: Domains) -> Decided:
         """How the table is made, given what was discovered."""
-        spec, codings = self.spec, codings_of(self.spec.columns, found, self.spec.bins)
-        domain = Domain(tuple(coding.name for coding in codings), tuple(coding.size for coding in codings))
+        spec, known = self.spec, self.spec.known | found
+        columns = spec.columns.found(spec.undeclared, known)
+        codings = codings_of(columns, known, spec.bins)
+        domain = Domain(columns.names, tuple(coding.size for coding in codings))
+        if lost := set(spec.columns.names) - set(columns.names):
+            spec.require_without(lost)
         workload = spec.workload_over(domain)
         replaced = is_replacement(self.priced.adjacency)
-        decided = Decided(codings, workload, choose(workload, spec.method), *self.rest, spec.rows or found.rows or 1, replaced)
+        decided = Decided(
+            columns, codings, workload, choose(workload, spec.method), *self.rest, spec.rows or found.rows or spec.known.rows or 1, replaced
+        )
         if spec.size is not None and spec.size < decided.records_needed:
             raise Refused(
                 f"with {spec.size:,} records and ε = {float(self.epsilon):.3g} this is no better than independent columns (about "
                 f"{decided.records_needed:,.0f} are needed): use fewer columns or bins, marginals of fewer columns (workload=2 or 1), "
-                f"or a larger ε. {'Only what was not declared was paid for.' if self.discovery else 'Nothing was spent.'}"
+                f"or a larger ε. {'Only the discoveries were charged.' if self.discovery is not None else 'Nothing was charged.'}"
             )
         return decided
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What is left out, and what discovery costs."""
-        notes = [f"{column} is left out: {reason}" for column, reason in self.spec.columns.left_out]
-        if self.discovery:
-            notes.append(f"ε = {float(self.questions.epsilon):.3g} of the price went to what was not declared")
+        notes = notes_on(self.spec.columns)
+        if self.discovery is not None:
+            notes.append(f"ε = {float(self.discovery.epsilon):.3g} of the price went to discovering what was not declared")
         return tuple(notes)
 
     def error(self, confidence: Number = 0.95) -> dict[str, float | None]:
@@ -153,10 +161,14 @@ class SynthesisPlan(PricedPlan):
         """Who is protected, what is discovered and measured, what it costs and how far off it will be."""
         spec, decided = self.spec, self.decided
         lines = [f"a synthetic table of {spec.name}: {', '.join(spec.columns.names)}", f"protects {self.priced.protected}", *self.notes]
-        lines += [f"discovered first, for {price(one.epsilon, one.delta)}: {one.title}" for one in self.discovery]
+        if (first := self.discovery) is not None:
+            lines.append(f"discovered first, for {price(first.epsilon, first.delta)}: {first.title}")
         if decided is not None:
-            lines.append(f"by {decided.method}: {len(decided.workload.cliques):,} marginals of {decided.domain.size:,} combinations")
-            lines.append(f"better than independent columns from about {decided.records_needed:,.0f} records on")
+            lines.append(decided.choice(spec.method))
+            lines.append(f"{len(decided.workload.cliques):,} marginals of {decided.domain.size:,} combinations of values")
+            lines.append(
+                f"better than independent columns from about {decided.records_needed:,.0f} records on; with fewer, columns are independent"
+            )
             known = [(name, width) for name, width in self.error().items() if width is not None]
             lines += [f"{name}: a count is within ± {width:,.4g}, 95 % of the time" for name, width in known[:10]]
         return "\n".join([*lines, *self._price_lines])
@@ -167,6 +179,7 @@ class SynthesisPlan(PricedPlan):
 class Decided:
     """Which columns as which codes, what is to be right, by which method: everything that is known once nothing is left to discover."""
 
+    columns: Columns = field(repr=False)
     codings: tuple[Coding, ...] = field(repr=False)
     workload: Workload = field(repr=False)
     method: Name
@@ -195,6 +208,10 @@ class Decided:
         """How many records one unit moves between neighbours."""
         return float(self.rows * (2 if self.replaced else 1))
 
+    def choice(self, asked: str) -> str:
+        """Which method was taken, and why."""
+        return f"by {self.method}, as asked" if asked != "auto" else f"by {self.method}: {reason(self.workload)}"
+
     @cached_property
     def records_needed(self) -> float:
         """About how many records there must be for this to be better than independent columns."""
@@ -218,3 +235,17 @@ class Decided:
             "method": self.method,
             "rows": self.rows,
         }
+
+
+def notes_on(columns: Columns) -> list[str]:
+    """Which columns and rows are left out, and why."""
+    notes = [f"{column} is left out: {reason}" for column, reason in columns.left_out]
+    if restricted := columns.restricted:
+        notes.append(
+            f"rows with a value that is not declared, or none, are left out ({_few(restricted)}); other=True gives them a category"
+        )
+    return notes
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")

@@ -1,29 +1,90 @@
-"""Codes read back from a receipt."""
+"""Codes and measurements read back from a file, and checked: whatever is made of them later can be made."""
 
 from __future__ import annotations
 
+import base64
 import datetime
+import zlib
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
+import numpy as np
+
+from discreet.algorithms.marginals.domain import Domain
+from discreet.algorithms.marginals.measured import NoisyMeasurement
+from discreet.algorithms.marginals.methods import NAMES
+from discreet.algorithms.marginals.workload import MOST_CELLS, Workload
 from discreet.errors import Invalid
-from discreet.session.synthesize.codes import Binned, Coding, Listed
+from discreet.session.shape import is_number, require, text, whole
+from discreet.session.synthesize.codes import Binned, Grain, Listed
+from discreet.session.synthesize.domains import Coding
+from discreet.session.synthesize.edges import cut
 from discreet.tables.kind import Kind, Value
+
+_LARGEST = 2.0**60  # a cell counts no more
+_LEAST, _MOST = 1e-100, 1e100  # of a standard deviation: its square and one over it are floats
+_TYPES = {Kind.TEXT: str, Kind.INTEGER: int, Kind.BOOLEAN: bool, Kind.DATE: datetime.date, Kind.TIMESTAMP: datetime.datetime}
 
 
 def coding_from(said: dict[str, Any]) -> Coding:
-    """A column's codes, as `plan.canonical.plain` wrote them."""
-    kind = Kind(said["kind"])
+    """A column's codes, as `query.canonical.plain` wrote them."""
+    name, kind = text(said["name"]), Kind(said["kind"])
     if said["is"] == "Listed":
-        return Listed(said["name"], kind, tuple(_value(value) for value in said["values"]), said["rest"], said["grain"])
+        values = tuple(_value(value) for value in said["values"])
+        require(all(type(value) is _TYPES[kind] for value in values) and len(set(values)) == len(values))
+        require(isinstance(said["rest"], bool) and (said["grain"] is None or said["grain"] in get_args(Grain)))
+        require(bool(values) or said["rest"])
+        return Listed(name, kind, values, said["rest"], said["grain"])
     if said["is"] == "Binned":
-        low, high = (Fraction(said[end]["value"]) for end in ("low", "high"))
-        return Binned(said["name"], kind, low, high, said["bins"], said["missing"])
-    raise Invalid("this receipt has columns of a kind that is not known here")
+        low, high = (Fraction(text(said[end]["value"])) for end in ("low", "high"))
+        require(kind.numeric and low < high and is_number(float(high - low)) and isinstance(said["missing"], bool))
+        require(kind is not Kind.INTEGER or max(abs(low), abs(high)) <= 2**54)
+        return Binned(name, kind, low, high, whole(said["bins"], 1, MOST_CELLS), said["missing"])
+    if said["is"] == "Cut":
+        require(isinstance(said["missing"], bool))
+        return cut(name, kind, [_value(edge) for edge in said["edges"]], said["missing"])
+    raise Invalid("this receipt has columns of an unknown kind: use the version that wrote it")
 
 
 def _value(said: Any) -> Value:
     if not isinstance(said, dict):
         return said  # type: ignore[no-any-return]
+    if said["is"] == "number":
+        return Fraction(said["value"])
     read = datetime.date if said["is"] == "date" else datetime.datetime
     return read.fromisoformat(said["value"])
+
+
+def measurement_to_json(one: NoisyMeasurement) -> dict[str, Any]:
+    """A measurement as plain values."""
+    packed = base64.b64encode(zlib.compress(one.values.astype("<f8").tobytes(), 6)).decode()
+    return {"clique": list(one.clique), "deviation": one.deviation, "values": packed}
+
+
+def measurement_from_json(said: Mapping[str, Any]) -> NoisyMeasurement:
+    """Read it back."""
+    values = np.frombuffer(zlib.decompress(base64.b64decode(said["values"])), "<f8").astype(np.float64)
+    require(is_number(said["deviation"]))
+    return NoisyMeasurement(tuple(said["clique"]), values, float(said["deviation"]))
+
+
+def check_measured(method: Any, workload: Workload, measured: tuple[NoisyMeasurement, ...]) -> None:
+    """A model can be fitted to this, and rows be made of it: marginals, or residuals after the total, each of the size of its columns."""
+    domain, residuals = workload.domain, method == "residuals"
+    require(method in NAMES and len(set(domain.names)) == len(domain.names) > 0 and len(measured) > 0)
+    require(bool(workload.cliques) and workload.cells <= MOST_CELLS and sum(domain.sizes) <= MOST_CELLS)
+    require(not residuals or (domain.size <= MOST_CELLS and measured[0].clique == ()))
+    for clique in (*workload.weights, *(one.clique for one in measured)):
+        require(all(type(i) is int and 0 <= i < len(domain.names) for i in clique) and list(clique) == sorted(set(clique)))
+    for one in measured:
+        size = domain.cells(one.clique) if not residuals else _residual_size(domain, one.clique)
+        require(one.values.size == size > 0 and bool(np.isfinite(one.values).all()) and float(np.abs(one.values).max()) <= _LARGEST)
+        require(_LEAST <= one.deviation <= _MOST)
+
+
+def _residual_size(domain: Domain, clique: tuple[int, ...]) -> int:
+    size = 1
+    for i in clique:
+        size *= domain.sizes[i] - 1
+    return size

@@ -16,7 +16,7 @@ from discreet.session.synthesize.discover import BINS
 from discreet.session.synthesize.plan import SynthesisPlan
 from discreet.session.synthesize.run import release
 from discreet.session.synthesize.spec import Marginals, SynthesisSpec
-from discreet.session.synthesize.synthetic import Synthetic
+from discreet.session.synthesize.synthetic import Synthetic, row_count
 
 
 class SynthesisOptions(TypedDict, total=False):
@@ -28,6 +28,9 @@ class SynthesisOptions(TypedDict, total=False):
     bins: int
     size: int | None
     contributions: Mapping[str, int] | None
+    other: bool | Sequence[str]
+    edges: Mapping[str, Sequence[Any]] | None
+    rows: int | None
 
 
 @final
@@ -37,14 +40,17 @@ class SynthesisRequest:
 
     pipeline: Pipeline = field()
     spec: SynthesisSpec
+    rows: int | None = None  # how many are generated
 
     @classmethod
     def of(
         cls, pipeline: Pipeline, table: QueryBuilder[Any], *, columns: Sequence[str] | None = None, workload: Marginals = None,
         method: str = "auto", bins: int = BINS, size: int | None = None, contributions: Mapping[str, int] | None = None,
+        other: bool | Sequence[str] = False, edges: Mapping[str, Sequence[Any]] | None = None, rows: int | None = None,
     ) -> SynthesisRequest:  # fmt: skip
         """Read it as people ask for it (`Session.synthesize`)."""
-        return cls(pipeline, SynthesisSpec.of(pipeline, table, columns, workload, method, bins, size, contributions))
+        number = None if rows is None else row_count(rows)
+        return cls(pipeline, SynthesisSpec.of(pipeline, table, columns, workload, method, bins, size, contributions, other, edges), number)
 
     def plan(self, epsilon: Number, delta: Number | None = None) -> SynthesisPlan:
         """What would happen at this price; reads and spends nothing."""
@@ -52,7 +58,8 @@ class SynthesisRequest:
 
     def release(self, epsilon: Number, delta: Number | None = None, *, progress: Callable[[str, float], None] | None = None) -> Synthetic:
         """Pay, and make the table; the same request at the same price again is free."""
-        return release(self.plan(epsilon, delta), self.pipeline, progress)
+        made = release(self.plan(epsilon, delta), self.pipeline, progress)
+        return made if self.rows is None else made.with_rows(self.rows)
 
     def __reduce_ex__(self, _: Any) -> Any:
         raise Invalid(NOT_COPIED)

@@ -1,4 +1,4 @@
-"""A synthetic table is bought: discover what is not declared, decide, pay, count, measure, fit, store."""
+"""Release a synthetic table: discover what is not declared, decide, pay, count, measure, fit, store."""
 
 from __future__ import annotations
 
@@ -11,53 +11,59 @@ from discreet.algorithms.marginals.result import Progress, Result
 from discreet.engines.engine import Engine
 from discreet.errors import Invalid
 from discreet.ledger.chain import Entry
-from discreet.ledger.receipt import CONFIDENCE
+from discreet.ledger.receipt import Paid
 from discreet.query.fluent import QueryBuilder
 from discreet.query.relation.node import Relation
 from discreet.session.pipeline import Pipeline
-from discreet.session.release import Release
-from discreet.session.run import is_known
-from discreet.session.run import release as release_question
-from discreet.session.synthesize.codes import Coding
+from discreet.session.profile.run import release as release_profile
 from discreet.session.synthesize.counted import EngineCounts
-from discreet.session.synthesize.discover import discover
-from discreet.session.synthesize.plan import Decided, SynthesisPlan
+from discreet.session.synthesize.domains import Coding, Domains
+from discreet.session.synthesize.plan import Decided, SynthesisPlan, notes_on
+from discreet.session.synthesize.profiled import discovered_domains
 from discreet.session.synthesize.progress import to_screen
 from discreet.session.synthesize.synthetic import Synthetic
 
 
 def release(plan: SynthesisPlan, pipeline: Pipeline, progress: Callable[[str, float], None] | None) -> Synthetic:
-    """Give the stored table; else reserve the whole price, charge each step before it reads, and store the table."""
+    """Return the stored table; if there is none, reserve the whole price, charge each step before it reads, and store the table."""
     if progress is not None and not callable(progress):
-        raise Invalid("progress must be a function of what was done and the share of the work that is done")
+        raise Invalid("progress must be a function of two arguments, the step that was done and the share of the work that is done")
     pipeline.payments.require_open()
     stored = pipeline.payments.knows(plan.priced.question)
-    unpaid = [] if stored else [one.loss for one in plan.discovery if not is_known(one, pipeline)]
-    with pipeline.payments.reserved([*unpaid, plan.table_loss]) if unpaid else nullcontext():
+    first = plan.discovery
+    unpaid = first is not None and not stored and not pipeline.payments.knows(first.priced.question)
+    with pipeline.payments.reserved([first.loss, plan.table_loss]) if first is not None and unpaid else nullcontext():
         return _release(plan, pipeline, progress)
 
 
 def _release(plan: SynthesisPlan, pipeline: Pipeline, progress: Callable[[str, float], None] | None) -> Synthetic:
-    def answer(place: int) -> Release:
-        return release_question(plan.discovery[place], pipeline, CONFIDENCE, plan.questions.priced[place][0], lambda _: None)
-
-    found, before = discover(plan.questions, answer)
+    show = progress or to_screen(f"synthetic {plan.spec.name}")
+    found, before = Domains(), tuple[Paid, ...]()
+    if plan.discovery is not None:
+        profile = release_profile(plan.discovery, pipeline, lambda what, share: show(what, 0.2 * share))
+        found, before = discovered_domains(profile.table, plan.spec.undeclared.columns, plan.spec.bins), profile.receipt.payments
     decided = plan.decide(found)
     coded = with_codes(plan.spec.table, decided.codings)  # before paying: what cannot be written is refused here
-    show = progress or to_screen(f"synthetic {plan.spec.name}")
 
     def run(paid: Entry) -> Synthetic:
         made = make(decided, coded, plan, pipeline.engine, show)
-        told = plan.priced.receipt(paid, discovered=decided.told, steps=made.losses, notes=plan.notes, before=before)
+        late = [note for note in notes_on(decided.columns) if note not in plan.notes]
+        notes = (*plan.notes, *late, decided.choice(plan.spec.method), *made.notes)
+        told = plan.priced.receipt(paid, discovered=decided.told, steps=made.losses, notes=notes, before=before)
         return Synthetic.of(told, made)
 
     return pipeline.payments.pay_once(decided, plan.priced.question, f"synthesize {plan.spec.name}", run, Synthetic.from_text)
 
 
 def with_codes(table: QueryBuilder[Any], codings: Sequence[Coding]) -> Relation:
-    """The table with a column of codes for each coding."""
+    """The table with a column of codes for each coding, without the rows that have no code.
+
+    A row is kept or left out by its own values only, so the rows of a unit still depend on that unit alone.
+    """
     names = code_names(table.relation, len(codings))
-    return table.with_columns(**{name: coding.sql for name, coding in zip(names, codings, strict=True)}).relation
+    coded = table.with_columns(**{name: coding.sql for name, coding in zip(names, codings, strict=True)})
+    kept = [f"{name} >= 0" for name, coding in zip(names, codings, strict=True) if coding.leaves_out]
+    return (coded.where(" AND ".join(kept)) if kept else coded).relation
 
 
 def make(decided: Decided, coded: Relation, plan: SynthesisPlan, engine: Engine, progress: Progress) -> Result:

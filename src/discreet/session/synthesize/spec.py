@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, cast, final
 
 from attrs import field, frozen
@@ -17,7 +17,10 @@ from discreet.query.fluent import QueryBuilder
 from discreet.query.relation.node import Relation, check_private
 from discreet.session.pipeline import Pipeline
 from discreet.session.synthesize.discover import Columns, Undeclared, columns_of, undeclared
+from discreet.session.synthesize.domains import Domains
+from discreet.session.synthesize.profiled import profiled_domains
 from discreet.tables.table import Contributions
+from discreet.tables.unit import Link
 
 MOST_BINS = 4096
 Marginals: TypeAlias = int | Iterable[Sequence[str]] | Mapping[Sequence[str], int] | None
@@ -38,13 +41,20 @@ class SynthesisSpec:
     size: int | None
     rows: int | None  # of one unit that contribute, where that is declared
     contributions: Mapping[str, int] | None = None
+    known: Domains = field(factory=Domains, repr=False)  # what is public about columns beside their declarations
 
     @classmethod
     def of(
         cls, pipeline: Pipeline, table: QueryBuilder[Any], columns: Sequence[str] | None, workload: Marginals, method: str, bins: int,
-        size: int | None, contributions: Mapping[str, int] | None,
+        size: int | None, contributions: Mapping[str, int] | None, other: bool | Sequence[str] = False,
+        edges: Mapping[str, Sequence[Any]] | None = None, known: Domains | None = None,
     ) -> SynthesisSpec:  # fmt: skip
-        """Read it as people give it."""
+        """Read it as people give it; `known` are domains that were released before, and `edges` come before them."""
+        if isinstance(table, list | tuple | dict):
+            raise Refused(
+                "tables are synthesised one at a time, and rows of two synthetic tables do not belong together: join them first, "
+                "db.synthesize(db.table('a').join(db.table('b'), on='id'), …)"
+            )
         if not isinstance(table, QueryBuilder) or table.keys or table.statistics:
             raise Invalid("synthesize takes a table's name, or db.table(...) before it is grouped or counted")
         check_private(table.relation)
@@ -53,19 +63,25 @@ class SynthesisSpec:
             raise Invalid(f"method must be auto, {', '.join(NAMES)}")
         declared = pipeline.catalog.table(table.said[0])
         limits = Contributions.of(contributions) or table.contributions or (declared.contributions if declared else Contributions())
-        chosen, one_row = columns_of(table.relation, columns), table.relation.one_row
+        plain_table = declared is not None and len(table.said) == 1
+        present = [column.name for column in declared.columns if not column.nullable] if declared and plain_table else []
+        kinds = {name: column.kind for name, column in table.relation.schema.items()}
+        profiled = profiled_domains(declared, bins) if declared is not None and plain_table else Domains()
+        domains = profiled | (known or Domains()) | Domains.given(edges, kinds)
+        links = _links(pipeline, table.said[0]) if plain_table else ()
+        chosen, one_row = columns_of(table.relation, columns, present, other, domains, links), table.relation.one_row
         rows = 1 if one_row else _rows(limits)
-        missing = undeclared(chosen, one_row, rows)
-        if len(table.said) > 1 and missing.questions:
+        missing = undeclared(chosen, one_row, rows, domains)
+        if len(table.said) > 1 and missing:
             named = ", ".join([*missing.values, *missing.bounds])
             raise Refused(
-                "nothing can be discovered about a table that was filtered, joined or computed: declare "
+                "discovery needs a whole declared table, not rows that were filtered, joined or computed: declare "
                 + (f"keys or bounds of {named}" if named else "contributions={'rows': …}")
             )
         listed = _listed(workload)
         spec = cls(
             table.said[0], table, chosen, missing, listed, cast(Name, method), _bins(bins), None if size is None else whole(size, "size"),
-            rows, contributions,
+            rows, contributions, domains,
         )  # fmt: skip
         spec.workload_over(Domain(chosen.names, (2,) * len(chosen.names)))  # or its names or weights are wrong, before anything is found
         return spec
@@ -82,10 +98,16 @@ class SynthesisSpec:
             return Workload.usual(domain)
         wanted = Workload.all_of(domain, asked) if isinstance(asked, int) else Workload.of(domain, asked)
         if wanted.cells > MOST_CELLS:
-            raise Refused(
-                f"these marginals have {wanted.cells:,} cells, and at most {MOST_CELLS:,} fit: ask for fewer columns or coarser bins"
-            )
+            raise Refused(f"these marginals have {wanted.cells:,} cells, more than {MOST_CELLS:,}: ask for fewer columns or coarser bins")
         return wanted
+
+    def require_without(self, lost: Collection[str]) -> None:
+        """Refuse if a marginal that is asked for has a column of which nothing was found."""
+        if self.workload is not None and not isinstance(self.workload, int) and any(set(names) & set(lost) for names in self.workload):
+            raise Refused(
+                f"discovery found no values or bounds of {', '.join(sorted(lost))}, and the workload asks for them: declare their keys or "
+                "bounds, or use a larger ε. Only what was not declared was paid for."
+            )
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -99,12 +121,20 @@ class SynthesisSpec:
             "table": self.name,
             "relation": plain(self.relation),
             "columns": list(self.columns.names),
+            "other": sorted(self.columns.other),
+            "known": self.known.told,
             "workload": wanted,
             "method": self.method,
             "bins": self.bins,
             "rows": self.rows,
             "contributions": None if self.contributions is None else dict(self.contributions),
         }
+
+
+def _links(pipeline: Pipeline, name: str) -> set[str]:
+    """The columns of a table that lead to rows of other tables, or by which rows of other tables lead to its own."""
+    units = [(table.name, table.unit) for table in pipeline.catalog.tables]
+    return {unit.column if owner == name else unit.key for owner, unit in units if isinstance(unit, Link) and name in (owner, unit.table)}
 
 
 def _listed(asked: Any) -> Marginals:

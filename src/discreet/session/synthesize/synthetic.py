@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import os
-import zlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, final
@@ -20,17 +18,20 @@ from discreet.algorithms.marginals.model import Model
 from discreet.algorithms.marginals.result import Result
 from discreet.algorithms.marginals.rows import make_rows
 from discreet.algorithms.marginals.workload import Workload
+from discreet.errors import Invalid
+from discreet.exact import whole
 from discreet.extras import require
 from discreet.ledger.price import price
 from discreet.ledger.receipt import Kind, Receipt
 from discreet.plots.table import Series
 from discreet.session.released import Released
 from discreet.session.synthesize.answers import Answers, ModelAnswer
-from discreet.session.synthesize.codes import Coding
-from discreet.session.synthesize.recording import coding_from
+from discreet.session.synthesize.domains import Coding
+from discreet.session.synthesize.recording import check_measured, coding_from, measurement_from_json, measurement_to_json
 from discreet.session.synthesize.score import Compared, compared
 
 _COMPARED = 300  # marginals that are scored
+MOST_ROWS = 10**8  # that are generated
 
 
 @final
@@ -43,6 +44,7 @@ class Synthetic(Released):
     receipt: Receipt
     measured: tuple[NoisyMeasurement, ...]
     repeated: bool = field(default=False)
+    asked_rows: int | None = None  # how many rows are generated, if not as many as there are records
 
     @classmethod
     def of(cls, receipt: Receipt, result: Result) -> Synthetic:
@@ -89,13 +91,21 @@ class Synthetic(Released):
         return max(1.0, float(self.measured[0].values[0])) if self.method == "residuals" else total_of(merge_measurements(self.measured))
 
     def __len__(self) -> int:
-        return max(1, round(self.total))
+        return max(1, round(self.total)) if self.asked_rows is None else self.asked_rows
+
+    def with_rows(self, rows: int) -> Synthetic:
+        """The same table with so many rows; they follow from the model, so that costs nothing."""
+        made = Synthetic(self.receipt, self.measured, self.repeated, row_count(rows))
+        made.__dict__["model"] = self.model
+        return made
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @cached_property
     def codes(self) -> list[NDArray[np.int64]]:
         """The rows as codes, one array for each column."""
+        if len(self) > MOST_ROWS:
+            raise Invalid(f"there are more than {MOST_ROWS:,} rows, too many to be made at once: ask with .answer(...) or .marginal(...)")
         return make_rows(self.model, len(self), self.workload)
 
     @cached_property
@@ -157,35 +167,53 @@ class Synthetic(Released):
             {
                 "marginal": self.domain.shown(one.clique),
                 "model": float(np.abs(one.model - one.measured).sum() / total),
-                "rows": float(np.abs(one.rows - one.measured).sum() / total),
+                "rows": float(np.abs(one.rows * (total / len(self)) - one.measured).sum() / total),
                 "noise": one.noise * one.measured.size / total,
             }
             for one in self.compared()
         ]
 
-    def plot(self, path: str | os.PathLike[str] | None = None, column: str | None = None) -> Any:
-        """Each column, or the one that is named, as it was measured and as it is in the rows; a file if a path is given."""
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        column: str | Sequence[str] | None = None,
+        *,
+        ax: Any = None,
+        title: str | None = None,
+        units: Mapping[str, str] | None = None,
+        most: int | None = None,
+    ) -> Any:
+        """Each column, or those that are named, as it was measured and as it is in the rows; a file if a path is given.
+
+        `ax` draws one column into axes of Matplotlib and returns them; `most` is the number of values shown of each column, the most
+        frequent ones as measured.
+        """
         require("matplotlib")
         from discreet.plots.synthetic import Panel, draw_marginals
 
         panels = []
-        for one in self.compared([self.domain.clique([name]) for name in (self.columns if column is None else [column])]):
+        names = self.columns if column is None else [column] if isinstance(column, str) else column
+        for one in self.compared([self.domain.clique([name]) for name in names]):
             coding = self.codings[one.clique[0]]
-            panels.append(Panel(coding.name, [coding.label(code) for code in range(coding.size)], one.measured, one.rows, one.noise))
-        return draw_marginals(panels, path)
+            rows = one.rows * (self.model.total / len(self))  # as many as there are records, however many were generated
+            name = coding.name if coding.name not in (units or {}) else f"{coding.name} ({(units or {})[coding.name]})"
+            panels.append(Panel(name, [coding.label(code) for code in range(coding.size)], one.measured, rows, one.noise))
+        return draw_marginals(panels, path, ax=ax, title=title, most=most)
 
     # ── keeping ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def answers(self) -> dict[str, Any]:
         """What was measured, as plain values."""
-        return {"measured": [_written(one) for one in self.measured]}
+        asked = {} if self.asked_rows is None else {"rows": self.asked_rows}
+        return {"measured": [measurement_to_json(one) for one in self.measured]} | asked
 
     @classmethod
     def from_answers(cls, answers: Any, receipt: Receipt, repeated: bool) -> Synthetic:
         """Read back what `answers` gave."""
-        found = cls(receipt, tuple(_read(one) for one in answers["measured"]), repeated)
-        for clique in (*found.workload.weights, *(one.clique for one in found.measured)):
-            found.domain.shape(clique)  # whatever is used later is there
+        rows = answers.get("rows")
+        measured = tuple(measurement_from_json(one) for one in answers["measured"])
+        found = cls(receipt, measured, repeated, None if rows is None else row_count(rows))
+        check_measured(receipt.discovered["method"], found.workload, found.measured)
         return found
 
     def explain(self) -> str:
@@ -204,11 +232,8 @@ class Synthetic(Released):
         return "\n".join(lines)
 
 
-def _written(one: NoisyMeasurement) -> dict[str, Any]:
-    packed = base64.b64encode(zlib.compress(one.values.astype("<f8").tobytes(), 6)).decode()
-    return {"clique": list(one.clique), "deviation": one.deviation, "values": packed}
-
-
-def _read(said: Mapping[str, Any]) -> NoisyMeasurement:
-    values = np.frombuffer(zlib.decompress(base64.b64decode(said["values"])), "<f8").astype(np.float64)
-    return NoisyMeasurement(tuple(said["clique"]), values, float(said["deviation"]))
+def row_count(rows: int) -> int:
+    """How many rows are generated."""
+    if whole(rows, "rows") > MOST_ROWS:
+        raise Invalid(f"rows must be at most {MOST_ROWS:,}: generate a table once and repeat its rows")
+    return rows

@@ -32,7 +32,7 @@ class Round:
 @final
 @frozen(eq=False, repr=False, slots=False)
 class WatchPlan(PricedPlan):
-    """So many rounds of the sparse vector technique, each with one hit; only rounds that are opened are paid."""
+    """Rounds of the sparse vector technique, each with one hit; only the rounds that are begun are paid."""
 
     mechanism: SparseVector
     threshold: Fraction
@@ -73,7 +73,7 @@ class WatchPlan(PricedPlan):
     def error(self, confidence: Number = 0.95, questions: int = 1) -> float:
         """How far on the wrong side of its threshold an answer may be, in a round of so many questions.
 
-        In units of what one protected unit can move a total by.
+        In units of the total's sensitivity.
         """
         return self.mechanism.error(confidence, questions)
 
@@ -83,7 +83,7 @@ class WatchPlan(PricedPlan):
         lines = [
             f"a stream of threshold questions: is a total above {float(self.threshold):,.6g}? {told}",
             f"protects {self.priced.protected}",
-            f"answers below are free; each hit ends a round of {price(self.mechanism.epsilon)}, and there are {self.rounds}",
+            f"the first question of a round pays {price(self.mechanism.epsilon)}; a round ends with its first hit; rounds: {self.rounds}",
             f"95 % of the time an answer is wrong only within ± {self.error():,.4g} of its threshold, in units of its sensitivity",
         ]
         return "\n".join([*lines, *self._price_lines])

@@ -1,4 +1,4 @@
-"""A request for a threshold stream: planned for nothing, opened for a price, charged round by round."""
+"""A request for a threshold stream: planning is free, and an open stream is charged round by round."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EXTRA: dict[Values, Literal["none", "gap", "value"]] = {False: "none", True: "v
 
 
 class WatchOptions(TypedDict, total=False):
-    """What `Session.watch` can be told beside threshold, rounds and price."""
+    """The options of `Session.watch`, beside threshold, rounds and price."""
 
     values: Values
     monotone: bool
@@ -30,7 +30,7 @@ class WatchOptions(TypedDict, total=False):
 @final
 @frozen(eq=False, repr=False)
 class WatchRequest:
-    """A stream of threshold questions that is asked for: `plan` shows its price and error, `open` gives the stream."""
+    """A request for a stream of threshold questions: `plan` shows its price and error, `open` returns the stream."""
 
     pipeline: Pipeline = field()
     threshold: Fraction
@@ -42,11 +42,11 @@ class WatchRequest:
     def of(cls, pipeline: Pipeline, threshold: Any, rounds: int, *, values: Values = False, monotone: bool = False) -> WatchRequest:
         """Read the parameters as people give them."""
         if threshold is None:
-            raise Invalid("say which threshold totals are compared with: threshold=1000")
+            raise Invalid("the threshold is missing: give one, as in threshold=1000")
         if not any(values is one for one in (True, False)) and values != "gap":
             raise Invalid('values must be True (a third of the price goes to them), "gap" (free) or False')
         if parameter.monotone(monotone) and pipeline.catalog.adjacency == "replace-one":
-            raise Invalid("where units are replaced, totals may rise and fall at once: leave monotone out")
+            raise Invalid("under replace-one adjacency no total is monotone: leave monotone out")
         return cls(pipeline, threshold_of(threshold), exact.whole(rounds, "rounds"), values, monotone)
 
     def plan(self, epsilon: Number, delta: Number | None = None) -> WatchPlan:

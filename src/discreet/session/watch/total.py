@@ -1,4 +1,4 @@
-"""The one total of a threshold question: as the engine counts it, and how far one protected unit moves it."""
+"""The one total of a threshold question, as the engine counts it, and its sensitivity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from discreet.engines.engine import Engine
 from discreet.errors import Invalid, Refused
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.sensitivity import is_replacement
-from discreet.plan.discovery import BoundDiscovery, Discovered
+from discreet.plan.discovery import Discovered
+from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.resolve import numeric_ranges, resolve
 from discreet.plan.steps import Budget, NoisyTotal, Steps
 from discreet.private import Private
@@ -30,7 +31,7 @@ _WORKS = "ask for one total, such as SELECT COUNT(*) FROM t WHERE …, COUNT(DIS
 @final
 @frozen
 class Measured:
-    """One total as the engine counts it: whole numbers, of which 1 stands for `unit`, and which one protected unit moves by `moves`."""
+    """One total as the engine counts it: whole numbers, of which 1 stands for `unit`, with the sensitivity `moves` in whole numbers."""
 
     steps: Steps = field(repr=False)
     total: NoisyTotal
@@ -43,31 +44,31 @@ class Measured:
 
     @property
     def moves(self) -> int:
-        """How far the whole number moves between neighbours."""
+        """The sensitivity of the whole number."""
         return self.total.scaled.l1
 
     @property
     def sensitivity(self) -> Fraction:
-        """The same in the answer's own units."""
+        """The sensitivity in the answer's own units."""
         return self.moves * self.unit
 
     @classmethod
     def of(cls, steps: Steps) -> Measured:
-        """The one total of a question, or what would work instead."""
+        """The one total of a question; raise Refused if it has another form."""
         question = steps.question
         if question.epsilon is not None or question.delta is not None:
-            raise Invalid("a round of the stream pays for its questions: leave the OPTIONS out")
+            raise Invalid("the stream pays for its questions: leave OPTIONS out of the question")
         if question.keys:
-            raise Refused(f"GROUP BY gives many answers, and a threshold question is about one: {_WORKS}")
+            raise Refused(f"a threshold question cannot have GROUP BY: {_WORKS}")
         name, asked = question.statistics[0]
         plain = len(question.statistics) == 1 and len(question.outputs) == 1 and question.outputs[0][1] == Column(name)
         summed = isinstance(asked, Additive) and asked.one_total
         if not plain or not summed or question.having is not None or question.limit is not None:
-            raise Refused(f"a threshold question is about one plain total, without HAVING or LIMIT: {_WORKS}")
+            raise Refused(f"a threshold question is one total, without HAVING, LIMIT or arithmetic: {_WORKS}")
         if steps.discoveries:
-            bounds = sorted({one.name for one in steps.discoveries if isinstance(one, BoundDiscovery)})
+            bounds = sorted({one.name for one in steps.discoveries if isinstance(one, RangeDiscovery)})
             said = f'bounds={{"{bounds[0]}": (low, high)}}' if bounds else "contributions={'rows': …}, or one_row_per_unit=True"
-            raise Refused(f"a stream discovers nothing on the way: declare {said}")
+            raise Refused(f"a threshold stream cannot discover what is not declared: declare {said}")
         # one total, not taken from the middle of its bounds: a second total for that would be a second question
         one = evolve(steps, budget=Budget("laplace", Fraction(1), Fraction(0), (), centred=False))
         positive = all(interval.low >= 0 for interval in numeric_ranges(one).values())

@@ -31,7 +31,7 @@ def threshold_of(value: Number) -> Fraction:
     """A threshold as people give it."""
     read = parameter.threshold(value)
     if abs(read) > _FURTHEST:  # what is told of a hit is a float
-        raise Invalid("the threshold is too extreme: scale what is summed first")
+        raise Invalid("the threshold is too large or too small: rescale what is summed, as in SUM(x / 1000)")
     return read
 
 
@@ -99,7 +99,7 @@ class Watch:
         asked = self._measured(question)
         limit = self.plan.threshold if threshold is None else threshold_of(threshold)
         if abs(limit) > _UNITS * asked.sensitivity:
-            raise Invalid("this threshold is further away than any total could be: nothing needs to be asked")
+            raise Invalid("this threshold is beyond any possible total, so the answer is known without asking: give one within reach")
         with self._lock:  # two questions at once might both be the hit
             run = self._run or self._open()
             answer = asked.read(self._pipeline.engine).map(lambda total: asked.normalised(total, limit))
@@ -122,7 +122,7 @@ class Watch:
     def error(self, confidence: Number = 0.95, questions: int = 1, question: Any = None) -> float:
         """How far on the wrong side of its threshold an answer may be, in a round of so many questions; nothing is spent.
 
-        In a question's own units if one is given, else in units of what one protected unit can move it by.
+        In a question's own units if one is given, else in units of the question's sensitivity.
         """
         reach = self.plan.error(confidence, questions)
         return reach if question is None else reach * float(self._measured(question).sensitivity)
@@ -130,15 +130,15 @@ class Watch:
     def _compiled(self, question: Any) -> Steps:
         """A question's plan at any price: its total and its sensitivity are what matters here."""
         if not isinstance(question, str | Query | QueryBuilder):
-            raise Invalid("ask in SQL, or with db.sql(...) or db.table(...)")
+            raise Invalid("a question is SQL text, or comes from db.sql(...) or db.table(...)")
         asked = Query.of_text(self._pipeline, question).question if isinstance(question, str) else question.question
-        return Query.of_question(self._pipeline, asked).compiled(Fraction(1), Fraction(0)).steps
+        return Query.of_question(self._pipeline, asked).plan_at_price(Fraction(1), Fraction(0)).steps
 
     def _measured(self, question: Any) -> Measured:
         self._pipeline.payments.require_open()
         asked = Measured.of(self._compiled(question))
         if self.mechanism.monotone and not asked.rises:
-            raise Refused("this total may fall when a unit comes: open the stream without monotone=True, or declare bounds from 0 up")
+            raise Refused("adding a unit may lower this total: open the stream without monotone=True, or declare a lower bound of 0")
         return asked
 
     # ── paying ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -146,7 +146,9 @@ class Watch:
     def _open(self) -> SparseVectorRun:
         """Pay for a round, then draw its threshold's noise."""
         if self.opened == self.rounds:
-            raise BudgetExceeded(f"this stream has used its {self.rounds} rounds, one for each hit: open another. Nothing was read.")
+            raise BudgetExceeded(
+                f"all {self.rounds} rounds of this stream are used, one for each hit: open another stream. Nothing was read or charged."
+            )
         self._steps.pay(self.plan.round, f"watch: round {self.opened + 1} of {self.rounds}")
         self.opened += 1
         self._run = self.mechanism.open()
@@ -185,7 +187,7 @@ class Watch:
             return Transcript(tuple(columns), self.receipt)
 
     def __reduce_ex__(self, _: Any) -> Any:
-        raise Invalid("a stream cannot be copied: both copies would have the same noise")
+        raise Invalid("a stream cannot be copied or pickled, because copies would share their noise: open another with db.watch(...)")
 
     def __repr__(self) -> str:
         return (

@@ -1,0 +1,72 @@
+"""What the intervals of an answer include, and what they do not: one line below the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from discreet.explain.spell import spelled
+from discreet.plan.bounding import Groups, Rows
+from discreet.plan.removed import profiled_column, whole_table
+from discreet.plan.steps import Steps
+from discreet.query.relation.expr import Column, Expr, inner_value
+from discreet.query.relation.field import Interval
+from discreet.tables.histogram import Clipping
+
+
+def interval_note(plan: Steps) -> str:
+    """What a resolved plan's intervals are for, as the end of a sentence that begins with "± is a 95 % interval"."""
+    included = {} if plan.removed is None else plan.removed.clipped
+    excluded = list(_excluded(plan))
+    said = " for the noise and for what clipping takes away" if included else " for the noise" if excluded else ""
+    if excluded:
+        said += f"; it excludes bias from {' and from '.join(excluded)}"
+    assumed = [_assumption(expr, clip, plan) for expr, clip in included.items()]
+    if included and isinstance(plan.bounding, Rows) and (seen := _most_rows_seen(plan)) is not None:
+        assumed.append(f"no unit with more than {seen:,} rows")
+    return said + (f"; it assumes {', '.join(assumed)}" if assumed else "")
+
+
+def _most_rows_seen(plan: Steps) -> int | None:
+    table = whole_table(plan.question.relation)
+    return None if table is None or table.profile is None else table.profile.most_rows_seen()
+
+
+def _assumption(expr: Expr, clip: Clipping, plan: Steps) -> str:
+    return f"fewer than {clip.beyond:,.0f} rows of {_name(expr)} beyond {_ends(expr, plan)}, by {clip.furthest:,.7g} at most"
+
+
+def _excluded(plan: Steps) -> Iterator[str]:
+    """Bounds and limits whose effect is not known."""
+    included = {} if plan.removed is None else plan.removed.clipped
+    users = [expr for statistic in plan.question.additive.values() for expr in statistic.numbers]
+    clipped = [expr for expr in dict.fromkeys(users) if expr not in included and isinstance(inner_value(expr), Column)]
+    if clipped and plan.available_totals is not None:
+        yield f"clipping {', '.join(f'{_name(expr)} to {_range(plan.available_totals.range(expr))}' for expr in clipped)}"
+    if plan.removed is not None and all(one.corrected for one in plan.question.additive.values()):
+        return  # what down-weighting takes away is in the intervals
+    match plan.bounding:
+        case Rows(rows):
+            yield f"counting at most {rows} {'row' if rows == 1 else 'rows'} per unit"
+        case Groups(groups, per_group):
+            yield f"counting at most {per_group} {'row' if per_group == 1 else 'rows'} per unit in each of {groups} groups"
+
+
+def _name(expr: Expr) -> str:
+    inside = inner_value(expr)
+    return spelled(inside) if isinstance(inside, Column) else "a value"
+
+
+def _ends(expr: Expr, plan: Steps) -> str:
+    column = profiled_column(plan.question.relation, expr)
+    assert column is not None  # or it would not have been corrected
+    assert column.histogram is not None
+    return _range(Interval(column.histogram.low, column.histogram.high))
+
+
+def _range(interval: Interval) -> str:
+    return f"{_number(interval.low)} … {_number(interval.high)}"
+
+
+def _number(value: Fraction) -> str:
+    return f"{float(value):,.7g}"

@@ -1,0 +1,118 @@
+"""The noisy totals of a release: public, and enough to compute its statistics and intervals again, or combined with further draws."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+from attrs import evolve, frozen
+from numpy.typing import NDArray
+
+from discreet.plan.discovery import Discovered, KeyValues
+from discreet.plan.range_discovery import RangeDiscovery
+from discreet.plan.resolve import resolve
+from discreet.plan.steps import NoisyTotal, Steps
+from discreet.query.relation.expr import Expr
+from discreet.run.execute import OTHER, PlanResults
+
+
+@final
+@frozen(eq=False)
+class ReleasedTotals:
+    """What was discovered, and each total of every group as the noise left it, in the order of the resolved plan."""
+
+    limits: Mapping[str, int]
+    bounds: tuple[Fraction, ...]  # in the order of the plan's discoveries
+    groups: KeyValues | None  # None where they were public before
+    cells: tuple[list[float], ...]  # whole numbers of one draw, or means of several
+    combined: tuple[tuple[float, ...], ...]  # as in NoisyTotal
+
+    @classmethod
+    def of(cls, answers: PlanResults, asked: Steps) -> ReleasedTotals:
+        """The totals behind answers, where `asked` is the plan before anything was discovered."""
+        plan, found = answers.plan, answers.plan.discovered
+        return cls(
+            dict(found.limits),
+            tuple(found.bounds[at] for at in _open_ends(asked)),
+            None if asked.public_groups is not None else plan.groups,
+            tuple(list(answers.totals[one.total].tolist()) if one.total in answers.totals else [] for one in plan.totals),
+            tuple(one.combined for one in plan.totals),
+        )
+
+    def results(self, asked: Steps) -> PlanResults:
+        """The answers that they stand for."""
+        found = Discovered(self.limits, dict(zip(_open_ends(asked), self.bounds, strict=True)), self.groups)
+        plan = resolve(asked, found)
+        plan = evolve(plan, totals=tuple(evolve(one, combined=of) for one, of in zip(plan.totals, self.combined, strict=True)))
+        assert plan.groups is not None
+        groups = (*plan.groups, tuple(OTHER for _ in plan.question.keys)) if plan.question.other else plan.groups
+        totals = {one.total: np.array(cells) for one, cells in zip(plan.totals, self.cells, strict=True)}
+        if any(len(cells) != len(groups) for cells in totals.values()):
+            raise ValueError("the totals are not those of the groups")
+        return PlanResults(plan, groups, totals, {})
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "limits": dict(self.limits),
+            "bounds": [str(bound) for bound in self.bounds],
+            "groups": None if self.groups is None else [[key_to_plain(value) for value in group] for group in self.groups],
+            "cells": list(self.cells),
+            "combined": [list(scales) for scales in self.combined],
+        }
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> ReleasedTotals:
+        """Read back what to_json gave."""
+        groups = said["groups"]
+        return cls(
+            dict(said["limits"]),
+            tuple(Fraction(bound) for bound in said["bounds"]),
+            None if groups is None else tuple(tuple(key_from_plain(value) for value in group) for group in groups),
+            tuple(said["cells"]),
+            tuple(tuple(scales) for scales in said["combined"]),
+        )
+
+
+def _open_ends(asked: Steps) -> list[tuple[Expr, str]]:
+    return [(one.expr, end) for one in asked.discoveries if isinstance(one, RangeDiscovery) for end in one.ends]
+
+
+def combine(first: PlanResults, second: PlanResults) -> PlanResults:
+    """Two draws of the same totals as their means, each weighted by its inverse variance.
+
+    Theorem (Gauss–Markov; Dwork & Roth 2014, prop. 2.1: post-processing).
+        Of two unbiased measurements x₁ and x₂ of one number with independent noise of variances v₁ and v₂, (v₂x₁ + v₁x₂)/(v₁ + v₂) has
+        the least variance among the unbiased weighted means, v₁v₂/(v₁ + v₂). It is computed from released numbers alone.
+    """
+    pairs = zip(first.plan.totals, second.plan.totals, strict=True)
+    mixed = [_mixed(a, b, first.totals.get(a.total), second.totals.get(b.total)) for a, b in pairs]
+    plan = evolve(second.plan, totals=tuple(noisy for noisy, _ in mixed), discovered=first.plan.discovered)
+    return PlanResults(plan, second.groups, {noisy.total: cells for noisy, cells in mixed}, {})
+
+
+def _mixed(a: NoisyTotal, b: NoisyTotal, x: NDArray[Any] | None, y: NDArray[Any] | None) -> tuple[NoisyTotal, NDArray[Any]]:
+    assert (a.total, a.unit, a.is_gaussian) == (b.total, b.unit, b.is_gaussian), "both are draws of one total"
+    # both kinds of noise have a variance in proportion to the sum of their squared scales
+    weight = b.scale**2 / (a.scale**2 + b.scale**2)
+    scales = (*(weight * scale for scale in a.scales), *((1 - weight) * scale for scale in b.scales))
+    cells = np.zeros(0) if x is None or y is None else weight * x + (1 - weight) * y
+    return evolve(b, combined=scales), cells
+
+
+def key_to_plain(value: Any) -> Any:
+    """A key as JSON has it; dates and timestamps are tagged."""
+    return {type(value).__name__: value.isoformat()} if isinstance(value, datetime.date) else value
+
+
+def key_from_plain(plain: Any) -> Any:
+    """Read back what `key_to_plain` gave."""
+    match plain:
+        case {"date": str(text)}:
+            return datetime.date.fromisoformat(text)
+        case {"datetime": str(text)}:
+            return datetime.datetime.fromisoformat(text)
+    return plain

@@ -1,0 +1,1 @@
+"""The profile of a table: everything that later questions need to know about its columns, bought once."""

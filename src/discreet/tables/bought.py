@@ -1,0 +1,79 @@
+"""Fill in a draft policy from a profile: bounds, keys and limits that were bought, each marked with its price."""
+
+from __future__ import annotations
+
+import datetime
+from fractions import Fraction
+
+from discreet.errors import Invalid
+from discreet.tables.draft import draft, toml_key, toml_text
+from discreet.tables.kind import Kind, Value
+from discreet.tables.profile import ColumnProfile, TableProfile
+from discreet.tables.unit import EachRow, Link, Unit
+
+_WIDE = 28  # characters before a comment
+
+
+def filled(text: str, profile: TableProfile) -> str:
+    """The policy with what a profile found about one table in place of its open lines, `# bounds = …` and so on.
+
+    Only lines in the form that drafts have are filled in; whatever is declared stays.
+    """
+    table = f"tables.{toml_key(profile.table)}"
+    columns = {f"[{table}.columns.{toml_key(one.name)}]": one for one in profile.columns}
+    lines, inside = [], ""
+    for line in text.split("\n"):
+        inside = line.strip() if line.startswith("[") else inside
+        found: str | None = None
+        if inside == f"[{table}]" and line.startswith("# contributions =") and profile.limit is not None:
+            found = f"contributions = {{ rows = {profile.limit} }}"
+        elif inside in columns and line.startswith(("# bounds =", "# keys =")):
+            found = _bounds(columns[inside]) if line.startswith("# bounds =") else _keys(columns[inside])
+        lines.append(line if found is None else f"{found:<{_WIDE}} # bought: {profile.paid}{_outside(columns.get(inside), found)}")
+    return "\n".join(lines)
+
+
+def drafted(profile: TableProfile, unit: Unit, one_row: bool, version: str, adjacency: str) -> str:
+    """A draft of one table with everything filled in; its budget is for the owner to decide."""
+    if isinstance(unit, Link):
+        raise Invalid(f"the unit of {profile.table} is in another table: draft both with `discreet init`, and fill in what `rows` shows")
+    schema = {one.name: one.kind for one in profile.columns}
+    made = draft({profile.table: schema}, {}, protected=str(unit) if isinstance(unit, EachRow) else unit.column)
+    made = made.replace('version = "1"  ', f"version = {toml_text(version)}  ", 1)
+    made = made.replace('adjacency = "add/remove"', f"adjacency = {toml_text(adjacency)}", 1)
+    made = made.replace("one_row_per_unit = false", f"one_row_per_unit = {str(one_row).lower()}", 1)
+    return filled(made, profile)
+
+
+def _bounds(column: ColumnProfile) -> str | None:
+    if column.declared is not None or column.bounds is None:
+        return None
+    return f"bounds = [{', '.join(_number(end, column.kind) for end in column.bounds)}]"
+
+
+def _keys(column: ColumnProfile) -> str | None:
+    keys = [key for key in column.keys or () if key is not None]
+    return f"keys = [{', '.join(map(_value, keys))}]" if keys and column.declared is None else None
+
+
+def _outside(column: ColumnProfile | None, said: str) -> str:
+    if column is None or column.histogram is None or not said.startswith("bounds"):
+        return ""
+    return f"; fewer than {max(column.histogram.beyond, 1):,.0f} rows outside"
+
+
+def _number(value: Fraction, kind: Kind) -> str:
+    if kind is Kind.DATE:
+        return toml_text(datetime.date.fromordinal(int(value)).isoformat())
+    return str(int(value)) if value.denominator == 1 else repr(float(value))
+
+
+def _value(value: Value) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return toml_text(value)
+        case datetime.date():
+            return toml_text(value.isoformat())
+    return str(value)

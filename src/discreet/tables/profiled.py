@@ -1,0 +1,34 @@
+"""Fill in a table's open declarations from its profile; what is declared stays as it is.
+
+Keys and limits become those of the catalog. Bounds do not, for declared bounds clip every use of a column, also in WHERE and GROUP BY:
+plans take them from the profile for the numbers that they sum (`plan/profiled_range.py`).
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from discreet.tables.catalog import Catalog
+from discreet.tables.column import ColumnMetadata
+from discreet.tables.profile import TableProfile
+from discreet.tables.table import Contributions, Table
+
+
+def profiled(catalog: Catalog, profile: TableProfile) -> Catalog:
+    """The catalog with one table's profile."""
+    return evolve(catalog, tables=tuple(_profiled(table, profile) if table.name == profile.table else table for table in catalog.tables))
+
+
+def _profiled(table: Table, profile: TableProfile) -> Table:
+    limits = table.contributions
+    if not limits and profile.limit is not None and not table.one_row:
+        limits = Contributions(rows=profile.limit)
+    columns = tuple(_filled(column, profile) for column in table.columns)
+    return evolve(table, columns=columns, contributions=limits, profile=profile)
+
+
+def _filled(column: ColumnMetadata, profile: TableProfile) -> ColumnMetadata:
+    found = profile.column(column.name)
+    if found is None or found.kind is not column.kind or column.unique:
+        return column
+    return column if column.keys is not None or column.bounds is not None else evolve(column, keys=found.keys)

@@ -1,0 +1,86 @@
+"""Where dependence cannot be paid for, methods give independent columns: by released numbers, at the whole budget, and no worse."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from algorithms.marginals.replay import audit, table, taped
+from algorithms.marginals.test_accuracy import counted, read
+from algorithms.marginals.test_residuals import price
+
+from discreet.algorithms.marginals.aim import AIM
+from discreet.algorithms.marginals.counts import CodedTable
+from discreet.algorithms.marginals.dependence import column_noise
+from discreet.algorithms.marginals.domain import Domain
+from discreet.algorithms.marginals.measured import measure
+from discreet.algorithms.marginals.model import fit_tree
+from discreet.algorithms.marginals.mst import MST
+from discreet.algorithms.marginals.residuals import Residuals
+from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
+from discreet.algorithms.marginals.workload import Workload
+
+DATA = Path(os.environ.get("DISCREET_DATA", "/work/shared/data"))
+METHODS = [AIM, MST, Residuals]
+DOMAIN = Domain.of({"a": 2, "b": 3, "c": 2})
+ROWS = [(0, 0, 0), (0, 2, 1), (1, 1, 0), (1, 1, 0)]
+SMALL, LARGE = MeasurementBudget.zcdp("0.001"), MeasurementBudget.zcdp(200)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_noise_decides(method: Any) -> None:
+    """The same rows: with little budget single columns only, with a large one larger marginals."""
+    rows = [(i % 2, i % 3, i % 2) for i in range(60)]
+    for budget, largest in ((SMALL, 1), (LARGE, 2)):
+        result = method(budget=budget, workload=Workload.all_of(DOMAIN, 2)).run(table(DOMAIN, rows))
+        assert max(len(one.clique) for one in result.measured) == largest
+        assert bool(result.notes) == (largest == 1)
+        assert all(note.startswith("columns are independent: with about ") for note in result.notes)
+        assert budget.amount * (1 - Fraction(1, 10**5)) <= price(budget, result.losses) <= budget.amount
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("replace_one", [False, True])
+def test_neighbours_decide_alike(method: Any, replace_one: bool) -> None:
+    """With what was released replayed, neighbours measure the same, fit the same and say the same."""
+    for seed in range(3):
+        assert audit(method(budget=SMALL, workload=Workload.all_of(DOMAIN, 2)), DOMAIN, ROWS, replace_one, seed) <= 1
+
+
+def test_noise_of_columns() -> None:
+    workload = Workload.all_of(DOMAIN, 3)
+    one = column_noise(workload, MeasurementBudget.gdp(3), 1.0)
+    assert one == pytest.approx(0.7979 * (2 + 3 + 2), rel=1e-3)  # σ = √(3 columns / μ²) = 1 in each of 7 cells
+    assert column_noise(workload, MeasurementBudget.zcdp("1.5"), 2.0) == pytest.approx(2 * one)
+    heavy = Workload(DOMAIN, {(0,): 1, (1,): 3})
+    assert column_noise(heavy, MeasurementBudget.gdp(3), 1.0) == pytest.approx(0.7979 * (2 + 3 * 3) / 4, rel=1e-3)
+
+
+def independent(budget: MeasurementBudget, coded: CodedTable) -> Any:
+    """Single columns at the whole budget: what anybody can do."""
+    domain, spending = coded.domain, Spending(budget)
+    exact = coded.marginals([(i,) for i in domain.columns])
+    return fit_tree(domain, [measure(exact, (i,), spending, budget.amount / len(domain.names), coded) for i in domain.columns])
+
+
+@pytest.mark.slow
+@pytest.mark.slow
+@pytest.mark.skipif(not (DATA / "titanic.csv").exists(), reason="public tables are not here (DISCREET_DATA)")
+@pytest.mark.parametrize("method", [AIM, MST])
+@pytest.mark.parametrize("rho", ["0.00005", "0.0005", "0.005", "0.05", "1"])
+def test_never_worse_than_independent_columns_on_titanic(method: Any, rho: str) -> None:
+    domain, columns = read("titanic")
+    workload, coded = Workload.all_of(domain, 3), CodedTable(domain, columns)
+    codes = [columns[name] for name in domain.names]
+    truth, budget = {c: counted(domain, c, codes) for c in workload.cliques}, MeasurementBudget.zcdp(rho)
+    off = []
+    for seed in range(8):
+        with taped(seed):  # coins are fixed, so that no test fails by chance
+            models = [method(budget=budget, workload=workload).run(coded).model, independent(budget, coded)]
+        off.append([np.mean([np.abs(truth[c] - model.marginal(c).ravel()).sum() for c in workload.cliques]) for model in models])
+    ours, theirs = np.mean(off, axis=0)
+    assert ours <= theirs * 1.02 + 2 * float(np.std([a - b for a, b in off])) / len(off) ** 0.5

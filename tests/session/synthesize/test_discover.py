@@ -1,0 +1,46 @@
+"""Discovery that finds nothing: columns are left out and said so, by what was released; nothing is made up."""
+
+from __future__ import annotations
+
+import polars
+import pytest
+from session.synthesize import clinic
+
+from discreet.errors import Refused
+from discreet.query.relation.field import Field
+from discreet.session.synthesize.discover import Columns, Undeclared
+from discreet.session.synthesize.domains import Domains
+from discreet.tables.kind import Kind
+
+SCHEMA = {name: Field(Kind.TEXT) for name in "abc"}
+
+
+def test_columns_of_which_nothing_was_found_are_left_out() -> None:
+    columns = Columns(("a", "b", "c"), SCHEMA)
+    left = columns.found(Undeclared(("a",), ("b",)), Domains(values={"a": ("x",)}))
+    assert left.names == ("a", "c")
+    assert left.left_out == (("b", "discovery found no values or bounds at this price: declare its keys or bounds"),)
+    with pytest.raises(Refused, match="not enough data to find values or bounds of any column"):
+        Columns(("a", "b"), SCHEMA).found(Undeclared(("a",), ("b",)), Domains())
+
+
+def rare(n: int = 400) -> polars.DataFrame:
+    """Every name occurs once, so that no rule may release it."""
+    return polars.DataFrame({"patient": range(n), "name": [f"n{i}" for i in range(n)], "urgent": [i % 2 == 0 for i in range(n)]})
+
+
+def test_a_table_is_made_of_what_was_found() -> None:
+    with clinic.session(rare(), keys=None, bounds={}, contributions=None, one_row_per_unit=True) as db:
+        made = db.synthesize("visits", 2, 1e-6)
+        assert made.columns == ("urgent",)
+        assert "name is left out: discovery found no values or bounds at this price" in repr(made)
+        assert db.spent.epsilon == 2
+        with pytest.raises(Refused, match=r"the workload asks for them.*Only what was not declared was paid for"):
+            db.synthesize("visits", 3, 1e-6, workload=[("name", "urgent")])
+
+
+def test_nothing_found_at_all_is_refused_and_only_discovery_is_paid_for() -> None:
+    with clinic.session(rare(), keys=None, bounds={}, contributions=None, one_row_per_unit=True) as db:
+        with pytest.raises(Refused, match="not enough data"):
+            db.synthesize("visits", 3, 1e-6, columns=["name"])
+        assert db.spent.epsilon <= 1

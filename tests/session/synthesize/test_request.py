@@ -1,0 +1,104 @@
+"""Requests: how many rows are generated, which tables cannot be asked for, and what guards and plans say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars
+import pytest
+from session.synthesize import clinic
+
+import discreet
+from discreet.errors import Invalid, Refused
+from discreet.session.project import open_project
+
+ASKED = {"columns": ["dept", "urgent"], "workload": 2}
+
+
+def test_as_many_rows_as_are_asked_for_cost_nothing_more(tmp_path: Path) -> None:
+    with clinic.session() as db:
+        usual = db.synthesize("visits", 5, 1e-4, **ASKED)
+        spent = db.spent
+        few = db.synthesize("visits", 5, 1e-4, rows=50, **ASKED)
+        many = usual.with_rows(20_000)
+        assert few.repeated
+        assert db.spent == spent
+    assert (len(few), few.to_polars().height, len(few.rows), len(many.rows)) == (50, 50, 50, 20_000)
+    assert few.answer({"dept": "er"}) == usual.answer({"dept": "er"})  # from the same model
+    assert len(usual.rows) == len(usual) not in (50, 20_000)
+    share = usual.answer({"dept": "er"}).value / usual.model.total
+    assert abs(many.to_polars().filter(polars.col("dept") == "er").height / 20_000 - share) < 0.001
+    assert all(a["rows"] < 0.05 + b["rows"] for a, b in zip(many.score(), usual.score(), strict=True))  # as shares of all records
+    many.save(tmp_path / "many.json")
+    assert len(discreet.Synthetic.open(tmp_path / "many.json")) == 20_000
+    for wrong in (0, -1, 10**9, 2.5):
+        with pytest.raises(Invalid, match="rows"):
+            usual.with_rows(wrong)  # type: ignore[arg-type]
+        with clinic.session() as db, pytest.raises(Invalid, match="rows"):
+            db.synthesize("visits", rows=wrong, **ASKED)
+
+
+def test_several_tables_are_refused_with_what_to_do() -> None:
+    with clinic.session() as db:
+        for tables in (["visits", "visits"], ("visits",), {"visits": 1}):
+            with pytest.raises(Refused, match=r"one at a time.*join them first"):
+                db.synthesize(tables, 1)  # type: ignore[call-overload]
+        assert db.spent.epsilon == 0
+
+
+def test_columns_that_link_tables_are_no_columns_of_a_synthetic_table(tmp_path: Path) -> None:
+    polars.DataFrame({"id": range(50), "patient": [i % 20 for i in range(50)], "urgent": [True] * 50}).write_parquet(
+        tmp_path / "visits.parquet"
+    )
+    polars.DataFrame({"visit": [i % 50 for i in range(90)], "bad": [False] * 90}).write_parquet(tmp_path / "notes.parquet")
+    (tmp_path / "discreet.toml").write_text(
+        """
+        [budget]
+        epsilon = 5
+        delta = 1e-6
+        [tables.visits]
+        source = "visits.parquet"
+        unit = "patient"
+        contributions.rows = 3
+        [tables.notes]
+        source = "notes.parquet"
+        link = { column = "visit", table = "visits", key = "id" }
+        contributions.rows = 3
+        """
+    )
+    with open_project(tmp_path / "discreet.toml") as db:
+        for table, left_out in (("notes", "visit"), ("visits", "id")):
+            assert f"{left_out} is left out: it links rows to another table" in db.synthesize(table).plan(1).explain()
+            with pytest.raises(Refused, match="join the tables first"):
+                db.synthesize(table, columns=[left_out])
+        assert db.synthesize("notes").plan(1).spec.columns.names == ("bad",)
+
+
+def test_a_size_that_is_enough_for_the_fit_is_not_refused() -> None:
+    """The guard used the error before the fit: it asked for 9,385 records here."""
+    names = [f"c{i}" for i in range(9)]
+    data = polars.DataFrame({"patient": range(10), **{name: [0] * 10 for name in names}})
+    keys = {name: list(range(size)) for name, size in zip(names, (2, 2, 3, 5, 7, 7, 9, 11, 3), strict=True)}
+    with clinic.session(data, keys=keys, bounds={}, contributions=None, one_row_per_unit=True) as db:
+        plan = db.synthesize("visits", size=9_276).plan(1, 1e-9)
+        assert plan.decided is not None
+        assert plan.decided.method == "residuals"
+        assert 300 < plan.decided.records_needed < 3_000  # 717 by the prediction of the fit
+        with pytest.raises(Refused, match="no better than independent columns"):
+            assert db.synthesize("visits", size=100).plan(1, 1e-9).decided
+
+
+def test_it_says_which_method_it_takes_and_why() -> None:
+    few, many = {"urgent": [False, True]}, {f"c{i}": list(range(8)) for i in range(9)}
+    wide = polars.DataFrame({"patient": range(300), **{name: [i % 8 for i in range(300)] for name in many}})
+    with clinic.session(keys=few, bounds={}) as db:
+        made = db.synthesize("visits", 5, 1e-4, columns=["urgent"])
+        assert "by residuals: all 2 combinations of values fit one array" in repr(made)
+        assert "by residuals: all 2" in db.synthesize("visits", columns=["urgent"]).plan(1, 1e-4).explain()
+        assert "by mst, as asked" in repr(db.synthesize("visits", 5, 1e-4, columns=["urgent"], method="mst"))
+    with clinic.session(wide, keys=many, bounds={}, contributions=None, one_row_per_unit=True) as db:
+        made = db.synthesize("visits", 0.5, 1e-4)
+        assert "by aim: 1.3e+08 combinations of values do not fit one array" in made.explain()
+        assert "columns are independent: with about " in made.explain()
+        assert {len(one.clique) for one in made.measured} == {1}
+        assert any("columns are independent" in note for note in made.receipt.notes)
