@@ -17,7 +17,7 @@ test: check
 	@$(BIN)/python -m pytest -m "not slow" -n $(WORKERS)
 
 test-slow: check
-	@$(BIN)/python -m pytest -m "slow" -n $(WORKERS)
+	@DISCREET_TEST_COINS=fresh $(BIN)/python -m pytest -m "slow" -n $(WORKERS)
 
 # the lowest declared version of everything, in an environment of its own
 test-lowest:

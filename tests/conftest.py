@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from fixed_coins import coins_of
 from generate import site
 from servers import NoServer, Server, postgres_server
 from sharing import ByFile, in_order
@@ -22,6 +23,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     in_order(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with coins_of(item.nodeid):
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.plan.discovery import BoundDiscovery
+from discreet.plan.range_discovery import RangeDiscovery
 from discreet.session.release import Release
 
 GROUPS = [f"g{i:02}" for i in range(60)]
@@ -66,7 +66,7 @@ def test_no_bounds_are_discovered_for_quantiles_alone() -> None:
     plan = db.sql("SELECT MEDIAN(x) AS m, QUANTILE(k, 0.25) AS q FROM t").plan(1)
     assert plan.steps.discoveries == ()
     both = db.sql("SELECT MEDIAN(x) AS m, AVG(k) AS a FROM t").plan(1)
-    assert {one.name for one in both.steps.discoveries if isinstance(one, BoundDiscovery)} == {"k"}
+    assert {one.name for one in both.steps.discoveries if isinstance(one, RangeDiscovery)} == {"k"}
     assert "without bounds" in str(plan.explain())
 
 
