@@ -1,8 +1,8 @@
 """Keys of random bits that a test's name decides, so that a run of the tests can be repeated bit by bit.
 
-A test with fresh noise fails by chance once in a million runs at most, but thousands of them run each time. Here the keys that the operating
-system would give depend on the test's name and on how many were drawn before, so a test that passes goes on passing until its code changes. Other
-processes that a test starts draw from the system, and so does everything when DISCREET_TEST_COINS=fresh is set: `make test-slow` does that.
+A test with fresh noise fails by chance once in a million runs at most, but thousands of them run each time. Here the keys that the
+operating system would give depend on the test's name and on how many were drawn before, so a test that passes goes on passing until code
+changes. Other processes that a test starts draw from the system, and so does everything with DISCREET_TEST_COINS=fresh: `make test-slow`.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
+from discreet import exact
 from discreet.plots.table import format_value, printable
 
 _LIMITS = {  # singular and plural
@@ -56,6 +56,6 @@ def _range(value: Any) -> str:
 def _number(value: Any) -> str:
     """An exact number as a decimal; a date or anything else unchanged."""
     try:
-        return format_value(float(Fraction(value)), grouped=True)
+        return format_value(float(exact.rational(value)), grouped=True)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         return format_value(value)

@@ -13,6 +13,7 @@ from typing import Any, final
 
 from attrs import evolve, frozen
 
+from discreet import exact
 from discreet.engines.engine import Engine
 from discreet.errors import LedgerError, NotEnoughData
 from discreet.ledger.chain import Entry, digest
@@ -89,7 +90,7 @@ class FirstStep:
             groups, paid = said["groups"], said["paid"]
             found = Discovered(
                 said["limits"],
-                {(_expr(ranges[i]), end): Fraction(value) for i, end, value in said["bounds"]},
+                {(_expr(ranges[i]), end): exact.rational(value) for i, end, value in said["bounds"]},
                 None if groups is None else tuple(tuple(key_from_plain(value) for value in group) for group in groups),
                 {name: tuple(key_from_plain(value) for value in values) for name, values in said["candidates"].items()},
                 tuple(said["not_found"]),

@@ -8,7 +8,7 @@ from typing import Any, final
 
 from attrs import evolve, field, frozen
 
-from discreet import parameter
+from discreet import exact, parameter
 from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.explain.forecast import Forecast, confidence_of
@@ -155,7 +155,7 @@ class Query:
             if not isinstance(of, Release) or of.receipt.request != plain(self.question):
                 raise Invalid("of= must be a release of this question: give what its release(...) returned")
             told = of.receipt.discovered
-            found = {name: {end: Fraction(value) for end, value in ends.items()} for name, ends in told.get("bounds", {}).items()}
+            found = {name: {end: exact.rational(value) for end, value in ends.items()} for name, ends in told.get("bounds", {}).items()}
             limits = evolve(limits, **{what: limit for what, limit in told.get("limits", {}).items() if getattr(limits, what) is None})
         return Query(self.pipeline, bias_question(self.question, limits, found), f"bias of: {self.text}").release(epsilon, delta)
 

@@ -16,6 +16,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from discreet import exact
+
 Floats = NDArray[np.float64]
 _ONE_SIDED = 1.645  # standard deviations: a one-sided bound that holds with probability 0.95
 _WITHIN_CELL = 0.5  # of a cell's width: how far the mean of its values may lie from its middle
@@ -202,7 +204,7 @@ class Histogram:
     @classmethod
     def from_json(cls, said: Any) -> Histogram:
         """Read back what `to_json` gave."""
-        edges, counts = tuple(Fraction(edge) for edge in said["edges"]), tuple(float(count) for count in said["counts"])
+        edges, counts = tuple(exact.rational(edge) for edge in said["edges"]), tuple(float(count) for count in said["counts"])
         if len(edges) != len(counts) + 1 or not counts or any(a >= b for a, b in pairwise(edges)):
             raise ValueError
         below, above, missing, sd, outside = (float(said[name]) for name in ("below", "above", "missing", "sd", "outside_sd"))

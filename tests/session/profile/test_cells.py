@@ -16,7 +16,7 @@ import discreet
 from discreet.algorithms.marginals.domain import Domain
 from discreet.private import reveal
 from discreet.query.relation.node import Select
-from discreet.session.profile.cells import CELLS, Grid, bounded_grid, coarse_grid, equal_edges, fine_grid, middle_grid
+from discreet.session.profile.cells import CELLS, Counts, Grid, bounded_grid, coarse_grid, equal_edges, fine_grid, middle_grid
 from discreet.session.synthesize.counted import EngineCounts
 from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
@@ -37,7 +37,7 @@ def grids(kind: Kind) -> list[Grid]:
     coarse = coarse_grid(kind)
     low, high = (Fraction(738_000), Fraction(739_500)) if kind is Kind.DATE else (Fraction(0), Fraction(100))
     middle = middle_grid(coarse, low, high, 32)
-    counts = [0.0, *(float(i % 7) * 100 for i in range(middle.cells)), 0.0, 0.0]
+    counts = Counts((50.0, *(float(i % 7) * 100 for i in range(middle.cells)), 50.0, 0.0), 10.0, 45.0)  # some beyond both ends
     bounds = {Kind.REAL: (-1, 10), Kind.INTEGER: (-(2**62), MOST), Kind.DATE: (datetime.date(1, 1, 1), datetime.date(9999, 12, 31))}[kind]
     return [coarse, middle, fine_grid(middle, counts, (2, 5), CELLS), bounded_grid(ColumnMetadata.of("x", kind, bounds=bounds))]
 
@@ -99,7 +99,17 @@ def test_edges_of_equal_width_keep_both_ends(whole: bool) -> None:
 
 def test_whole_numbers_have_a_cell_each_where_that_fits() -> None:
     middle = middle_grid(coarse_grid(Kind.INTEGER), Fraction(1024), Fraction(2048), 32)
-    fine = fine_grid(middle, [0.0] * 40, (20, 21), CELLS)
+    fine = fine_grid(middle, Counts((0.0,) * 40, 10.0, 45.0), (20, 21), CELLS)
     low, high = middle.edges[20], middle.edges[22]
     assert {low + i for i in range(int(high - low) + 1)} <= set(fine.edges)
     assert (fine.edges[0], fine.edges[-1]) == (1024, 2048)
+
+
+@pytest.mark.parametrize("kind", [Kind.REAL, Kind.INTEGER])
+def test_cells_beyond_an_end_where_rows_seem_to_lie(kind: Kind) -> None:
+    middle = middle_grid(coarse_grid(kind), Fraction(0), Fraction(128), 32)
+    for below, above, ends in ((0.0, 0.0, (0, 128)), (30.0, 0.0, (-128, 128)), (0.0, 30.0, (0, 256)), (24.0, 24.0, (0, 128))):
+        counts = Counts((below, *[100.0] * middle.cells, above, 0.0), 10.0, 45.0)
+        fine = fine_grid(middle, counts, (0, middle.cells - 1), CELLS)
+        assert (fine.edges[0], fine.edges[-1]) == ends
+        assert sum(edge < 0 for edge in fine.edges) == (6 if below > 25 else 0)

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.session.profile.cells import coarse_grid, middle_grid
-from discreet.session.profile.ranges import Counts, Rows, as_counts, body_found, cells_found, histogram_of, range_found
+from discreet.session.profile.cells import Counts, coarse_grid, middle_grid
+from discreet.session.profile.ranges import Rows, as_counts, body_found, cells_found, histogram_of, range_found
 from discreet.tables.kind import Kind
 
 
@@ -36,7 +36,7 @@ def test_ends_never_cross() -> None:
             middle = middle_grid(grid, *found, 16)
             counts = Counts(tuple(noise.laplace(0, 10, middle.codes)), 10.0, 30.0)
             first, last = body_found(middle, counts)
-            made = histogram_of(middle, counts, Rows(100.0, 10.0), (middle.edges[first], middle.edges[last + 1]))
+            made = histogram_of(middle, counts, Rows(100.0, 10.0), (middle.edges[first], middle.edges[last + 1]), 5.0)
             assert made.low < made.high
             assert made.beyond > 0
 
@@ -59,3 +59,28 @@ def test_small_lower_ends_become_zero() -> None:
 
 def test_counts_are_in_rows() -> None:
     assert as_counts(np.array([4096, 0, -2048]), 4096) == (1.0, 0.0, -0.5)
+
+
+def histogram_with(tail: dict[int, float], noise: float) -> tuple[int, int]:
+    """Values on 10 … 19, some more in the cells named, of 40 cells of one whole number each; the range that is kept."""
+    grid = middle_grid(coarse_grid(Kind.INTEGER), Fraction(0), Fraction(40), 40)
+    counts = np.zeros(grid.codes)
+    counts[11:21] = 1000.0
+    for cell, count in tail.items():
+        counts[cell + 1] = count
+    made = histogram_of(grid, Counts(tuple(counts), 10.0, 45.0), Rows(10_000.0, 10.0), (Fraction(10), Fraction(20)), noise)
+    return int(made.low), int(made.high)
+
+
+def test_a_range_is_widened_where_that_errs_less() -> None:
+    """A cell of two standard deviations is no discovery, but leaving it out moves a sum further than the noise of two more cells does."""
+    assert histogram_with({}, noise=50.0) == (10, 19)
+    assert histogram_with({22: 20.0}, noise=1.0)[1] >= 22
+    assert histogram_with({22: 20.0}, noise=50.0) == (10, 19)
+    assert histogram_with({30: 35.0}, noise=5.0)[1] == 30
+    assert histogram_with({4: 35.0}, noise=5.0)[0] == 4
+
+
+def test_a_range_is_not_widened_to_where_nothing_is_likely() -> None:
+    """Noise far from all that was seen, below three standard deviations, is not believed."""
+    assert histogram_with({39: 25.0, 0: 25.0}, noise=20.0) == (10, 19)

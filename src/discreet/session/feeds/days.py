@@ -11,6 +11,7 @@ from typing import Any, ClassVar, final
 
 from attrs import field, frozen
 
+from discreet import exact
 from discreet.errors import Invalid, LedgerError
 from discreet.exact import Number
 from discreet.explain.forecast import confidence_of
@@ -200,7 +201,7 @@ class Days(Released):
     @classmethod
     def from_answers(cls, answers: Any, receipt: Receipt, repeated: bool) -> Days:
         """Read back what `answers` gave."""
-        level: Number = Fraction(text(answers["confidence"]))
+        level: Number = exact.rational(text(answers["confidence"]))
         lengths = [whole(length, 1, MOST_DAYS) for length in answers["windows"]]
         require(lengths == sorted(set(lengths)))
         found = cls(tuple(numbers(answers["totals"])), confidence_of(level), tuple(lengths), receipt, repeated)

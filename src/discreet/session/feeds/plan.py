@@ -9,6 +9,7 @@ from typing import Any, final
 
 from attrs import field, frozen
 
+from discreet import exact
 from discreet.exact import Number
 from discreet.ledger.price import group_loss_lines, price
 from discreet.ledger.receipt import CONFIDENCE, PricedRequest
@@ -112,7 +113,7 @@ def parameters(mechanism: Tree | Toeplitz) -> dict[str, Any]:
 def mechanism_of(asked: PricedRequest) -> Tree | Toeplitz:
     """The mechanism of a feed, from its receipt; ValueError if it is not made like that any more."""
     said: Mapping[str, Any] = asked.request["mechanism"]
-    far = {"horizon": said["horizon"], "sensitivity": Fraction(said["sensitivity"]), "contributions": said["contributions"]}
+    far = {"horizon": said["horizon"], "sensitivity": exact.rational(said["sensitivity"]), "contributions": said["contributions"]}
     made: Tree | Toeplitz
     if said["is"] == "Tree":
         made = Tree(epsilon=asked.epsilon, arity=said["arity"], **far)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import final
@@ -18,6 +17,8 @@ from discreet.tables.kind import Kind, Value
 CELLS = 64  # of the finest grid, at most
 _SMALLEST, _LARGEST = -20, 40  # powers of two: the ends of the coarse grid for numbers
 _YEARS = range(1900, 2101)  # the coarse grid for dates
+_LIKELY = 2.5  # standard deviations of noise: so many rows beyond an end are looked for there
+_HALVINGS = 6  # cells beyond an end: the nearest reach a 32nd of the width
 
 
 @final
@@ -79,6 +80,16 @@ class Grid:
         return Literal(value)
 
 
+@final
+@frozen
+class Counts:
+    """Noisy counts of a grid's codes, the standard deviation of the noise, and the count from which on a cell is clear of it."""
+
+    counts: tuple[float, ...]
+    sd: float
+    clear: float
+
+
 def coarse_grid(kind: Kind) -> Grid:
     """A grid for the whole range of a kind: powers of two of both signs, or years."""
     if kind is Kind.DATE:
@@ -95,23 +106,37 @@ def middle_grid(coarse: Grid, low: Fraction, high: Fraction, cells: int) -> Grid
     return Grid(tuple(sorted(equal_edges(low, high, cells, coarse.whole))), coarse.kind)
 
 
-def fine_grid(middle: Grid, counts: Sequence[float], body: tuple[int, int], cells: int) -> Grid:
+def fine_grid(middle: Grid, found: Counts, body: tuple[int, int], cells: int) -> Grid:
     """A grid with the same ends: narrow cells in the body, where values were found, and octaves outside of it.
 
-    In the body each whole number has a cell where that fits; else half of the cells have equal widths and half are where most values are.
+    Where rows seem to lie beyond an end, further cells reach twice as far. In the body each whole number has a cell where that fits; else
+    half of the cells have equal widths and half are where most values are.
     """
     low, high, whole = middle.edges[body[0]], middle.edges[body[1] + 1], middle.whole
     edges = {middle.edges[0], middle.edges[-1], low, high} | _octaves(middle.edges[0], middle.edges[-1], low, high, whole)
+    edges |= _beyond(middle, found)
     if whole and high - low <= CELLS:
         return Grid(tuple(sorted(edges | {low + i for i in range(int(high - low) + 1)})), middle.kind)
     edges |= equal_edges(low, high, max(cells // 2, 1), whole)
-    within = list(zip(pairwise(middle.edges), counts[1:], strict=False))[body[0] : body[1] + 1]
+    within = list(zip(pairwise(middle.edges), found.counts[1:], strict=False))[body[0] : body[1] + 1]
     total = sum(max(count, 0.0) for _, count in within)
     for (a, b), count in within:
         share = cells / 2 * count / total if total else 0.0
         if share >= 2:
             edges |= equal_edges(a, b, 2 ** int(math.log2(share)), whole)
     return Grid(tuple(sorted(edges)), middle.kind)
+
+
+def _beyond(middle: Grid, found: Counts) -> set[Fraction]:
+    """Edges outside the middle grid, on the sides where it shows rows: the coarse grid misses rows that are spread over many cells."""
+    low, high = middle.edges[0], middle.edges[-1]
+    steps = [(high - low) / 2**halvings for halvings in range(_HALVINGS)]
+    edges: set[Fraction] = set()
+    if found.counts[0] > _LIKELY * found.sd:
+        edges |= {low - step for step in steps}
+    if found.counts[middle.cells + 1] > _LIKELY * found.sd:
+        edges |= {high + step for step in steps}
+    return {Fraction(math.floor(edge)) for edge in edges} if middle.whole else edges
 
 
 def _octaves(low: Fraction, high: Fraction, inner_low: Fraction, inner_high: Fraction, whole: bool) -> set[Fraction]:

@@ -10,28 +10,16 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from discreet.session.profile.cells import Grid
+from discreet.session.profile.cells import Counts, Grid
 from discreet.tables.cells_found import cells_found
 from discreet.tables.histogram import Histogram
 
 _NEAR_ZERO = 4  # a lower end that is positive and this much smaller than the upper end becomes 0
 _TINY = 1000  # an end of the other sign that is this much smaller is noise beside zeros
 _OUTSIDE = 0.1  # of the rows: if more may lie outside a narrow range, a wider one is better
-
-
-@final
-@frozen
-class Counts:
-    """Noisy counts of a grid's codes, the standard deviation of the noise, and the count from which on a cell is clear of it."""
-
-    counts: tuple[float, ...]
-    sd: float
-    clear: float
-
-    @property
-    def total(self) -> float:
-        """About how many rows have a value, with much noise."""
-        return sum(self.counts)
+_SIGNIFICANT = 3.0  # standard deviations: such a cell holds rows, however far out it lies
+_UNSEEN = 0.7  # standard deviations of noise: how many rows a cell may hold in which none were seen
+_NEAR = 0.5  # of a range's width: how far beyond it unseen rows are expected
 
 
 @final
@@ -67,11 +55,11 @@ def body_found(grid: Grid, found: Counts) -> tuple[int, int]:
     return (0, grid.cells - 1) if cells is None else (max(cells[0] - 1, 0), min(cells[1] + 1, grid.cells - 1))
 
 
-def histogram_of(grid: Grid, found: Counts, rows: Rows, body: tuple[Fraction, Fraction] | None) -> Histogram:
-    """The histogram of the range in which values were found on the finest grid.
+def histogram_of(grid: Grid, found: Counts, rows: Rows, body: tuple[Fraction, Fraction] | None, noise: float) -> Histogram:
+    """The histogram of the range in which values were found on the finest grid, wider where that is likely to err less.
 
     If many rows may lie outside of it (each cell is then too small to be seen), the body that the middle grid showed is taken instead. With
-    no body, for declared bounds, all of it.
+    no body, for declared bounds, all of it. `noise` is the standard deviation of the noise on a sum of numbers of magnitude 1.
     """
     counts = np.array(found.counts[1 : grid.cells + 1])
     whole = _cut(grid, found, rows, 0, grid.cells - 1)
@@ -79,11 +67,34 @@ def histogram_of(grid: Grid, found: Counts, rows: Rows, body: tuple[Fraction, Fr
         return whole
     wide = _cut(grid, found, rows, grid.edges.index(body[0]), grid.edges.index(body[1]) - 1)
     cells = cells_found(counts, found.clear, found.sd)
-    narrow = wide if cells is None else _cut(grid, found, rows, *cells)
+    narrow = wide if cells is None else _cut(grid, found, rows, *_widened(grid, found, cells, noise))
     for one in (narrow, wide):
         if one.learnt and one.beyond <= _OUTSIDE * max(rows.count, 1):
             return one
     return min(narrow, wide, whole, key=lambda one: one.beyond)
+
+
+def _widened(grid: Grid, found: Counts, cells: tuple[int, int], noise: float) -> tuple[int, int]:
+    """Extend a range over outer cells where the expected squared error of a sum becomes less: its noise grows, what is clipped shrinks.
+
+    A cell that exceeds its noise clearly holds the rows that were counted. Any other one may hold about as many rows as its noise hides,
+    near the range that was found. A threshold alone would cut off thin tails, which move a mean by more than the noise of a wider range.
+    """
+    ends = np.array([float(edge) for edge in grid.edges])
+    lows, highs = ends[:-1], ends[1:] - grid.whole
+    counts, sd = np.array(found.counts[1 : grid.cells + 1]), found.sd
+    near = _NEAR * (highs[cells[1]] - lows[cells[0]])
+    hidden = np.minimum(sd**2, np.maximum(counts**2 - sd**2, 0) + (_UNSEEN * sd) ** 2)
+    seen = counts > _SIGNIFICANT * sd
+    squares = np.where(seen, counts**2 - sd**2, hidden)
+    middles = np.where(seen, (lows + highs) / 2, np.clip((lows + highs) / 2, lows[cells[0]] - near, highs[cells[1]] + near))
+    reached = seen | ((highs >= lows[cells[0]] - near) & (lows <= highs[cells[1]] + near))
+    squares = np.where(reached, squares, 0.0)
+    under = [float(squares[:i] @ np.maximum(lows[i] - middles[:i], 0) ** 2) for i in range(cells[0] + 1)]
+    over = [float(squares[i + 1 :] @ np.maximum(middles[i + 1 :] - highs[i], 0) ** 2) for i in range(cells[1], grid.cells)]
+    errors = np.add.outer(under, over) + (noise / 2 * np.subtract.outer(lows[: cells[0] + 1], highs[cells[1] :])) ** 2
+    first, last = np.unravel_index(np.argmin(errors), errors.shape)
+    return int(first), cells[1] + int(last)
 
 
 def _cut(grid: Grid, found: Counts, rows: Rows, first: int, last: int) -> Histogram:

@@ -29,10 +29,10 @@ from discreet.run.keys import received
 from discreet.run.source import Source
 from discreet.run.write import write_capped
 from discreet.session.pipeline import Pipeline
-from discreet.session.profile.cells import CELLS, Grid, bounded_grid, coarse_grid, fine_grid, middle_grid
+from discreet.session.profile.cells import CELLS, Counts, Grid, bounded_grid, coarse_grid, fine_grid, middle_grid
 from discreet.session.profile.plan import ProfilePlan, Task
 from discreet.session.profile.profile import Profile
-from discreet.session.profile.ranges import Counts, Rows, as_counts, body_found, histogram_of, range_found
+from discreet.session.profile.ranges import Rows, as_counts, body_found, histogram_of, range_found
 from discreet.session.synthesize.counted import EngineCounts
 from discreet.tables.kind import Value, can_be_read
 from discreet.tables.profile import ColumnProfile, TableProfile, ValueCount, best_limit
@@ -81,7 +81,7 @@ class Counting:
         second = self._counts(_codes(middle), _sizes(middle), "middle", weight)
         self.progress("finer histograms", 0.5)
         bodies = {name: body_found(grid, second[name]) for name, grid in middle.items()}
-        fine = {name: fine_grid(grid, second[name].counts, bodies[name], self._cells(name, "fine", rows)) for name, grid in middle.items()}
+        fine = {name: fine_grid(grid, second[name], bodies[name], self._cells(name, "fine", rows)) for name, grid in middle.items()}
         fine |= {task.column.name: bounded_grid(task.column) for task in plan.tasks if task.how == "bounded"}
         listed = {task.column.name: task for task in plan.tasks if task.how == "listed"}
         codes = _codes(fine) | {name: _listed_code(task) for name, task in listed.items()}
@@ -97,7 +97,7 @@ class Counting:
             elif name in fine:
                 edges = middle[name].edges if name in middle else ()
                 body = (edges[bodies[name][0]], edges[bodies[name][1] + 1]) if edges else None
-                histogram = histogram_of(fine[name], third[name], rows, body)
+                histogram = histogram_of(fine[name], third[name], rows, body, self._noise_of_sums)
                 found = ColumnProfile(name, column.kind, histogram, sd=histogram.sd, declared=column.bounds, zeros=zeros.get(name))
                 columns.append(found)
             else:
@@ -105,6 +105,11 @@ class Counting:
         self.progress("done", 1.0)
         units = sum(count for _, count in sizes) if sizes else rows.count
         return TableProfile(plan.table.name, tuple(columns), rows.count, units, max(rows.sd, sd_units), limit, sizes, "")
+
+    @property
+    def _noise_of_sums(self) -> float:
+        """The noise, as a standard deviation, on a sum of numbers of magnitude 1 in a typical later question: a mean at half this price."""
+        return float(4 * np.sqrt(2) / self.plan.asked_epsilon)
 
     def _cells(self, name: str, stage: str, rows: Rows) -> int:
         """How many cells a histogram may have so that each is likely to be seen."""

@@ -6,11 +6,11 @@ import base64
 import datetime
 import zlib
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any, get_args
 
 import numpy as np
 
+from discreet import exact
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.methods import NAMES
@@ -37,7 +37,7 @@ def coding_from(said: dict[str, Any]) -> Coding:
         require(bool(values) or said["rest"])
         return Listed(name, kind, values, said["rest"], said["grain"])
     if said["is"] == "Binned":
-        low, high = (Fraction(text(said[end]["value"])) for end in ("low", "high"))
+        low, high = (exact.rational(text(said[end]["value"])) for end in ("low", "high"))
         require(kind.numeric and low < high and is_number(float(high - low)) and isinstance(said["missing"], bool))
         require(kind is not Kind.INTEGER or max(abs(low), abs(high)) <= 2**54)
         return Binned(name, kind, low, high, whole(said["bins"], 1, MOST_CELLS), said["missing"])
@@ -51,7 +51,7 @@ def _value(said: Any) -> Value:
     if not isinstance(said, dict):
         return said  # type: ignore[no-any-return]
     if said["is"] == "number":
-        return Fraction(said["value"])
+        return exact.rational(said["value"])
     read = datetime.date if said["is"] == "date" else datetime.datetime
     return read.fromisoformat(said["value"])
 
