@@ -5,7 +5,7 @@
 For each column the mean is asked on up to three roads: `profiled` after a profile of the whole table that is bought once a run,
 `undeclared` with nothing known, `declared` with the true least and greatest value as bounds. Printed are the share of runs that gave a
 number, coverage of the true mean by the 95 % interval, and the root mean squared error divided by that of the declared bounds (from the
-plan) and by that of Laplace noise on a sum and a count with those bounds, each with half of ε. `k` is the median of the rows that the profile
+plan) and that of Laplace noise on a sum and a count with those bounds, each with half of ε. `k` is the median of the rows the profile
 says may lie outside; `moves` is how far the k largest or smallest values move the mean, in half-widths: above 1 no interval can hold.
 """
 
