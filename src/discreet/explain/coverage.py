@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from attrs import evolve
+
 from discreet.explain.spell import spelled
 from discreet.plan.bounding import Groups, Rows
 from discreet.plan.removed import profiled_column, whole_table
 from discreet.plan.steps import Steps
-from discreet.query.relation.expr import Column, Expr, inner_value
+from discreet.query.relation.expr import Column, Expr, columns_of, field_of, inner_value
 from discreet.query.relation.field import Interval
 from discreet.tables.histogram import Clipping
+
+_LONGEST = 60  # characters of an expression
 
 
 def interval_note(plan: Steps) -> str:
@@ -40,7 +44,7 @@ def _excluded(plan: Steps) -> Iterator[str]:
     """Bounds and limits whose effect is not known."""
     included = {} if plan.removed is None else plan.removed.clipped
     users = [expr for statistic in plan.question.additive.values() for expr in statistic.numbers]
-    clipped = [expr for expr in dict.fromkeys(users) if expr not in included and isinstance(inner_value(expr), Column)]
+    clipped = [expr for expr in dict.fromkeys(users) if expr not in included and _is_clipped(inner_value(expr), plan)]
     if clipped and plan.available_totals is not None:
         yield f"clipping {', '.join(f'{_name(expr)} to {_range(plan.available_totals.range(expr))}' for expr in clipped)}"
     if plan.removed is not None and all(one.corrected for one in plan.question.additive.values()):
@@ -52,9 +56,23 @@ def _excluded(plan: Steps) -> Iterator[str]:
             yield f"counting at most {per_group} {'row' if per_group == 1 else 'rows'} per unit in each of {groups} groups"
 
 
+def _is_clipped(value: Expr, plan: Steps) -> bool:
+    """Whether values, or the columns they are computed from, are clipped: not if they have a range of their own, as 0 and 1 have."""
+    if isinstance(value, Column):
+        return True
+    schema = plan.question.relation.schema
+    without_ranges = {name: evolve(field, range=None if field.range is None else _unknown(field.range)) for name, field in schema.items()}
+    own = field_of(value, without_ranges).range
+    return bool(columns_of(value)) and (own is None or not own.known)
+
+
+def _unknown(interval: Interval) -> Interval:
+    return evolve(interval, low_known=False, high_known=False)
+
+
 def _name(expr: Expr) -> str:
-    inside = inner_value(expr)
-    return spelled(inside) if isinstance(inside, Column) else "a value"
+    text = spelled(inner_value(expr))
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _ends(expr: Expr, plan: Steps) -> str:

@@ -10,6 +10,7 @@ from typing import assert_never
 from attrs import evolve
 
 from discreet.errors import Refused
+from discreet.plan.profiled_range import known_range
 from discreet.query.question import Question
 from discreet.query.relation.expr import Call, Column, Expr, Literal, call, field_of
 from discreet.query.relation.field import Interval
@@ -50,10 +51,10 @@ def _when(condition: Expr) -> Call:
 
 
 def _bounded(question: Question, found: Ends) -> dict[Column, Interval]:
-    """The columns with declared or discovered bounds that are summed or ranked."""
+    """The columns with declared, profiled or discovered bounds that are summed or ranked."""
     bounded = {}
     for expr in question.numbers:
-        within = field_of(expr, question.relation.schema).range
+        within = known_range(question.relation, expr)
         if isinstance(expr, Column) and within is not None:
             ends = {end: value for end, value in found.get(expr.name, {}).items() if not getattr(within, f"{end}_known")}
             low, high = ends.get("low", within.low), ends.get("high", within.high)

@@ -21,6 +21,8 @@ from discreet.query.relation.field import WHOLE, WIDEST, Field, Interval
 from discreet.query.relation.progression import EVERY, union
 from discreet.tables.kind import Kind
 
+_LIMITED = "declare bounds for its columns, or limit it, as in FLOOR(LEAST(GREATEST(x, 0), 100) / 10) * 10"
+
 
 def numbers(fields: Sequence[Field]) -> list[Interval]:
     """The ranges of numeric arguments."""
@@ -86,7 +88,7 @@ def to_whole(rounding: Callable[[Fraction], int]) -> Callable[[Sequence[Field]],
     def rule(fields: Sequence[Field]) -> Field:
         inside = numbers(fields)[0]
         if inside.magnitude > 2**53:
-            raise Refused("a number without bounds cannot be rounded to a whole number: declare bounds for its columns")
+            raise Refused(f"a number without bounds cannot be rounded to a whole number: {_LIMITED}")
         interval = Interval(Fraction(rounding(inside.low)), Fraction(rounding(inside.high)), inside.low_known, inside.high_known)
         whole = fields[0].kind is Kind.INTEGER
         return Field(Kind.INTEGER, interval, fields[0].nullable, progression=fields[0].progression if whole else EVERY)
@@ -105,7 +107,7 @@ def rounded(fields: Sequence[Field]) -> Field:
     if digits.low != digits.high or not 0 <= digits.low <= 15 or fields[1].kind is not Kind.INTEGER:
         raise Refused("ROUND takes a literal number of digits from 0 to 15: write ROUND(x, 2)")
     if inside.magnitude > Fraction(1e30):
-        raise Refused("a number without bounds cannot be rounded: declare bounds for its columns")
+        raise Refused(f"a number without bounds cannot be rounded: {_LIMITED}")
     edge = Fraction(1, 10 ** int(digits.low))
     return Field(Kind.REAL, Interval(inside.low - edge, inside.high + edge, inside.low_known, inside.high_known), fields[0].nullable)
 

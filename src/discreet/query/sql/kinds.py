@@ -66,7 +66,8 @@ def _check_argument(aggregate: Aggregate, argument: Argument, value: Typed, writ
     if argument is Argument.REPEATING and kind in (Kind.REAL, None):
         raise _said(
             aggregate.node,
-            f"{what} is {_WORDS[kind]}, and values must repeat: use FLOOR({what}) or WIDTH_BUCKET({what}, low, high, buckets)",
+            f"{what} is {_WORDS[kind]}, and values must repeat: use WIDTH_BUCKET({what}, low, high, buckets), "
+            f"or FLOOR({what}) where it has bounds",
         )
     if argument is Argument.CONDITION and kind not in (Kind.BOOLEAN, None):
         raise _said(aggregate.node, f"{what} is {_WORDS[kind]}, and a condition is needed: write a comparison, as in cost > 10")

@@ -41,6 +41,7 @@ Progress = Callable[[str, float], None]
 _CLEAR = Fraction(99_999, 100_000)  # the probability that noise on all cells stays below what counts as seen
 _TOGETHER = 16  # columns that are counted in one statement
 _VISIBLE = 4  # standard deviations of noise that an average cell should have
+_SHOW_ZEROS = 3  # standard deviations of noise from which on a share of zeros is told
 SHOWN = 1000  # values of a column that are kept, the most frequent
 
 
@@ -74,7 +75,11 @@ class Counting:
         coarse = {task.column.name: coarse_grid(task.column.kind) for task in plan.tasks if task.how == "range"}
         first = self._counts(_codes(coarse) | {"": Literal(0)}, _sizes(coarse) | {"": 2}, "coarse", weight)
         rows = Rows(first[""].counts[0], first[""].sd)
-        zeros = {name: first[name].counts[-1] for name, grid in coarse.items() if grid.zero}
+        zeros = {
+            name: first[name].counts[-1]
+            for name, grid in coarse.items()
+            if grid.zero and first[name].counts[-1] > _SHOW_ZEROS * first[name].sd
+        }
         self.progress("histograms", 0.3)
         ends = {name: range_found(grid, first[name]) for name, grid in coarse.items()}
         middle = {name: middle_grid(coarse[name], *found, self._cells(name, "middle", rows)) for name, found in ends.items() if found}
