@@ -109,6 +109,19 @@ def test_a_clock_set_back_brings_nothing(ledger: Ledger, clock: SetClock) -> Non
     assert renewals(ledger) == 0
 
 
+def test_periods_of_another_length_at_a_clock_set_back_bring_nothing(ledger: Ledger, clock: SetClock) -> None:
+    """A grant by week forgets no month that was recorded, nor the other way round."""
+    assert spends(ledger, "a")
+    clock(NOVEMBER - 3 * MONTH)
+    for every in ("week", "month", "week", "month"):
+        ledger.grant("ada", 1, every=every)
+        assert not spends(ledger, f"back {every}", "1/1000")
+    clock(NOVEMBER)
+    assert not spends(ledger, "restored", "1/1000")
+    clock(NOVEMBER + 4 * MONTH)  # each change of length may reach into the next month
+    assert spends(ledger, "later")
+
+
 def test_to_and_fro_brings_one_period_for_each_new_month_at_most(ledger: Ledger, clock: SetClock) -> None:
     paid = 0
     for number in range(30):

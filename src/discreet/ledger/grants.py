@@ -43,7 +43,9 @@ def _newest(chain: VerifiedChain, analyst: str, every: str) -> Period:
     now = Period.at(every, chain.storage.clock())
     account = chain.history.standing.analysts.get(analyst)
     last = None if account is None else account.period
-    return now if last is None or last.every != every or last.index < now.index else last
+    if last is not None and last.every != every:
+        last = last.as_every(every)
+    return now if last is None or last.index < now.index else last
 
 
 def begin_period(chain: VerifiedChain, analyst: str | None) -> None:

@@ -60,6 +60,14 @@ class Period:
         """The period after it."""
         return Period(self.every, self.index + 1)
 
+    def as_every(self, every: str) -> Period:
+        """The period of another length that has its last day.
+
+        >>> Period.at("week", 0.0).as_every("month").start, Period.at("month", 0.0).as_every("week").start
+        (datetime.date(1970, 1, 1), datetime.date(1970, 1, 26))
+        """
+        return Period.at(every, float(self.next.start.toordinal() - 1 - _EPOCH) * 86400)
+
     def to_json(self) -> dict[str, Any]:
         """Write the period as plain values."""
         return {"every": self.every, "period": self.index}

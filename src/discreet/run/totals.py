@@ -11,6 +11,7 @@ import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
+from discreet import exact
 from discreet.plan.discovery import Discovered, KeyValues
 from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.resolve import resolve
@@ -70,7 +71,7 @@ class ReleasedTotals:
         groups = said["groups"]
         return cls(
             dict(said["limits"]),
-            tuple(Fraction(bound) for bound in said["bounds"]),
+            tuple(exact.rational(bound) for bound in said["bounds"]),
             None if groups is None else tuple(tuple(key_from_plain(value) for value in group) for group in groups),
             tuple(said["cells"]),
             tuple(tuple(scales) for scales in said["combined"]),

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import datetime
 import math
-from fractions import Fraction
 from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
 from attrs import frozen
 
+from discreet import exact
 from discreet.tables.column import Bounds
 from discreet.tables.histogram import Histogram
 from discreet.tables.kind import Kind, Value
 
 _CLEAR = 4.5  # standard deviations above 0 from which on a count is clear of noise
+
+_DAYS = datetime.date.max.toordinal() + 1  # the last edge of dates
 
 
 @final
@@ -169,8 +171,9 @@ def _column_of(said: Any) -> ColumnProfile:
     found = None if values is None else tuple(ValueCount(_value(value, kind), float(count)) for value, count in values)
     histogram = None if said["histogram"] is None else Histogram.from_json(said["histogram"])
     low_high = said["declared"]
-    declared = None if low_high is None else (Fraction(low_high[0]), Fraction(low_high[1]))
-    if not isinstance(said["name"], str):
+    declared = None if low_high is None else (exact.rational(low_high[0]), exact.rational(low_high[1]))
+    days = () if kind is not Kind.DATE or histogram is None else histogram.edges
+    if not isinstance(said["name"], str) or any(day.denominator != 1 or not 1 <= day <= _DAYS for day in days):
         raise ValueError
     zeros = None if said["zeros"] is None else float(said["zeros"])
     return ColumnProfile(said["name"], kind, histogram, found, float(said["sd"]), float(said["least"]), declared, zeros)

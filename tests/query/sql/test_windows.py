@@ -62,6 +62,9 @@ def test_a_window_over_raw_rows_is_refused_with_a_question_that_works(text: str)
     [
         "LAG(COUNT(*), quantity) OVER (ORDER BY dept)",
         "LAG(COUNT(*)) OVER ()",
+        "LAG(COUNT(*), 1, 'none') OVER (ORDER BY dept)",
+        "LAG(COUNT(*), 1, 'none') OVER (ORDER BY dept) * 3000000000",
+        "LAG(dept, 1, 0) OVER (ORDER BY dept)",
         "NTILE(0) OVER (ORDER BY dept)",
         "SUM(dept) OVER ()",
         "SUM(SUM(COUNT(*)) OVER ()) OVER ()",

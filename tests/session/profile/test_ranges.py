@@ -5,9 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from discreet.session.profile.cells import Counts, coarse_grid, middle_grid
 from discreet.session.profile.ranges import Rows, as_counts, body_found, cells_found, histogram_of, range_found
+from discreet.session.profile.shape import shape_of
 from discreet.tables.kind import Kind
 
 
@@ -84,3 +86,16 @@ def test_a_range_is_widened_where_that_errs_less() -> None:
 def test_a_range_is_not_widened_to_where_nothing_is_likely() -> None:
     """Noise far from all that was seen, below three standard deviations, is not believed."""
     assert histogram_with({39: 25.0, 0: 25.0}, noise=20.0) == (10, 19)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_numbers_beyond_the_coarse_grid_have_ends_that_differ_as_floats(sign: int) -> None:
+    """All values above the largest power of two: the range is short there, and can be drawn."""
+    grid = coarse_grid(Kind.REAL)
+    counts = [0.0] * grid.codes
+    counts[grid.cells + 1 if sign > 0 else 0] = 500.0
+    low, high = range_found(grid, Counts(tuple(counts), 1.0, 5.0)) or (Fraction(1), Fraction(0))
+    assert float(low) < float(high)
+    middle = middle_grid(grid, low, high, 16)
+    made = histogram_of(middle, Counts((1.0,) * middle.codes, 10.0, 30.0), Rows(500.0, 10.0), (low, high), 5.0)
+    assert shape_of(made, Kind.REAL).edges

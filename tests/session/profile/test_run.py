@@ -18,7 +18,7 @@ def test_what_is_there_is_found(each: int, adjacency: str) -> None:
     assert abs(found.table.rows - 3000) < 50
     assert found.table.limit == (None if each == 1 else 3)
     assert abs(found.table.units - 3000 / each) < 50
-    for name, least, most, room in (("age", 20, 79, 60), ("cost", 0.1, 99.8, 30), ("day", DAY.toordinal(), DAY.toordinal() + 89, 366)):
+    for name, least, most, room in (("age", 20, 79, 60), ("cost", 0.1, 99.8, 160), ("day", DAY.toordinal(), DAY.toordinal() + 89, 366)):
         low, high = found[name].bounds or (0, 0)
         assert least - room <= low <= least + 1
         assert most - 1 <= high <= most + room

@@ -89,11 +89,16 @@ def _inside(node: exp.Window, inner: exp.Expr, reader: Reader) -> tuple[Typed | 
         return argument, 1, None
     if type(inner) in _PLACES:
         only(inner, "this", "offset", "default")
-        default = inner.args.get("default")
-        found = None if default is None else reader.read(default).expr
-        if found is not None and not isinstance(found, Literal):
-            raise refused(node, "the default of LAG and LEAD is a literal", "write LAG(COUNT(*), 1, 0) OVER (ORDER BY key)")
-        return reader.read(inner.this), _whole(node, inner.args.get("offset"), 1), found
+        argument, written = reader.read(inner.this), inner.args.get("default")
+        default = None if written is None else reader.read(written)
+        if default is not None and not (isinstance(default.expr, Literal) and _same_kind(default, argument)):
+            raise refused(
+                node,
+                "the default of LAG and LEAD is a literal of the same type as their argument",
+                "write LAG(COUNT(*), 1, 0) OVER (ORDER BY key)",
+            )
+        found = default.expr if default is not None and isinstance(default.expr, Literal) else None
+        return argument, _whole(node, inner.args.get("offset"), 1), found
     if type(inner) is exp.Ntile:
         only(inner, "this")
         count = _whole(node, inner.this, 0)
@@ -109,6 +114,12 @@ def _inside(node: exp.Window, inner: exp.Expr, reader: Reader) -> tuple[Typed | 
         "use SUM, AVG, MIN, MAX, COUNT, LAG, LEAD, FIRST_VALUE, LAST_VALUE, ROW_NUMBER, RANK, DENSE_RANK or NTILE, as in "
         "SUM(COUNT(*)) OVER (ORDER BY key)",
     )
+
+
+def _same_kind(default: Typed, argument: Typed) -> bool:
+    """Whether a column can hold both."""
+    kinds = default.field.kind, argument.field.kind
+    return None in kinds or kinds[0] is kinds[1] or all(kind is not None and kind.numeric for kind in kinds)
 
 
 def _whole(node: exp.Expr, written: exp.Expr | None, otherwise: int) -> int:

@@ -15,7 +15,7 @@ from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind, Value
 
 CELLS = 64  # of the finest grid, at most
-_SMALLEST, _LARGEST = -20, 40  # powers of two: the ends of the coarse grid for numbers
+_SMALLEST, _LARGEST = -20, 60  # powers of two: the ends of the coarse grid for numbers
 _YEARS = range(1900, 2101)  # the coarse grid for dates
 _LIKELY = 2.5  # standard deviations of noise: so many rows beyond an end are looked for there
 _HALVINGS = 6  # cells beyond an end: the nearest reach a 32nd of the width

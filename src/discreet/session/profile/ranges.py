@@ -46,7 +46,7 @@ def range_found(grid: Grid, found: Counts) -> tuple[Fraction, Fraction] | None:
         low = Fraction(0)
     if grid.zero and (low / _NEAR_ZERO <= high < 0 or 0 < high < -low / _TINY):
         high = Fraction(0)
-    return (low, high) if low < high else (low, low + (1 if grid.whole else Fraction(1, 2**20)))
+    return (low, high) if low < high else (low, low + (1 if grid.whole else max(abs(low), Fraction(1)) / 2**20))  # apart as floats too
 
 
 def body_found(grid: Grid, found: Counts) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from discreet.tables.kind import Kind
 
 BINS = 24  # that are drawn, at most
 _TAIL = 0.005  # the share of the rows at each end that is drawn apart
+_LEAST = 2.0**-300  # of the width of a bin
 _HALF_WIDTH = 1.96  # standard deviations of an interval with confidence 0.95
 
 
@@ -53,7 +54,7 @@ def shape_of(histogram: Histogram, kind: Kind, most: int = BINS) -> Shape:
 
 def _step(width: float, kind: Kind) -> float:
     """A round width that is at least this; of whole numbers and days at least 1."""
-    least = width if kind is Kind.REAL else max(width, 1.0)
+    least = max(width, _LEAST) if kind is Kind.REAL else max(width, 1.0)
     if kind is Kind.DATE:
         return float(next((days for days in (1, 7, 30, 91, 365, 3650) if days >= least), 36500))
     power = 10.0 ** math.floor(math.log10(least))
