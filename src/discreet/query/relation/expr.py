@@ -91,17 +91,21 @@ def field_of(expr: Expr, schema: Schema) -> Field:
         case Literal(value):
             return literal_field(value)
         case Call(function, arguments):
-            fields = tuple(field_of(argument, schema) for argument in arguments)
-            if any(field.unit for field in fields):
-                raise Refused(
-                    "expressions cannot use the column that names the protected unit: count its distinct values, join on it, or group "
-                    "by it in a subquery that is aggregated again"
-                )
-            if function not in FUNCTIONS:
-                raise Refused(f"there is no function {function}")
-            return FUNCTIONS[function].field(fields)
+            return call_field(function, tuple(field_of(argument, schema) for argument in arguments))
         case _:
             assert_never(expr)
+
+
+def call_field(function: str, fields: tuple[Field, ...]) -> Field:
+    """Infer the field of a function's value from those of its arguments, or raise Refused."""
+    if any(field.unit for field in fields):
+        raise Refused(
+            "expressions cannot use the column that names the protected unit: count its distinct values, join on it, or group "
+            "by it in a subquery that is aggregated again"
+        )
+    if function not in FUNCTIONS:
+        raise Refused(f"there is no function {function}")
+    return FUNCTIONS[function].field(fields)
 
 
 def inner_value(expr: Expr) -> Expr:

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from discreet.engines.dialect import Dialect
 from discreet.errors import Refused
-from discreet.query.relation.expr import Call, Column, Expr, Literal, Schema, field_of
+from discreet.query.relation.expr import Call, Column, Expr, Literal, Schema, call_field, field_of
 from discreet.query.relation.field import AS_THEY_ARE, FIRST, FURTHEST, LAST, Field
 from discreet.query.relation.functions import FUNCTIONS
 from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where, Within, within_field
@@ -40,20 +40,24 @@ def column_name(name: str, dialect: Dialect) -> str:
 
 def write_expr(expr: Expr, schema: Schema, dialect: Dialect) -> str:
     """An expression over columns of these names."""
-    match expr:
-        case Column(name):
-            return column_name(name, dialect)
-        case Literal(value):
-            return dialect.literal(value)
-        case Call(function, arguments):
-            fields = tuple(field_of(argument, schema) for argument in arguments)
-            texts = [write_expr(argument, schema, dialect) for argument in arguments]
-            text = FUNCTIONS[function].write(dialect, texts, fields, FUNCTIONS[function].field(fields))
-            if len(text) > LONGEST:
-                raise Refused("this expression is too long: compute its parts in a subquery, under names of their own")
-            return text
-        case _:
-            assert_never(expr)
+    return _with_field(expr, schema, dialect)[0] if isinstance(expr, Call) else _leaf(expr, dialect)
+
+
+def _leaf(expr: Column | Literal, dialect: Dialect) -> str:
+    return column_name(expr.name, dialect) if isinstance(expr, Column) else dialect.literal(expr.value)
+
+
+def _with_field(expr: Expr, schema: Schema, dialect: Dialect) -> tuple[str, Field]:
+    """An expression and its field, in one pass: inferring the fields again at each level would take quadratic time."""
+    if not isinstance(expr, Call):
+        return _leaf(expr, dialect), field_of(expr, schema)
+    parts = [_with_field(argument, schema, dialect) for argument in expr.arguments]
+    fields = tuple(field for _, field in parts)
+    field = call_field(expr.function, fields)
+    text = FUNCTIONS[expr.function].write(dialect, [text for text, _ in parts], fields, field)
+    if len(text) > LONGEST:
+        raise Refused("this expression is too long: compute its parts in a subquery, under names of their own")
+    return text, field
 
 
 def write_relation(relation: Relation, dialect: Dialect) -> str:
