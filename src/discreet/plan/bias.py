@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import assert_never
 
 from attrs import evolve
 
@@ -14,10 +13,11 @@ from discreet.plan.profiled_range import known_range
 from discreet.query.question import Question
 from discreet.query.relation.expr import Call, Column, Expr, Literal, call, field_of
 from discreet.query.relation.field import Interval
-from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where, Within
+from discreet.query.relation.node import PerUnit, Relation, Select, Within
+from discreet.query.relation.other_tables import with_tables
 from discreet.query.statistics.count import Count
 from discreet.tables.kind import Kind
-from discreet.tables.table import Contributions
+from discreet.tables.table import Contributions, Table
 
 Ends = Mapping[str, Mapping[str, Fraction]]  # for a column's name: its "low" and "high", as they were discovered
 
@@ -27,7 +27,7 @@ def bias_question(question: Question, limits: Contributions, found: Ends | None 
 
     Each unit adds at most 1 to each count, so every count has sensitivity 1.
     """
-    loose = _loosened(question.relation)
+    loose = with_tables(question.relation, _loosened)
     clipped = {f"{expr.name}_clipped": _outside(expr, within, question) for expr, within in _bounded(question, found or {}).items()}
     over = {} if limits.rows is None or not loose.has_id else {"over_limit": call("greater", Column("n"), Literal(limits.rows))}
     if not clipped and not over:
@@ -71,16 +71,6 @@ def _outside(expr: Column, within: Interval, question: Question) -> Call:
     return call("case", beyond, Literal(1), Literal(0))
 
 
-def _loosened(relation: Relation) -> Relation:
-    """The same rows without declared bounds."""
-    match relation:
-        case Scan(table):
-            return evolve(relation, table=evolve(table, columns=tuple(evolve(column, bounds=None) for column in table.columns)))
-        case Where() | Match() | Select() | PerUnit():
-            return evolve(relation, input=_loosened(relation.input))
-        case Join():
-            return evolve(relation, left=_loosened(relation.left), right=_loosened(relation.right))
-        case Stack(inputs):
-            return Stack(tuple(map(_loosened, inputs)))
-        case _:
-            assert_never(relation)
+def _loosened(table: Table) -> Table:
+    """The table without declared bounds."""
+    return evolve(table, columns=tuple(evolve(column, bounds=None) for column in table.columns))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import assert_never
 
 from attrs import evolve
 
 from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.field import Interval
-from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where
+from discreet.query.relation.node import Relation
+from discreet.query.relation.other_tables import with_tables
 from discreet.tables.column import ColumnMetadata
 from discreet.tables.table import Table
 
@@ -21,7 +21,7 @@ def known_range(relation: Relation, expr: Expr) -> Interval | None:
     declared = field_of(expr, relation.schema).range
     if declared is None or declared.known:
         return declared
-    filled = _filled(relation)
+    filled = with_tables(relation, _bounded)
     found = None if filled == relation else field_of(expr, filled.schema).range
     return found if found is not None and found.known and found.low < found.high else declared
 
@@ -36,23 +36,9 @@ def wider_range(relation: Relation, expr: Expr) -> Interval | None:
     return Interval(low, min(known.high + _WIDER * width, declared.high))
 
 
-def _filled(relation: Relation) -> Relation:
-    """The same rows, as if columns were clipped to the ranges of their profiles."""
-    match relation:
-        case Scan(table):
-            return relation if table.profile is None else evolve(relation, table=_bounded(table))
-        case Where() | Match() | Select() | PerUnit():
-            return evolve(relation, input=_filled(relation.input))
-        case Join():
-            return evolve(relation, left=_filled(relation.left), right=_filled(relation.right))
-        case Stack(inputs):
-            return Stack(tuple(map(_filled, inputs)))
-        case _:
-            assert_never(relation)
-
-
 def _bounded(table: Table) -> Table:
-    return evolve(table, columns=tuple(_with_bounds(column, table) for column in table.columns))
+    """The table as if its columns were clipped to the ranges of its profile."""
+    return table if table.profile is None else evolve(table, columns=tuple(_with_bounds(column, table) for column in table.columns))
 
 
 def _with_bounds(column: ColumnMetadata, table: Table) -> ColumnMetadata:
