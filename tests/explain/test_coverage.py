@@ -15,17 +15,17 @@ def test_with_a_profile_clipping_is_included_and_assumptions_are_said(each: int)
     with session(each) as db:
         db.profile(epsilon=100, progress=quiet)
         said = repr(db.sql(MEAN).release(10))
-    assert "for the noise and for what clipping takes away" in said
-    assert "it assumes fewer than" in said
-    assert "rows of cost beyond" in said
-    assert bool(re.search(r"no unit with more than [\d,]+ rows", said)) == (each == 3)
+    assert "for the noise and for the correction of clipping" in said
+    assert "it assumes that fewer than" in said
+    assert "rows have cost outside" in said
+    assert bool(re.search(r"no unit has more than [\d,]+ rows", said)) == (each == 3)
     assert "excludes" not in said
 
 
 def test_without_a_profile_both_are_excluded() -> None:
     with session(3, bounds={"cost": (0, 50)}, contributions={"rows": 2}) as db:
         said = repr(db.sql(MEAN).release(10))
-        assert "it excludes bias from clipping cost to 0 … 50 and from counting at most 2 rows per unit" in said
+        assert "it excludes bias from clipping cost to 0 … 50 and from limiting each unit's weight to that of 2 rows" in said
         assert "in each of 2 groups" not in said
 
 

@@ -26,7 +26,7 @@ def profile(
     ] = None,
     analyst: Analyst = None,
 ) -> None:
-    """Learn what is public about a table, once: ranges, values, sizes and limits of all columns, used by every later question for nothing.
+    """Release ranges, values, sizes and limits of all columns once; every later question uses them at no further cost.
 
     The same profile again is free.
     """

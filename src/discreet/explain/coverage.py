@@ -22,12 +22,12 @@ def interval_note(plan: Steps) -> str:
     """What a resolved plan's intervals are for, as the end of a sentence that begins with "± is a 95 % interval"."""
     included = {} if plan.removed is None else plan.removed.clipped
     excluded = list(_excluded(plan))
-    said = " for the noise and for what clipping takes away" if included else " for the noise" if excluded else ""
+    said = " for the noise and for the correction of clipping" if included else " for the noise" if excluded else ""
     if excluded:
         said += f"; it excludes bias from {' and from '.join(excluded)}"
     assumed = [_assumption(expr, clip, plan) for expr, clip in included.items()]
     if included and isinstance(plan.bounding, Rows) and (seen := _most_rows_seen(plan)) is not None:
-        assumed.append(f"no unit with more than {seen:,} rows")
+        assumed.append(f"that no unit has more than {seen:,} rows")
     return said + (f"; it assumes {', '.join(assumed)}" if assumed else "")
 
 
@@ -37,7 +37,8 @@ def _most_rows_seen(plan: Steps) -> int | None:
 
 
 def _assumption(expr: Expr, clip: Clipping, plan: Steps) -> str:
-    return f"fewer than {clip.beyond:,.0f} rows of {_name(expr)} beyond {_ends(expr, plan)}, by {clip.furthest:,.7g} at most"
+    rows = f"that fewer than {clip.beyond:,.0f} rows have {_name(expr)} outside {_ends(expr, plan)}"
+    return f"{rows}, and none by more than {clip.furthest:,.7g}"
 
 
 def _excluded(plan: Steps) -> Iterator[str]:
@@ -51,7 +52,7 @@ def _excluded(plan: Steps) -> Iterator[str]:
         return  # what down-weighting takes away is in the intervals
     match plan.bounding:
         case Rows(rows):
-            yield f"counting at most {rows} {'row' if rows == 1 else 'rows'} per unit"
+            yield f"limiting each unit's weight to that of {rows} {'row' if rows == 1 else 'rows'}"
         case Groups(groups, per_group):
             yield f"counting at most {per_group} {'row' if per_group == 1 else 'rows'} per unit in each of {groups} groups"
 

@@ -36,7 +36,7 @@ def search(epsilon: Fraction, places: int, adjacency: Adjacency) -> SparseVector
 
     The number of units beyond a candidate has sensitivity 1. A limit is good where about as many units lie beyond it as the noise has
     scale, whatever the number of units: one more step adds 1/ε to the noise and removes these units' excess from the bias. (A percentile
-    would cut the tail of a large table for nothing.) The cutoff is the search's own error bound, so that it does not run past all units.
+    would cut the tail of a large table without need.) The cutoff is the search's own error bound, so that it does not run past all units.
     """
     monotone = not is_replacement(adjacency)
     plain = SparseVector(epsilon=epsilon, threshold=0, monotone=monotone)

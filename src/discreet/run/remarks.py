@@ -29,4 +29,4 @@ def _hidden_groups(plan: Steps) -> Iterator[str]:
     for one in plan.discoveries:
         if isinstance(one, KeyDiscovery) and one.statistic is None and one.limit is not None:
             over = "; totals, shares and differences over rows are of the groups shown" if plan.question.windows else ""
-            yield f"groups of fewer than about {one.mechanism.error(0.5):,.0f} units are not shown{over}"
+            yield f"groups of much fewer than {one.mechanism.error(0.5):,.0f} units are mostly not shown{over}"

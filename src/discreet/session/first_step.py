@@ -111,9 +111,10 @@ class FirstStep:
         plain = isinstance(inner_value(one.expr), Column)
         declare = f'bounds={{"{names[0]}": (low, high)}}' if plain else "bounds of the columns in it"
         raise NotEnoughData(
-            f"there is not enough data to discover the range of {names[0]} at ε = {float(one.epsilon):.3g}: a power of two is seen only if "
-            f"about {one.clear:,.0f} units lie there. Only this discovery was charged ({price(first.epsilon, first.delta)}), and asking "
-            f"again is free. Declare {declare}, buy db.profile(epsilon=…), or give a larger epsilon"
+            f"there is not enough data to discover the range of {names[0]} at ε = {float(one.epsilon):.3g}: it is found only where "
+            f"about {one.clear:,.0f} units lie between two powers of two. Only this discovery was charged "
+            f"({price(first.epsilon, first.delta)}); the same question is not charged again, and fails again. Declare {declare}, "
+            "buy db.profile(epsilon=…), or give a larger epsilon"
         )
 
 

@@ -65,7 +65,7 @@ class Release(Released):
         return self._asked.refine(self, epsilon, delta)
 
     def at_confidence(self, confidence: Number) -> Release:
-        """The same answers with intervals of another confidence, computed from the released totals for nothing.
+        """The same answers with intervals of another confidence, computed from the released totals free of charge.
 
         `save` and `verify` are about the answer as it was paid for, with the intervals that the ledger stores.
         """

@@ -1,4 +1,4 @@
-"""A table's profile: what was released about every column in one purchase, and used by later questions for nothing."""
+"""A table's profile: what was released about every column in one purchase, and used by later questions at no further cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DAYS = datetime.date.max.toordinal() + 1  # the last edge of dates
 @final
 @frozen
 class ValueCount:
-    """A value of a column, and the noisy number of its rows."""
+    """A value and its noisy count: of rows for declared values, of units for values that were found."""
 
     value: Value | None
     count: float

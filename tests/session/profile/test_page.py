@@ -15,7 +15,7 @@ def test_each_column_has_a_line_and_a_drawing() -> None:
     line = {
         name: re.sub(" +", " ", next(one for one in text.splitlines() if one.startswith(name))) for name in ("age", "cost", "town", "name")
     }
-    assert re.search(r"integer \d+ … \d+ \d+\.\d % ± .* bounds \d+ … \d+; fewer than \d+ rows outside", line["age"])
+    assert re.search(r"integer \d+ … \d+ \d+\.\d % ± .* bounds \d+ … \d+; fewer than \d+ rows outside \(95 %\)", line["age"])
     assert "declared bounds" in line["cost"]
     assert "2 keys: " in line["town"]
     assert "not learnt: declare it, or buy a profile with a larger epsilon" in line["name"]

@@ -31,7 +31,7 @@ def test_columns_are_counted_by_what_is_declared() -> None:
     assert {task.column.name: task.how for task in plan.tasks} == {
         "age": "bounded", "cost": "range", "town": "values", "kind": "listed", "day": "range", "ok": "listed", "name": "values",
     }  # fmt: skip
-    assert dict(plan.left_out) == {"id": "it names who is protected"}
+    assert dict(plan.left_out) == {"id": "it identifies the protected unit"}
     said = plan.explain()
     assert "id is left out" in said
     assert "bought once" in said

@@ -42,7 +42,7 @@ def test_columns_are_found_by_name() -> None:
 def test_notes_say_how_many_there_are() -> None:
     with session(3) as db:
         found = db.profile(epsilon=100, progress=quiet)
-    assert "at most 3 rows of each count in full" in "\n".join(found.accuracy_notes)
+    assert "each weighs at most as much as 3 rows" in "\n".join(found.accuracy_notes)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -148,7 +148,7 @@ BAD = [
     ({"table": "visit"}, Refused, "no table"),
     ({"columns": ["ward"]}, Invalid, "no column"),
     ({"columns": "dept"}, Invalid, "list of names"),
-    ({"columns": ["patient"]}, Refused, "names who is protected"),
+    ({"columns": ["patient"]}, Refused, "identifies the protected unit"),
     ({"method": "gan"}, Invalid, "method must be"),
     ({"workload": "all"}, Invalid, "workload must be"),
     ({"workload": []}, Invalid, "at least one marginal"),

@@ -105,7 +105,7 @@ class Feed:
     # ── releasing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def release(self, until: datetime.date | str, *, confidence: Number = CONFIDENCE) -> Days:
-        """Give the running totals of all days up to this one; days that were not released before are noised now, for nothing more."""
+        """Give the running totals of all days up to this one; days that were not released before are noised now, at no further cost."""
         steps, level = self.plan.totals.calendar.complete(until), confidence_of(confidence)
         opened = self._opened()
         totals = [total for batch in self._batches(steps) for total in batch.totals]

@@ -1,4 +1,4 @@
-"""A request for a daily feed: what is counted, by which days, and how much of one unit; planned for nothing, opened for a price."""
+"""A request for a daily feed: what is counted, by which days, and how much of one unit; planned free of charge, opened for a price."""
 
 from __future__ import annotations
 

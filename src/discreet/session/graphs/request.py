@@ -1,4 +1,4 @@
-"""A question about a graph: planned for nothing, released for a price."""
+"""A question about a graph: planned free of charge, released for a price."""
 
 from __future__ import annotations
 

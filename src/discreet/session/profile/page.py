@@ -41,7 +41,7 @@ def used(column: ColumnProfile) -> list[str]:
     if column.declared is not None:
         parts.append("declared bounds")
     elif column.bounds is not None and column.histogram is not None:
-        parts += [f"bounds {range_of(column)}", f"fewer than {max(column.histogram.beyond, 1):,.0f} rows outside"]
+        parts += [f"bounds {range_of(column)}", f"fewer than {max(column.histogram.beyond, 1):,.0f} rows outside (95 %)"]
     keys = column.keys
     if keys is not None and column.declared is None:
         named = ", ".join("NULL" if key is None else format_value(key) for key in keys[:_FEW])

@@ -63,7 +63,7 @@ def tasks_of(table: Table, delta: Fraction, only: Collection[str] | None = None)
     for column in table.columns if only is None else [one for one in table.columns if one.name in only]:
         how, reason = _how(column, delta)
         if column.name == table.unit_column:
-            left_out.append((column.name, "it names who is protected"))
+            left_out.append((column.name, "it identifies the protected unit"))
         elif how is None:
             left_out.append((column.name, reason))
         else:
@@ -129,7 +129,7 @@ class ProfilePlan(PricedPlan):
 
     @cached_property
     def shares(self) -> dict[tuple[str, str], Fraction]:
-        """The share of the price of each measurement, by column and stage; they add up to 1."""
+        """The share of the price of each measurement, by column and stage; they add up to at most 1."""
         weights = {(task.column.name, stage): _WEIGHTS[stage] for task in self.tasks for stage in task.stages}
         total = sum(weights.values())
         first = {("", stage): Fraction(_WEIGHTS[stage], 100) for stage in (("units", "rows") if self.limits_rows else ("rows",))}
@@ -203,7 +203,10 @@ class ProfilePlan(PricedPlan):
         return f"profile of {self.table.name}, {len(self.tasks)} columns"
 
     def error(self, confidence: Number = 0.95) -> dict[str, float]:
-        """How far off each count of each column will be at most, for units of one row; of found values, how many units one needs."""
+        """How far off each count of a column will be at most, for units of one row.
+
+        For columns whose values are looked for: how many units a value needs to be found.
+        """
         level = confidence_of(confidence)
         found: dict[str, float] = {}
         for task in self.tasks:

@@ -1,4 +1,4 @@
-"""The profile of a table: what was released about every column; public, and used by every later question for nothing."""
+"""The profile of a table: what was released about every column; public, and used by every later question at no further cost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from discreet.tables.unit import EachRow, Link, Person, Unit
 @final
 @frozen(eq=False, repr=False, slots=False)
 class Profile(Released):
-    """Histograms, values, limits and sizes of a table, each with its error. Later questions on the same data use it for nothing."""
+    """Histograms, values, limits and sizes of a table, each with its error. Later questions on the same data use it at no further cost."""
 
     KINDS: ClassVar[tuple[ReceiptKind, ...]] = ("profile",)
 
@@ -79,7 +79,7 @@ class Profile(Released):
         if found.limit is not None:
             lost = found.lost_rows()[0]
             lines.append(
-                f"about {found.units:,.0f} units; at most {found.limit} rows of each count in full"
+                f"about {found.units:,.0f} units; each weighs at most as much as {found.limit} rows"
                 + (f", and about {lost:,.0f} rows of heavier contributors are down-weighted" if lost >= 1 else "")
             )
         return lines

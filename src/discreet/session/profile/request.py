@@ -1,4 +1,4 @@
-"""A request for a profile of a table: planned for nothing, released for a price, and found again by later sessions."""
+"""A request for a profile of a table: planned free of charge, released for a price, and found again by later sessions."""
 
 from __future__ import annotations
 

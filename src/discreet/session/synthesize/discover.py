@@ -116,7 +116,7 @@ _MOMENTS = "timestamps need bins: give edges={...: [first, ..., last]}, or compu
 
 def _reason(column: Field) -> str:
     if column.unit:
-        return "it names who is protected"
+        return "it identifies the protected unit"
     if column.kind is Kind.TIMESTAMP:
         return _MOMENTS
     if column.kind is Kind.DATE and not _bounded(column):

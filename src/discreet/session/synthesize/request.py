@@ -1,4 +1,4 @@
-"""A request for a synthetic table: planned for nothing, released for a price."""
+"""A request for a synthetic table: planned free of charge, released for a price."""
 
 from __future__ import annotations
 
