@@ -11,6 +11,7 @@ from gauntlet.questions import OTHERS, Asked, question
 from gauntlet.replay import Trace, differences, excesses, run
 
 QUESTIONS, NEIGHBOURS, PARTS = 500, 5, 10
+QUICK = 5  # parts that `make test` runs; the slow suite has the others
 
 
 def neighbours(number: int, asked: Asked) -> list[tuple[str, str]]:
@@ -51,7 +52,7 @@ def check(numbers: range) -> None:
     assert answers > 0.8 * pairs  # what is refused shows nothing, and small tables stop where a range is not declared
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", [pytest.param(part, marks=[pytest.mark.slow] if part >= QUICK else []) for part in range(PARTS)])
 def test_neighbours_look_the_same(part: int) -> None:
     check(range(part * QUESTIONS // PARTS, (part + 1) * QUESTIONS // PARTS))
 

@@ -46,12 +46,18 @@ def _domains(columns: Sequence[ColumnProfile], bins: int) -> Domains:
         if column.histogram is None:
             values[column.name] = tuple(one.value for one in column.values or () if one.value is not None)[:CATEGORIES]
         elif column.histogram.single_numbers and len(column.histogram.counts) <= 2 * bins and column.kind is Kind.INTEGER:
-            values[column.name] = tuple(int(edge) for edge in column.histogram.edges[:-1])
+            values[column.name] = _whole_numbers(column)
         else:
             kept = bin_edges(column.histogram, bins)
             if len(kept) > 2:  # of one bin alone, rows would say nothing
                 edges[column.name] = _as_edges(kept, column)
     return Domains({name: found for name, found in values.items() if found}, {}, None, edges)
+
+
+def _whole_numbers(column: ColumnProfile) -> tuple[int, ...]:
+    """From the least to the greatest whole number that is clearly there; bounds may reach further, and values are not invented."""
+    clear = [key for key in column.keys or () if isinstance(key, int)]
+    return tuple(range(min(clear), max(clear) + 1)) if clear else ()
 
 
 def bin_edges(histogram: Histogram, bins: int) -> list[int]:
