@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.session.profile.cells import Counts, coarse_grid, middle_grid
+from discreet.session.profile.cells import CELLS, Counts, coarse_grid, fine_grid, middle_grid
 from discreet.session.profile.ranges import Rows, as_counts, body_found, cells_found, histogram_of, range_found
 from discreet.session.profile.shape import shape_of
 from discreet.tables.kind import Kind
@@ -38,7 +38,7 @@ def test_ends_never_cross() -> None:
             middle = middle_grid(grid, *found, 16)
             counts = Counts(tuple(noise.laplace(0, 10, middle.codes)), 10.0, 30.0)
             first, last = body_found(middle, counts)
-            made = histogram_of(middle, counts, Rows(100.0, 10.0), (middle.edges[first], middle.edges[last + 1]), 5.0)
+            made = histogram_of(middle, counts, Rows(100.0, 10.0), middle, (first, last), 5.0)
             assert made.low < made.high
             assert made.beyond > 0
 
@@ -70,7 +70,7 @@ def histogram_with(tail: dict[int, float], noise: float) -> tuple[int, int]:
     counts[11:21] = 1000.0
     for cell, count in tail.items():
         counts[cell + 1] = count
-    made = histogram_of(grid, Counts(tuple(counts), 10.0, 45.0), Rows(10_000.0, 10.0), (Fraction(10), Fraction(20)), noise)
+    made = histogram_of(grid, Counts(tuple(counts), 10.0, 45.0), Rows(10_000.0, 10.0), grid, (10, 19), noise)
     return int(made.low), int(made.high)
 
 
@@ -79,7 +79,8 @@ def test_a_range_is_widened_where_that_errs_less() -> None:
     assert histogram_with({}, noise=50.0) == (10, 19)
     assert histogram_with({22: 20.0}, noise=1.0)[1] >= 22
     assert histogram_with({22: 20.0}, noise=50.0) == (10, 19)
-    assert histogram_with({30: 35.0}, noise=5.0)[1] == 30
+    assert histogram_with({26: 35.0}, noise=5.0)[1] == 26
+    assert histogram_with({30: 45.0}, noise=5.0)[1] == 30
     assert histogram_with({4: 35.0}, noise=5.0)[0] == 4
 
 
@@ -97,5 +98,18 @@ def test_numbers_beyond_the_coarse_grid_have_ends_that_differ_as_floats(sign: in
     low, high = range_found(grid, Counts(tuple(counts), 1.0, 5.0)) or (Fraction(1), Fraction(0))
     assert float(low) < float(high)
     middle = middle_grid(grid, low, high, 16)
-    made = histogram_of(middle, Counts((1.0,) * middle.codes, 10.0, 30.0), Rows(500.0, 10.0), (low, high), 5.0)
+    made = histogram_of(middle, Counts((1.0,) * middle.codes, 10.0, 30.0), Rows(500.0, 10.0), middle, (0, middle.cells - 1), 5.0)
     assert shape_of(made, Kind.REAL).edges
+
+
+def test_cells_beyond_the_middle_grid_are_believed_only_if_they_are_clear() -> None:
+    """They reach a thousand widths: noise that would extend a range by a cell elsewhere would make it useless there."""
+    coarse = coarse_grid(Kind.REAL)
+    middle = middle_grid(coarse, Fraction(0), Fraction(64), 16)
+    outside = Counts((0.0, *[500.0] * middle.cells, 40.0, 0.0), 10.0, 45.0)
+    grid = fine_grid(middle, outside, (0, middle.cells - 1), CELLS)
+    inside = sum(edge <= 64 for edge in grid.edges) - 1
+    for count, high in ((35.0, 64), (60.0, float(grid.edges[-1]))):
+        counts = Counts((0.0, *[500.0] * inside, *[0.0] * (grid.cells - inside - 1), count, 0.0, 0.0), 10.0, 45.0)
+        made = histogram_of(grid, counts, Rows(500.0 * inside, 10.0), middle, (0, middle.cells - 1), 0.01)
+        assert (made.high > 64 * 100) == (high > 64 * 100)

@@ -18,7 +18,12 @@ CELLS = 64  # of the finest grid, at most
 _SMALLEST, _LARGEST = -20, 60  # powers of two: the ends of the coarse grid for numbers
 _YEARS = range(1900, 2101)  # the coarse grid for dates
 _LIKELY = 2.5  # standard deviations of noise: so many rows beyond an end are looked for there
-_HALVINGS = 6  # cells beyond an end: the nearest reach a 32nd of the width
+_STEPS = range(-5, 11)  # cells beyond an end: powers of two that its distance in widths has
+_FURTHEST = {  # edges that can be written
+    Kind.REAL: (-(Fraction(2) ** 300), Fraction(2) ** 300),
+    Kind.INTEGER: (-(Fraction(2) ** 62), Fraction(2) ** 62),
+    Kind.DATE: (Fraction(1), Fraction(datetime.date.max.toordinal())),
+}
 
 
 @final
@@ -109,8 +114,8 @@ def middle_grid(coarse: Grid, low: Fraction, high: Fraction, cells: int) -> Grid
 def fine_grid(middle: Grid, found: Counts, body: tuple[int, int], cells: int) -> Grid:
     """A grid with the same ends: narrow cells in the body, where values were found, and octaves outside of it.
 
-    Where rows seem to lie beyond an end, further cells reach twice as far. In the body each whole number has a cell where that fits; else
-    half of the cells have equal widths and half are where most values are.
+    Where rows seem to lie beyond an end, further cells reach out, each twice as wide as the one before. In the body each whole number has
+    a cell where that fits; else half of the cells have equal widths and half are where most values are.
     """
     low, high, whole = middle.edges[body[0]], middle.edges[body[1] + 1], middle.whole
     edges = {middle.edges[0], middle.edges[-1], low, high} | _octaves(middle.edges[0], middle.edges[-1], low, high, whole)
@@ -130,13 +135,14 @@ def fine_grid(middle: Grid, found: Counts, body: tuple[int, int], cells: int) ->
 def _beyond(middle: Grid, found: Counts) -> set[Fraction]:
     """Edges outside the middle grid, on the sides where it shows rows: the coarse grid misses rows that are spread over many cells."""
     low, high = middle.edges[0], middle.edges[-1]
-    steps = [(high - low) / 2**halvings for halvings in range(_HALVINGS)]
+    steps = [(high - low) * Fraction(2) ** power for power in _STEPS]
     edges: set[Fraction] = set()
     if found.counts[0] > _LIKELY * found.sd:
         edges |= {low - step for step in steps}
     if found.counts[middle.cells + 1] > _LIKELY * found.sd:
         edges |= {high + step for step in steps}
-    return {Fraction(math.floor(edge)) for edge in edges} if middle.whole else edges
+    first, last = _FURTHEST[middle.kind]
+    return {Fraction(math.floor(edge)) if middle.whole else edge for edge in edges if first <= edge <= last}
 
 
 def _octaves(low: Fraction, high: Fraction, inner_low: Fraction, inner_high: Fraction, whole: bool) -> set[Fraction]:

@@ -17,7 +17,7 @@ from discreet.tables.histogram import Histogram
 _NEAR_ZERO = 4  # a lower end that is positive and this much smaller than the upper end becomes 0
 _TINY = 1000  # an end of the other sign that is this much smaller is noise beside zeros
 _OUTSIDE = 0.1  # of the rows: if more may lie outside a narrow range, a wider one is better
-_SIGNIFICANT = 3.0  # standard deviations: such a cell holds rows, however far out it lies
+_SIGNIFICANT, _FAR = 3.0, 4.0  # standard deviations: such a cell holds rows, near a range and further than its width from it
 _UNSEEN = 0.7  # standard deviations of noise: how many rows a cell may hold in which none were seen
 _NEAR = 0.5  # of a range's width: how far beyond it unseen rows are expected
 
@@ -55,23 +55,31 @@ def body_found(grid: Grid, found: Counts) -> tuple[int, int]:
     return (0, grid.cells - 1) if cells is None else (max(cells[0] - 1, 0), min(cells[1] + 1, grid.cells - 1))
 
 
-def histogram_of(grid: Grid, found: Counts, rows: Rows, body: tuple[Fraction, Fraction] | None, noise: float) -> Histogram:
+def histogram_of(
+    grid: Grid, found: Counts, rows: Rows, middle: Grid | None = None, body: tuple[int, int] | None = None, noise: float = 0.0
+) -> Histogram:
     """The histogram of the range in which values were found on the finest grid, wider where that is likely to err less.
 
     If many rows may lie outside of it (each cell is then too small to be seen), the body that the middle grid showed is taken instead. With
-    no body, for declared bounds, all of it. `noise` is the standard deviation of the noise on a sum of numbers of magnitude 1.
+    no middle grid, for declared bounds, all of it. `noise` is the standard deviation of the noise on a sum of numbers of magnitude 1.
     """
-    counts = np.array(found.counts[1 : grid.cells + 1])
-    whole = _cut(grid, found, rows, 0, grid.cells - 1)
-    if body is None:
-        return whole
-    wide = _cut(grid, found, rows, grid.edges.index(body[0]), grid.edges.index(body[1]) - 1)
-    cells = cells_found(counts, found.clear, found.sd)
-    narrow = wide if cells is None else _cut(grid, found, rows, *_widened(grid, found, cells, noise))
+    if middle is None or body is None:
+        return _cut(grid, found, rows, 0, grid.cells - 1)
+    first, last = _between(grid, middle.edges[0], middle.edges[-1])  # cells beyond the middle grid are far apart: only clear ones count
+    whole = _cut(grid, found, rows, first, last)
+    wide = _cut(grid, found, rows, *_between(grid, middle.edges[body[0]], middle.edges[body[1] + 1]))
+    cells = cells_found(np.array(found.counts[first + 1 : last + 2]), found.clear, found.sd)
+    seen = None if cells is None else (first + cells[0], first + cells[1])
+    narrow = wide if seen is None else _cut(grid, found, rows, *_widened(grid, found, seen, noise))
     for one in (narrow, wide):
         if one.learnt and one.beyond <= _OUTSIDE * max(rows.count, 1):
             return one
     return min(narrow, wide, whole, key=lambda one: one.beyond)
+
+
+def _between(grid: Grid, low: Fraction, high: Fraction) -> tuple[int, int]:
+    """The first and the last cell between two edges."""
+    return grid.edges.index(low), grid.edges.index(high) - 1
 
 
 def _widened(grid: Grid, found: Counts, cells: tuple[int, int], noise: float) -> tuple[int, int]:
@@ -83,9 +91,11 @@ def _widened(grid: Grid, found: Counts, cells: tuple[int, int], noise: float) ->
     ends = np.array([float(edge) for edge in grid.edges])
     lows, highs = ends[:-1], ends[1:] - grid.whole
     counts, sd = np.array(found.counts[1 : grid.cells + 1]), found.sd
-    near = _NEAR * (highs[cells[1]] - lows[cells[0]])
     hidden = np.minimum(sd**2, np.maximum(counts**2 - sd**2, 0) + (_UNSEEN * sd) ** 2)
-    seen = counts > _SIGNIFICANT * sd
+    width = highs[cells[1]] - lows[cells[0]]
+    near = _NEAR * width
+    is_far = (highs < lows[cells[0]] - width) | (lows > highs[cells[1]] + width)
+    seen = counts > np.where(is_far, _FAR, _SIGNIFICANT) * sd
     squares = np.where(seen, counts**2 - sd**2, hidden)
     middles = np.where(seen, (lows + highs) / 2, np.clip((lows + highs) / 2, lows[cells[0]] - near, highs[cells[1]] + near))
     reached = seen | ((highs >= lows[cells[0]] - near) & (lows <= highs[cells[1]] + near))

@@ -100,9 +100,7 @@ class Counting:
             elif task.how == "listed":
                 columns.append(_listed_profile(task, third[name]))
             elif name in fine:
-                edges = middle[name].edges if name in middle else ()
-                body = (edges[bodies[name][0]], edges[bodies[name][1] + 1]) if edges else None
-                histogram = histogram_of(fine[name], third[name], rows, body, self._noise_of_sums)
+                histogram = histogram_of(fine[name], third[name], rows, middle.get(name), bodies.get(name), self._noise_of_sums)
                 found = ColumnProfile(name, column.kind, histogram, sd=histogram.sd, declared=column.bounds, zeros=zeros.get(name))
                 columns.append(found)
             else:
