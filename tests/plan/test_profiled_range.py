@@ -65,4 +65,4 @@ def test_the_mean_is_corrected_and_its_interval_holds() -> None:
         told = db.ask("SELECT AVG(fare) AS m FROM t", epsilon=5)
         low, high = told.intervals[0]["m"]
         assert abs(told.rows[0]["m"] - people()["fare"].mean()) <= 2 * (high - low)  # four half-widths: no test fails by chance
-        assert "for what clipping takes away" in repr(told)
+        assert "for the correction of clipping" in repr(told)
