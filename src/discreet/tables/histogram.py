@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 _ONE_SIDED = 1.645  # standard deviations: a one-sided bound that holds with probability 0.95
 _WITHIN_CELL = 0.5  # of a cell's width: how far the mean of its values may lie from its middle
 _LEARNT = 0.2  # the largest share of rows that may lie outside the edges if the column counts as learnt
-_OUTSIDE = 0.01  # the largest share of rows that may clearly lie outside
+_OUTSIDE = 0.003  # the largest share of rows that may clearly lie outside
 _CLEAR = 4.0  # standard deviations from which on rows are clearly outside
 
 
@@ -100,7 +100,7 @@ class Histogram:
 
     @property
     def learnt(self) -> bool:
-        """Whether at most a fifth of the rows lie outside the edges, with confidence 0.95, and there is no clear sign of more than 1 %."""
+        """Whether at most a fifth of the rows lie outside the edges, with confidence 0.95, and there is no clear sign of more than 0.3 %."""
         clearly = self.below + self.above > max(_CLEAR * self.outside_sd, _OUTSIDE * self.total)
         return self.total > 0 and self.beyond <= _LEARNT * self.total and not clearly
 
