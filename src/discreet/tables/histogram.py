@@ -100,7 +100,7 @@ class Histogram:
 
     @property
     def learnt(self) -> bool:
-        """Whether at most a fifth of the rows lie outside the edges, with confidence 0.95, and there is no clear sign of more than 0.3 %."""
+        """Whether at most a fifth of the rows lie outside the edges, with confidence 0.95, and no more than 0.3 % clearly do."""
         clearly = self.below + self.above > max(_CLEAR * self.outside_sd, _OUTSIDE * self.total)
         return self.total > 0 and self.beyond <= _LEARNT * self.total and not clearly
 
