@@ -2,7 +2,7 @@
 
     python benchmarks/public_tables.py FOLDER
 
-FOLDER/seen has the tables that were looked at while the rules of the profile were made, FOLDER/fresh those that were not. The wheels are
+FOLDER/seen has the tables on which the constants of the profile were chosen, FOLDER/fresh others. The wheels are
 unpacked into a folder of their own and not installed: nothing of theirs is imported.
 """
 
