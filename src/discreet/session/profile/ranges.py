@@ -17,7 +17,7 @@ from discreet.tables.histogram import Histogram
 _NEAR_ZERO = 4  # a lower end that is positive and this much smaller than the upper end becomes 0
 _TINY = 1000  # an end of the other sign that is this much smaller is noise beside zeros
 _OUTSIDE = 0.1  # of the rows: if more may lie outside a narrow range, a wider one is better
-_SIGNIFICANT, _FAR = 3.0, 4.0  # standard deviations: such a cell holds rows, near a range and further than its width from it
+_SIGNIFICANT = 3.0  # standard deviations: such a cell holds rows, within one width of a range; further out, only clear ones do
 _UNSEEN = 0.7  # standard deviations of noise: how many rows a cell may hold in which none were seen
 _NEAR = 0.5  # of a range's width: how far beyond it unseen rows are expected
 
@@ -95,7 +95,7 @@ def _widened(grid: Grid, found: Counts, cells: tuple[int, int], noise: float) ->
     width = highs[cells[1]] - lows[cells[0]]
     near = _NEAR * width
     is_far = (highs < lows[cells[0]] - width) | (lows > highs[cells[1]] + width)
-    seen = counts > np.where(is_far, _FAR, _SIGNIFICANT) * sd
+    seen = counts > np.where(is_far, found.clear, _SIGNIFICANT * sd)  # one far cell that is noise alone would widen a range many times
     squares = np.where(seen, counts**2 - sd**2, hidden)
     middles = np.where(seen, (lows + highs) / 2, np.clip((lows + highs) / 2, lows[cells[0]] - near, highs[cells[1]] + near))
     reached = seen | ((highs >= lows[cells[0]] - near) & (lows <= highs[cells[1]] + near))
