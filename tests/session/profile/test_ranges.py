@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from discreet.session.profile.cells import CELLS, Counts, coarse_grid, fine_grid, middle_grid
+from discreet.session.profile.cells import CELLS, Counts, Grid, coarse_grid, fine_grid, middle_grid
 from discreet.session.profile.ranges import Rows, as_counts, body_found, cells_found, histogram_of, range_found
 from discreet.session.profile.shape import shape_of
 from discreet.tables.kind import Kind
@@ -80,13 +80,24 @@ def test_a_range_is_widened_where_that_errs_less() -> None:
     assert histogram_with({22: 20.0}, noise=1.0)[1] >= 22
     assert histogram_with({22: 20.0}, noise=50.0) == (10, 19)
     assert histogram_with({26: 35.0}, noise=5.0)[1] == 26
-    assert histogram_with({30: 45.0}, noise=5.0)[1] == 30
+    assert histogram_with({30: 46.0}, noise=5.0)[1] == 30
     assert histogram_with({4: 35.0}, noise=5.0)[0] == 4
 
 
 def test_a_range_is_not_widened_to_where_nothing_is_likely() -> None:
-    """Noise far from all that was seen, below three standard deviations, is not believed."""
+    """Noise far from all that was seen is not believed unless it is clear."""
     assert histogram_with({39: 25.0, 0: 25.0}, noise=20.0) == (10, 19)
+    assert histogram_with({39: 44.0}, noise=5.0)[1] < 30
+
+
+def test_a_wide_cell_beside_a_range_is_far_from_it() -> None:
+    """Years: 1024 … 1919 is one cell; three standard deviations of noise in it, one run in 700, do not make the range that wide."""
+    edges = tuple(map(Fraction, [1024, 1920, *range(1924, 2048, 4), 2048]))
+    grid, middle = Grid(edges, Kind.INTEGER), Grid((edges[0], edges[1], edges[-1]), Kind.INTEGER)
+    counts = np.zeros(grid.codes)
+    counts[15:22], counts[1] = 3000.0, 44.0
+    made = histogram_of(grid, Counts(tuple(counts), 10.0, 54.0), Rows(21_000.0, 10.0), middle, (1, 1), 5.0)
+    assert made.low >= 1920
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -67,9 +67,11 @@ def histogram_of(
         return _cut(grid, found, rows, 0, grid.cells - 1)
     first, last = _between(grid, middle.edges[0], middle.edges[-1])  # cells beyond the middle grid are far apart: only clear ones count
     whole = _cut(grid, found, rows, first, last)
-    wide = _cut(grid, found, rows, *_between(grid, middle.edges[body[0]], middle.edges[body[1] + 1]))
-    cells = cells_found(np.array(found.counts[first + 1 : last + 2]), found.clear, found.sd)
-    seen = None if cells is None else (first + cells[0], first + cells[1])
+    start, end = _between(grid, middle.edges[body[0]], middle.edges[body[1] + 1])
+    wide = _cut(grid, found, rows, start, end)
+    near = np.flatnonzero(~_far(grid, start, end)[first : last + 1]) + first
+    cells = cells_found(np.array(found.counts)[near + 1], found.clear, found.sd)
+    seen = None if cells is None else (int(near[cells[0]]), int(near[cells[1]]))
     narrow = wide if seen is None else _cut(grid, found, rows, *_widened(grid, found, seen, noise))
     for one in (narrow, wide):
         if one.learnt and one.beyond <= _OUTSIDE * max(rows.count, 1):
@@ -80,6 +82,13 @@ def histogram_of(
 def _between(grid: Grid, low: Fraction, high: Fraction) -> tuple[int, int]:
     """The first and the last cell between two edges."""
     return grid.edges.index(low), grid.edges.index(high) - 1
+
+
+def _far(grid: Grid, first: int, last: int) -> NDArray[np.bool_]:
+    """Which cells have their middle further from a range of cells than its width: one that is noise alone would widen it many times."""
+    ends = np.array([float(edge) for edge in grid.edges])
+    middles, low, high = (ends[:-1] + ends[1:]) / 2, ends[first], ends[last + 1]
+    return np.asarray((middles < 2 * low - high) | (middles > 2 * high - low))
 
 
 def _widened(grid: Grid, found: Counts, cells: tuple[int, int], noise: float) -> tuple[int, int]:
@@ -94,10 +103,11 @@ def _widened(grid: Grid, found: Counts, cells: tuple[int, int], noise: float) ->
     hidden = np.minimum(sd**2, np.maximum(counts**2 - sd**2, 0) + (_UNSEEN * sd) ** 2)
     width = highs[cells[1]] - lows[cells[0]]
     near = _NEAR * width
-    is_far = (highs < lows[cells[0]] - width) | (lows > highs[cells[1]] + width)
+    middles = (lows + highs) / 2
+    is_far = (middles < lows[cells[0]] - width) | (middles > highs[cells[1]] + width)
     seen = counts > np.where(is_far, found.clear, _SIGNIFICANT * sd)  # one far cell that is noise alone would widen a range many times
     squares = np.where(seen, counts**2 - sd**2, hidden)
-    middles = np.where(seen, (lows + highs) / 2, np.clip((lows + highs) / 2, lows[cells[0]] - near, highs[cells[1]] + near))
+    middles = np.where(seen, middles, np.clip(middles, lows[cells[0]] - near, highs[cells[1]] + near))
     reached = seen | ((highs >= lows[cells[0]] - near) & (lows <= highs[cells[1]] + near))
     squares = np.where(reached, squares, 0.0)
     under = [float(squares[:i] @ np.maximum(lows[i] - middles[:i], 0) ** 2) for i in range(cells[0] + 1)]
