@@ -6,7 +6,15 @@ import importlib.util
 
 from discreet.errors import Invalid
 
-_EXTRAS = {"pandas": "pandas", "polars": "polars", "pyarrow": "arrow", "matplotlib": "plots", "psycopg": "postgres", "pyspark": "spark"}
+_EXTRAS = {
+    "pandas": "pandas",
+    "polars": "polars",
+    "pyarrow": "arrow",
+    "matplotlib": "plots",
+    "psycopg": "postgres",
+    "pyspark": "spark",
+    "fastapi": "server",
+}
 
 
 def require(library: str, extra: str | None = None) -> None:

@@ -24,8 +24,20 @@ _BY_KIND: dict[Kind, type[Released]] = {kind: released for released in RELEASES 
 def open_release(path: str | os.PathLike[str]) -> Released:
     """Read what any release's `save` wrote."""
     try:
-        kind = json.loads(Path(path).read_text(encoding="utf-8"))["kind"]
-        released = _BY_KIND[kind]
+        released = _kind_of(Path(path).read_text(encoding="utf-8"))
     except (OSError, *MALFORMED):
         raise Invalid(f"{os.fspath(path)} holds no release: give a file that `save` wrote") from None
     return released.open(path)
+
+
+def release_of_text(text: str, repeated: bool = False) -> Released:
+    """Read what any release's `to_text` gave."""
+    try:
+        released = _kind_of(text)
+    except MALFORMED:
+        raise Invalid("this is no release: give what `to_text` gave") from None
+    return released.from_text(text, repeated)
+
+
+def _kind_of(text: str) -> type[Released]:
+    return _BY_KIND[json.loads(text)["kind"]]

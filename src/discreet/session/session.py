@@ -20,6 +20,7 @@ from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
 from discreet.plots.page import html_lines
 from discreet.query import fluent
+from discreet.session.life_cycle import AnyPlan
 from discreet.session.pipeline import Pipeline
 from discreet.session.profile.stored import stored_profiles
 from discreet.session.query import Query
@@ -258,6 +259,26 @@ class Session:
     def verify(self, release: Released) -> None:
         """Check a release and its receipt against this session's ledger; raise Invalid or LedgerError if they are not from here."""
         release.verify(self._ledger)
+
+    # ── for a server ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger that this session pays from."""
+        return self._ledger
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tables, with what is declared and what profiles found."""
+        return self._pipeline.catalog
+
+    def for_account(self, analyst: str) -> Session:
+        """A session of another account on the same engine and ledger; closing either closes both."""
+        return Session(self._engine, self._declared, self._ledger, analyst)
+
+    def holds(self, plan: AnyPlan) -> bool:
+        """Whether this session's account has the answer already, so that releasing it is free and reads nothing."""
+        return self._pipeline.payments.knows(plan.priced.question)
 
     # ── the connection ───────────────────────────────────────────────────────────────────────────────────────────────
 

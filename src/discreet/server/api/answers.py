@@ -1,0 +1,71 @@
+"""Answers as JSON, Arrow or CSV, as the client accepts; and errors with their status."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import JSONResponse, Response
+
+from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, RandomnessFailed, Refused
+from discreet.extras import require
+from discreet.server.access import Forbidden, TooManyRequests, Unauthenticated
+from discreet.server.asking import Outcome, as_outcome
+from discreet.session.saved import release_of_text
+
+ARROW, CSV, JSON = "application/vnd.apache.arrow.stream", "text/csv", "application/json"
+_STATUS: tuple[tuple[type[Error], int], ...] = (
+    (Unauthenticated, 401),
+    (Forbidden, 403),
+    (TooManyRequests, 429),
+    (BudgetExceeded, 402),
+    (Refused, 422),
+    (Invalid, 400),
+    (LedgerError, 503),
+    (EngineError, 503),
+    (RandomnessFailed, 503),
+)
+
+
+def status_of(name: str) -> int:
+    """The HTTP status of an error, by the name of its class."""
+    found: dict[str, type[Error]] = {}
+    waiting: list[type[Error]] = [Error]
+    while waiting:
+        one = waiting.pop()
+        found[one.__name__] = one
+        waiting += one.__subclasses__()
+    kind = found.get(name, Error)
+    return next((status for error, status in _STATUS if issubclass(kind, error)), 500)
+
+
+def problem(error: Error) -> JSONResponse:
+    """An error as a response."""
+    headers = {"Retry-After": str(error.seconds)} if isinstance(error, TooManyRequests) else {}
+    headers |= {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthenticated) else {}
+    return JSONResponse(as_outcome(error), status_of(type(error).__name__), headers)
+
+
+def answered(request: Request, outcome: Outcome, job: str | None = None) -> Response:
+    """What became of a request, in the format that the client accepts."""
+    headers = {} if job is None else {"Discreet-Job": job}
+    if "error" in outcome:
+        return JSONResponse({**outcome, "job": job}, status_of(outcome["error"]), headers)
+    accepted = request.headers.get("accept", JSON)
+    if ARROW in accepted:
+        require("pyarrow")
+        return Response(_arrow(release_of_text(outcome["release"]).to_arrow()), media_type=ARROW, headers=headers)
+    if CSV in accepted:
+        return Response(release_of_text(outcome["release"]).to_csv() or "", media_type=CSV, headers=headers)
+    return Response(f'{{"job":{json.dumps(job)},"release":{outcome["release"]}}}', media_type=JSON, headers=headers)
+
+
+def _arrow(table: Any) -> bytes:
+    import pyarrow
+
+    out = io.BytesIO()
+    with pyarrow.ipc.new_stream(out, table.schema) as writer:
+        writer.write_table(table)
+    return out.getvalue()

@@ -1,0 +1,88 @@
+"""Conversations, threshold streams and feeds: opened, asked step by step, and released."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+
+from discreet.errors import Invalid
+from discreet.exact import short
+from discreet.server.access import ASKING, Caller, by_token, server_of
+from discreet.server.api.asking import dataset_of
+from discreet.server.api.bodies import RunBody, StepBody
+from discreet.server.asking import Asked
+from discreet.server.runs import OpenRun, question_of
+from discreet.session.released import Released
+from discreet.session.remote.wire import plain, value
+
+router = APIRouter(prefix="/api/v1")
+Asker = Annotated[Caller, Depends(by_token(*ASKING, scope="ask"))]
+
+
+@router.post("/datasets/{name}/runs")
+async def open_run(request: Request, name: str, body: RunBody, caller: Asker) -> dict[str, Any]:
+    """Open a conversation, a threshold stream or a feed."""
+    server, data = server_of(request), dataset_of(request, caller, name)
+    asked = Asked.read({"request": body.model_dump(mode="json")["request"], "price": body.price})
+    try:
+        opened = await server.runs.open(data, caller.account, asked.chain, asked.price, server.asking.slot(data, asked))
+    except TypeError:
+        raise Invalid("open() takes epsilon and delta") from None
+    return {"run": opened.id} | state_of(opened)
+
+
+@router.post("/runs/{number}")
+async def step(request: Request, number: str, body: StepBody, caller: Asker) -> dict[str, Any]:
+    """One step: ask, release what was said so far, or look at its error or state."""
+    server = server_of(request)
+    opened = server.runs.get(number, caller.account)
+    data = dataset_of(request, caller, opened.dataset)
+    if body.step == "state":
+        return state_of(opened)
+    arguments = value(body.arguments)
+    if "question" in arguments:
+        arguments["question"] = question_of(opened, body.arguments["question"])
+    method = getattr(opened.run, body.step, None)
+    if method is None:
+        raise Invalid(f"this has no {body.step}()")
+
+    def call() -> Any:
+        try:
+            return method(**arguments)
+        except TypeError:
+            raise Invalid(f"{body.step}() does not take these arguments: see its documentation") from None
+
+    found = (
+        call()
+        if body.step == "error"
+        else await server.runs.step(opened, caller.account, server.queue.clock.chosen(server.asking.rows_of(data), 1), call)
+    )
+    return {"answer": _told(found)} | state_of(opened)
+
+
+@router.delete("/runs/{number}")
+def close(request: Request, number: str, caller: Asker) -> dict[str, str]:
+    """Close it; what was paid stays paid."""
+    server = server_of(request)
+    server.runs.close(server.runs.get(number, caller.account))
+    return {"closed": number}
+
+
+def state_of(opened: OpenRun) -> dict[str, Any]:
+    """What it cost so far and how it is shown."""
+    run, found = opened.run, {"kind": opened.kind, "shown": repr(opened.run)}
+    for name in ("spent", "left", "accuracy"):
+        if hasattr(run, name):
+            found[name] = plain(getattr(run, name))
+    return found | {"epsilon": short(run.plan.epsilon), "delta": short(run.plan.delta)}
+
+
+def _told(found: Any) -> Any:
+    if isinstance(found, Released):
+        return {"release": found.to_text()}
+    if hasattr(found, "_asdict"):
+        return {key: plain(one) for key, one in found._asdict().items()}
+    if hasattr(found, "__attrs_attrs__"):
+        return {one.name: plain(getattr(found, one.name)) for one in found.__attrs_attrs__}
+    return plain(found)

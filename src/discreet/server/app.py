@@ -1,0 +1,105 @@
+"""The web application: routes, headers, limits and errors; and one door through which every error passes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from starlette.exceptions import HTTPException
+
+import discreet
+from discreet.errors import Error
+from discreet.server.access import server_of
+from discreet.server.api import asking, owning, reading, running
+from discreet.server.api.answers import problem
+from discreet.server.server import Server
+
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
+        "base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def application(server: Server) -> FastAPI:
+    """The application of a server."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await server.start()
+        yield
+        await server.stop()
+
+    app = FastAPI(
+        title="discreet", version=discreet.__version__, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
+    )
+    app.state.server = server
+    for part in (reading, asking, running, owning):
+        app.include_router(part.router)
+    app.get("/health", response_class=PlainTextResponse)(health)
+    app.get("/ready", response_class=PlainTextResponse)(ready)
+    app.middleware("http")(_guarded)
+    app.add_exception_handler(Error, lambda _, error: problem(error) if isinstance(error, Error) else _unexpected())
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, lambda _, __: _unexpected())
+    return app
+
+
+def health() -> str:
+    """The process answers."""
+    return "ok"
+
+
+def ready(request: Request) -> PlainTextResponse:
+    """It accepts questions."""
+    return PlainTextResponse("ready") if server_of(request).ready else PlainTextResponse("starting or stopping", 503)
+
+
+async def _guarded(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+    """Refuse bodies that are too large, add headers, count and log."""
+    server, begin = server_of(request), time.monotonic()
+    length = request.headers.get("content-length", "0")
+    if not length.isdigit() or int(length) > server.settings.largest_body or "transfer-encoding" in request.headers:
+        response: Response = JSONResponse({"error": "Invalid", "message": "the body is too large, or its length is not given"}, 413)
+    else:
+        response = await call_next(request)
+    for name, text in _HEADERS.items():
+        response.headers.setdefault(name, text)
+    if server.settings.is_secure:
+        response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+    route = getattr(request.scope.get("route"), "path", "(none)")
+    server.metrics.request(request.method if len(request.method) < 10 else "(other)", route, response.status_code)
+    server.log.request(
+        request.method[:10], route, response.status_code, getattr(request.state, "account", None), (time.monotonic() - begin) * 1000
+    )
+    return response
+
+
+def _malformed(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    where = "; ".join(f"{'.'.join(map(str, one['loc']))[:200]}: {one['msg']}" for one in error.errors()[:5])
+    return JSONResponse({"error": "Invalid", "message": f"this request is not well formed: {where}"}, 422)
+
+
+def _http(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return JSONResponse(
+        {"error": "Invalid", "message": "there is nothing here" if error.status_code == 404 else "not allowed here"},
+        error.status_code,
+        error.headers,
+    )
+
+
+def _unexpected() -> JSONResponse:
+    return JSONResponse({"error": "Error", "message": "something unexpected failed on the server; its owner can look up the reason"}, 500)

@@ -1,0 +1,186 @@
+"""Ask on behalf of an account: plan for free, or release as a job whose answer leaves at the end of its slot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, final
+
+from attrs import frozen
+
+from discreet.errors import Error, Invalid
+from discreet.server.datasets import DataSet
+from discreet.server.queue import FairQueue
+from discreet.server.replay import request_of
+from discreet.server.store.accounts import Account
+from discreet.server.store.jobs import Job, Jobs
+from discreet.session.release import Release
+from discreet.session.released import Released
+from discreet.session.remote.wire import Chain, value
+from discreet.session.session import Session
+from discreet.tables.table import Table
+
+Outcome: TypeAlias = dict[str, Any]
+VERBS = ("release", "refine", "bias", "dry_run")
+_STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
+_DISCOVERING = 3
+INTERRUPTED = "the server stopped after this was charged and before it was answered: asking again draws and charges again"
+
+
+@final
+@frozen
+class Asked:
+    """A request as it came over the wire: the chain of calls, the price, and what is done with it."""
+
+    chain: Chain
+    verb: str
+    price: dict[str, Any]
+    refined: dict[str, Any]  # the price of a refinement
+
+    @classmethod
+    def read(cls, body: Mapping[str, Any]) -> Asked:
+        """Read a body; Invalid if it is none."""
+        verb = body.get("verb", "release")
+        if verb not in VERBS:
+            raise Invalid(f"verb is one of {', '.join(VERBS)}")
+        price, refined = (value(body.get(name) or {}) for name in ("price", "refine"))
+        if not isinstance(price, dict) or not isinstance(refined, dict):
+            raise Invalid('the price is written as {"epsilon": 0.1}')
+        return cls(Chain.from_json(body.get("request")), verb, price, refined)
+
+    @property
+    def title(self) -> str:
+        """What was asked, for people."""
+        first = self.chain.steps[0]
+        return str(first[1][0]) if first[0] == "sql" and first[1] else repr(self.chain)
+
+
+@final
+class Asking:
+    """Everything that accounts ask of the data sets goes through here."""
+
+    def __init__(self, jobs: Jobs, queue: FairQueue, rows: float, failed: Callable[[str, BaseException], None]) -> None:
+        """`rows` is how many a table is taken to have about which nothing is declared or profiled."""
+        self.jobs, self.queue, self._rows, self._failed = jobs, queue, rows, failed
+
+    # ── free ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def plan(self, data: DataSet, account: Account, asked: Asked) -> Any:
+        """The plan of a request at its price; it reads no private row."""
+        return _called(request_of(data.session(account), asked.chain).plan, asked.price)
+
+    def known(self, data: DataSet, account: Account, asked: Asked) -> Released | None:
+        """The answer, if this account has received it before: then it leaves at once."""
+        session = data.session(account)
+        if asked.verb == "dry_run":
+            return _run(session, asked)
+        if asked.verb != "release":
+            return None
+        price = {name: one for name, one in asked.price.items() if name in ("epsilon", "delta", "confidence")}
+        request = request_of(session, asked.chain)
+        if "error" in asked.price or not hasattr(request, "release"):
+            return None
+        return _run(session, asked) if session.holds(_called(request.plan, price)) else None
+
+    def slot(self, data: DataSet, asked: Asked) -> int:
+        """The number of the slot at whose end an answer leaves, by public facts alone."""
+        return self.queue.clock.chosen(self.rows_of(data), _STEPS.get(asked.chain.steps[0][0], _DISCOVERING))
+
+    def rows_of(self, data: DataSet) -> float:
+        """The rows of the largest private table, as far as they are public."""
+        return max((_rows(table, self._rows) for table in data.catalog.tables if table.private), default=0.0)
+
+    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def add(self, data: DataSet, account: Account, body: Mapping[str, Any], once: str | None) -> tuple[Job, bool]:
+        """A job for a request, and whether it is new."""
+        return self.jobs.add(account.name, data.name, Asked.read(body).title, body, once)
+
+    async def answer(self, data: DataSet, account: Account, job: Job) -> Outcome:
+        """Run a job in its turn; what became of it, at the end of its slot."""
+        asked = Asked.read(job.asked)
+
+        def work() -> Outcome:
+            if not self.jobs.begin(job.id, data.ledger.length):
+                return {"error": "Refused", "message": "cancelled before it began; nothing was charged"}
+            outcome = self._outcome(data, account, asked, job)
+            self.jobs.end(job.id, "failed" if "error" in outcome else "done", outcome)
+            return outcome
+
+        return await self.queue.run(account.name, self.slot(data, asked), work)
+
+    def _outcome(self, data: DataSet, account: Account, asked: Asked, job: Job) -> Outcome:
+        try:
+            found = _run(data.session(account), asked, lambda step, share: self.jobs.progress(job.id, step, share))
+            if asked.chain.steps[0][0] == "profile":
+                data.profiled()
+            return {"release": found.to_text()}
+        except Error as error:
+            self._failed(job.id, error)
+            return as_outcome(error)
+        except Exception as error:  # a bug of ours: its text may contain data
+            self._failed(job.id, error)
+            return {"error": "Error", "message": "something unexpected failed on the server; its owner can look up the reason"}
+
+    def recover(self, data: DataSet, job: Job) -> bool:
+        """After a restart: whether an unfinished job is to be queued again; one that was charged ends as interrupted."""
+        charged = any(
+            entry.kind == "spend" and entry.body["analyst"] == job.account
+            for entry in data.ledger.pending()
+            if entry.sequence >= job.entries
+        )
+        if job.state == "running" and charged:
+            self.jobs.end(job.id, "interrupted", {"error": "EngineError", "message": INTERRUPTED})
+            return False
+        self.jobs.requeue(job.id)
+        return True
+
+
+def as_outcome(error: Error) -> Outcome:
+    """An error as it is told: its kind, its message and its notes, none of which contains data."""
+    notes = [str(note) for note in getattr(error, "__notes__", ())]
+    return {"error": type(error).__name__, "message": str(error), "notes": notes}
+
+
+def released(outcome: Outcome) -> Mapping[str, Any]:
+    """The release of an outcome as plain values."""
+    found: Mapping[str, Any] = json.loads(outcome["release"])
+    return found
+
+
+def _run(session: Session, asked: Asked, progress: Callable[[str, float], None] | None = None) -> Released:
+    """Do what was asked, in this thread."""
+    request = request_of(session, asked.chain)
+    if not hasattr(request, "release"):
+        raise Invalid("this is opened, not released: use the interface for conversations, streams and feeds")
+    if asked.verb in ("bias", "dry_run"):
+        if not hasattr(request, asked.verb):
+            raise Invalid(f"only questions have {asked.verb}()")
+        return _as_released(_called(getattr(request, asked.verb), asked.price))
+    more = {} if progress is None or asked.chain.steps[0][0] not in ("synthesize", "profile") else {"progress": progress}
+    first = _as_released(_called(request.release, asked.price | more))
+    if asked.verb == "release":
+        return first
+    if not isinstance(first, Release):
+        raise Invalid("only the answer to a question can be refined")
+    return _as_released(_called(first.refine, asked.refined))
+
+
+def _as_released(found: Any) -> Released:
+    assert isinstance(found, Released), "every request releases one"
+    return found
+
+
+def _called(method: Callable[..., Any], price: Mapping[str, Any]) -> Any:
+    try:
+        return method(**price)
+    except TypeError:
+        raise Invalid(
+            f"{method.__name__}() does not take these: {', '.join(map(str, price))[:200]}; give epsilon, and delta if needed"
+        ) from None
+
+
+def _rows(table: Table, unknown: float) -> float:
+    if table.size is not None:
+        return float(table.size)
+    return unknown if table.profile is None else max(float(table.profile.rows), 1.0)

@@ -1,0 +1,138 @@
+"""The data sets of a server: each is a policy with its engine and ledger, and a session for each account."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, final
+
+from discreet.errors import Invalid
+from discreet.ledger.ledger import Ledger
+from discreet.ledger.standing import OWNER
+from discreet.server.store.accounts import Account
+from discreet.session.project import ledger_of, open_project, read_project, sources_of
+from discreet.session.session import Session
+from discreet.tables.catalog import Catalog
+from discreet.tables.problems import Problems
+
+UNKNOWN = "there is no such data set, or you may not use it"
+
+
+@final
+class DataSet:
+    """One policy that is open. Every account asks through a session of its own, on the same engine and ledger."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self.name, self.path = name, path
+        self._lock = threading.Lock()
+        self._owner = open_project(path, None, OWNER)
+        self._sessions: dict[str, Session] = {}
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger that all accounts pay from."""
+        return self._owner.ledger
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is declared and profiled."""
+        return self._owner.catalog
+
+    def session(self, account: Account) -> Session:
+        """The session of an account; each is charged for what it receives, whoever asked first."""
+        if account.role == "auditor":
+            raise Invalid("an auditor reads the ledger and asks nothing: use an analyst's account")
+        if account.payer == OWNER:
+            return self._owner
+        with self._lock:
+            if account.payer not in self._sessions:
+                self._sessions[account.payer] = self._owner.for_account(account.payer)
+            return self._sessions[account.payer]
+
+    def profiled(self) -> None:
+        """Let all sessions use a profile that was just bought."""
+        with self._lock:
+            self._sessions.clear()
+
+    def admits(self, account: Account) -> bool:
+        """Whether an account may use this data set: analysts need a grant."""
+        return account.role != "analyst" or account.name in self.ledger.analysts()
+
+    def close(self) -> None:
+        """Close engine and ledger."""
+        self._owner.close()
+
+
+@final
+class DataSets:
+    """All data sets of a server, by name."""
+
+    def __init__(self, policies: Mapping[str, Path]) -> None:
+        require_apart(policies)
+        self._open: dict[str, DataSet] = {}
+        try:
+            for name, path in policies.items():
+                self._open[name] = DataSet(name, path)
+        except BaseException:
+            self.close()
+            raise
+
+    def get(self, name: str, account: Account) -> DataSet:
+        """The data set of this name; Invalid, whether it does not exist or this account may not use it."""
+        found = self._open.get(name)
+        if found is None or not found.admits(account):
+            raise Invalid(UNKNOWN)
+        return found
+
+    def of(self, account: Account) -> list[DataSet]:
+        """The data sets that an account may use."""
+        return [one for one in self._open.values() if one.admits(account)]
+
+    def __iter__(self) -> Any:
+        return iter(self._open.values())
+
+    def reload(self, name: str) -> None:
+        """Read a policy again; logins, tokens and jobs stay. The old one goes on if the new one has problems."""
+        before = self._open[name]
+        after = DataSet(name, before.path)
+        self._open[name] = after
+        before.close()
+
+    def close(self) -> None:
+        """Close all."""
+        for one in self._open.values():
+            one.close()
+        self._open.clear()
+
+
+def named(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Path]:
+    """Policies by name: that of the file, or of its folder where the file is a discreet.toml."""
+    found: dict[str, Path] = {}
+    for one in paths:
+        place, _ = read_project(one)
+        name = place.parent.name if place.name == "discreet.toml" else place.stem
+        if not name.isidentifier() or name in found:
+            raise Invalid(f"the data set {name!r} needs a name of its own, of letters and digits: rename its file or its folder")
+        found[name] = place
+    return found
+
+
+def require_apart(policies: Mapping[str, Path]) -> None:
+    """Raise Invalid if two policies read the same private source and pay from different ledgers: their losses would not add up."""
+    ledgers: dict[str, tuple[str, str]] = {}
+    for name, path in policies.items():
+        place, policy = read_project(path)
+        ledger, _ = ledger_of(policy, place)
+        public = {table.name for table in policy.tables if table.unit is None}
+        for table, source in sources_of(policy, place, Problems()).items():
+            if table in public:
+                continue
+            where = os.path.realpath(str(source)) if os.path.exists(str(source)) else str(source)
+            first, other = ledgers.setdefault(where, (ledger, name))
+            if first != ledger:
+                raise Invalid(
+                    f"{other} and {name} read the same table and pay from different ledgers, so nobody would count both: "
+                    "give both policies the same ledger"
+                )

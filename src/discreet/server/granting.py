@@ -1,0 +1,24 @@
+"""Grants: an owner gives an analyst's account a part of a data set's budget; the ledger and the audit log record it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discreet.errors import Invalid
+from discreet.ledger.standing import Allowance
+from discreet.server.datasets import DataSet
+from discreet.server.server import Server
+from discreet.server.store import audit
+from discreet.server.store.accounts import Account
+
+
+def grant_budget(server: Server, data: DataSet, name: str, epsilon: Any, delta: Any, every: str | None, by: Account) -> Allowance:
+    """Limit what an analyst may learn from a data set, in all or in each week or month."""
+    account = server.accounts.get(name)
+    if account is None or account.role != "analyst":
+        raise Invalid("there is no analyst of this name: add the account first")
+    data.ledger.grant(account.name, epsilon, delta, every)
+    with server.database.writing() as run:
+        renews = "" if every is None else f" each {every}"
+        audit.add(run, by.name, "budget granted", f"{account.name} on {data.name}: epsilon {epsilon}, delta {delta}{renews}")
+    return data.ledger.allowance(account.name)

@@ -1,0 +1,95 @@
+"""A queue that is fair between accounts: each in turn, whoever asks more waits longer. A seat is held until its slot ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, final
+
+from discreet.errors import Refused
+from discreet.server.clock import Clock
+
+T = TypeVar("T")
+TOO_MANY = "you have too many questions waiting: wait for some of them to be answered"
+
+
+@final
+class FairQueue:
+    """Run work in threads, at most `seats` at a time, taking accounts in turn.
+
+    A seat is free again only when its answer leaves, at the end of a slot. So how long others wait depends on how many questions were
+    asked and on their slots, which are public, and not on how long the runs took.
+    """
+
+    def __init__(self, clock: Clock, seats: int, most_waiting: int) -> None:
+        self.clock, self._free, self._most = clock, seats, most_waiting
+        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._threads = ThreadPoolExecutor(seats, thread_name_prefix="discreet-question")
+
+    async def run(self, account: str, slot: int, work: Callable[[], T], begun: Callable[[], Any] = lambda: None) -> T:
+        """The result of `work`, at the end of its slot; Refused if this account has too many waiting."""
+        await self._seat(account)
+        begin = time.monotonic()
+        try:
+            begun()
+            running = asyncio.get_running_loop().run_in_executor(self._threads, work)
+            try:
+                return await asyncio.shield(running)
+            finally:
+                if not running.done():  # the caller went away: the run goes on, and so does its seat
+                    await asyncio.wait([running])
+                await asyncio.sleep(max(0.0, begin + self.clock.leaves(slot, time.monotonic() - begin) - time.monotonic()))
+        finally:
+            self._give_back()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a seat."""
+        return sum(map(len, self._waiting.values()))
+
+    async def _seat(self, account: str) -> None:
+        if self._free and not self._waiting:
+            self._free -= 1
+            return
+        mine = self._waiting.setdefault(account, deque())
+        if len(mine) >= self._most:
+            raise Refused(TOO_MANY)
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        mine.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._give_back()  # its seat came at the same moment
+            elif turn in mine:
+                mine.remove(turn)
+                if not mine:
+                    self._waiting.pop(account, None)
+            raise
+
+    def _give_back(self) -> None:
+        """Give the seat to the account whose turn it is; it then goes to the end of the line."""
+        while self._waiting:
+            account, turns = next(iter(self._waiting.items()))
+            turn = turns.popleft()
+            del self._waiting[account]
+            if turns:
+                self._waiting[account] = turns
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+    def stop(self) -> None:
+        """Start nothing more: those who wait are refused, and their jobs stay queued."""
+        for turns in self._waiting.values():
+            for turn in turns:
+                turn.cancel()
+        self._waiting.clear()
+
+    def close(self) -> None:
+        """Wait for runs to end."""
+        self._threads.shutdown(wait=True, cancel_futures=True)

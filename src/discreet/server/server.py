@@ -1,0 +1,87 @@
+"""A server: its database, its data sets and its queue, opened and closed together."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import final
+
+from discreet.errors import Error
+from discreet.server.asking import Asking
+from discreet.server.datasets import DataSets
+from discreet.server.limits import Limit
+from discreet.server.logs import Log
+from discreet.server.metrics import Metrics
+from discreet.server.queue import FairQueue
+from discreet.server.runs import Runs
+from discreet.server.settings import Settings
+from discreet.server.store.accounts import Account, Accounts
+from discreet.server.store.database import open_database
+from discreet.server.store.jobs import Job, Jobs
+from discreet.server.store.logins import Logins
+from discreet.server.store.tokens import Tokens
+
+
+@final
+class Server:
+    """Everything that requests are answered from."""
+
+    def __init__(self, settings: Settings, log: Log | None = None) -> None:
+        self.settings, self.log, self.metrics = settings, log or Log.quiet(), Metrics()
+        self.database = open_database(settings.database)
+        self.accounts = Accounts(self.database)
+        self.tokens, self.logins = Tokens(self.database, self.accounts), Logins(self.database, self.accounts)
+        self.datasets = DataSets(settings.policies)
+        self.jobs = Jobs(self.database)
+        self.queue = FairQueue(settings.clock, settings.seats, settings.most_waiting)
+        self.asking, self.runs = Asking(self.jobs, self.queue, settings.rows, self.log.failed), Runs(self.queue)
+        self.request_limit, self.login_limit = Limit(settings.requests_a_minute), Limit(settings.logins_a_minute)
+        self.address_limit = Limit(10 * settings.logins_a_minute)
+        self.ready = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def owner_link(self) -> str | None:
+        """The one-time link with which the first owner chooses a password; None if there is one already."""
+        owners = [account for account in self.accounts.all() if account.role == "owner" and not account.disabled]
+        if any(owner.has_password for owner in owners):
+            return None
+        owner = owners[0] if owners else self.accounts.add("owner", "owner", None)
+        return f"{self.settings.address}/welcome/{self.accounts.link(owner.name, None)}"
+
+    # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def start(self) -> None:
+        """Take up the jobs that were open when the server stopped, and be ready."""
+        known = {data.name: data for data in self.datasets}
+        for job in self.jobs.open():
+            account, data = self.accounts.get(job.account), known.get(job.dataset)
+            if account is None or data is None:
+                self.jobs.end(job.id, "failed", {"error": "Invalid", "message": "its account or its data set is no longer here"})
+            elif self.asking.recover(data, job):
+                self.run_later(account, job)
+        self.ready = True
+
+    def run_later(self, account: Account, job: Job) -> asyncio.Task[None]:
+        """Run a job in the background, in its turn; it ends even if nobody waits for it."""
+
+        async def run() -> None:
+            try:
+                await self.asking.answer(self.datasets.get(job.dataset, account), account, job)
+            except Error as error:  # too many waiting, or the data set was closed
+                self.jobs.end(job.id, "failed", {"error": type(error).__name__, "message": str(error)})
+
+        task = asyncio.create_task(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def stop(self) -> None:
+        """Let running jobs end, leave queued ones for the next start, and close everything."""
+        self.ready = False
+        self.queue.stop()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=30)
+        for task in self._tasks:
+            task.cancel()
+        self.queue.close()
+        self.datasets.close()
+        self.database.close()

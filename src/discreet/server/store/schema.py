@@ -1,0 +1,73 @@
+"""The tables of the server's database, as numbered migrations: each list of statements is applied once, in order."""
+
+from __future__ import annotations
+
+# Times are seconds since 1970, UTC. Secrets are stored as hashes only. SQL that SQLite and PostgreSQL share.
+_FIRST = (
+    """CREATE TABLE accounts (
+    name TEXT PRIMARY KEY,
+    role TEXT NOT NULL CHECK (role IN ('owner', 'analyst', 'auditor')),
+    password TEXT,
+    created DOUBLE PRECISION NOT NULL,
+    disabled INTEGER NOT NULL DEFAULT 0
+)""",
+    """CREATE TABLE tokens (
+    id TEXT PRIMARY KEY,
+    hash TEXT NOT NULL,
+    account TEXT NOT NULL REFERENCES accounts (name),
+    label TEXT NOT NULL,
+    scope TEXT NOT NULL CHECK (scope IN ('read', 'ask', 'all')),
+    datasets TEXT,
+    created DOUBLE PRECISION NOT NULL,
+    expires DOUBLE PRECISION NOT NULL,
+    revoked INTEGER NOT NULL DEFAULT 0
+)""",
+    """CREATE TABLE links (
+    hash TEXT PRIMARY KEY,
+    account TEXT NOT NULL REFERENCES accounts (name),
+    expires DOUBLE PRECISION NOT NULL
+)""",
+    """CREATE TABLE logins (
+    hash TEXT PRIMARY KEY,
+    account TEXT NOT NULL REFERENCES accounts (name),
+    form TEXT NOT NULL,
+    created DOUBLE PRECISION NOT NULL,
+    seen DOUBLE PRECISION NOT NULL
+)""",
+    """CREATE TABLE jobs (
+    id TEXT PRIMARY KEY,
+    account TEXT NOT NULL REFERENCES accounts (name),
+    dataset TEXT NOT NULL,
+    title TEXT NOT NULL,
+    request TEXT NOT NULL,
+    body TEXT NOT NULL,
+    once TEXT,
+    state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'done', 'failed', 'cancelled', 'interrupted')),
+    entries INTEGER NOT NULL DEFAULT 0,
+    progress DOUBLE PRECISION NOT NULL DEFAULT 0,
+    step TEXT NOT NULL DEFAULT '',
+    outcome TEXT,
+    created DOUBLE PRECISION NOT NULL,
+    ended DOUBLE PRECISION
+)""",
+    "CREATE UNIQUE INDEX one_job_a_key ON jobs (account, once)",
+    "CREATE INDEX jobs_of_an_account ON jobs (account, dataset, created)",
+    "CREATE INDEX unfinished_jobs ON jobs (state)",
+    """CREATE TABLE shares (
+    job TEXT NOT NULL REFERENCES jobs (id),
+    account TEXT NOT NULL REFERENCES accounts (name),
+    created DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (job, account)
+)""",
+    """CREATE TABLE audit (
+    sequence INTEGER PRIMARY KEY,
+    at DOUBLE PRECISION NOT NULL,
+    account TEXT,
+    event TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    previous TEXT NOT NULL UNIQUE,
+    hash TEXT NOT NULL
+)""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
