@@ -1,0 +1,25 @@
+"""Fixtures of served data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from server.clinic import Served, make_server
+
+from discreet.server.app import application
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Served:
+    """A server that is not listening."""
+    return make_server(tmp_path)
+
+
+@pytest.fixture
+def client(served: Served) -> Iterator[TestClient]:
+    """A client of it, in this process."""
+    with TestClient(application(served.server), raise_server_exceptions=False) as found:
+        yield found
