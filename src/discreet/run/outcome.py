@@ -91,11 +91,10 @@ def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: floa
     """A column with intervals, in its most compact form."""
     if math.isfinite(most - least):
         widths = np.where(np.isinf(widths), most - least, widths)  # it may be anywhere between its limits
-    listed: float | Values = _finite(widths)
-    if len(widths) and np.isfinite(widths[0]) and (widths == widths[0]).all():
-        listed = float(widths[0])
+    equal = len(widths) > 0 and np.isfinite(widths[0]) and (widths == widths[0]).all()
     low, high = (None if math.isinf(end) else end for end in (least, most))
-    return OutputColumn(name, values, None if raw == values else raw, listed, low, high)
+    same = raw is values or raw == values
+    return OutputColumn(name, values, None if same else raw, float(widths[0]) if equal else _finite(widths), low, high)
 
 
 def outcome(answers: PlanResults, confidence: float) -> list[OutputColumn]:
