@@ -109,7 +109,7 @@ class Dialect(ABC):
 
     def total(self, summand: str, most: int) -> str:
         """An aggregate: the exact sum of integers of magnitude at most `most`. It may exceed 64 bits; `shifted` brings it back."""
-        return f"SUM({summand})"
+        return "COUNT(*)" if summand == "1" else f"SUM({summand})"  # engines count faster than they add ones
 
     @abstractmethod
     def shifted(self, total: str, bits: int) -> str:

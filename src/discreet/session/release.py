@@ -19,7 +19,7 @@ from discreet.plots.table import LEGEND, NO_GROUP, NO_ROWS, TOO_FEW_LEGEND, Seri
 from discreet.run.execute import OTHER
 from discreet.run.outcome import OutputColumn
 from discreet.run.totals import ReleasedTotals
-from discreet.session.released import Released, Row
+from discreet.session.released import Released, Row, rows_of
 from discreet.session.shape import check_columns, require
 
 
@@ -91,16 +91,12 @@ class Release(Released):
     @cached_property
     def rows(self) -> list[Row]:
         """The answers, a dict for each row."""
-        return self._rows([column.values for column in self.columns])
+        return rows_of({column.name: column.values for column in self.columns})
 
     @cached_property
     def raw(self) -> list[Row]:
         """The noisy answers before they were clipped to their possible range."""
-        return self._rows([column.values if column.raw is None else column.raw for column in self.columns])
-
-    def _rows(self, columns: Sequence[Sequence[Any]]) -> list[Row]:
-        names = [column.name for column in self.columns]
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        return rows_of({column.name: column.values if column.raw is None else column.raw for column in self.columns})
 
     @cached_property
     def intervals(self) -> list[dict[str, tuple[Any, Any]]]:
