@@ -44,15 +44,16 @@ def release(plan: Plan, pipeline: Pipeline, confidence: Fraction, note: str, pro
 
 
 def _in_two_steps(plan: Plan, pipeline: Pipeline, confidence: Fraction, note: str, progress: Callable[[str], None]) -> Release:
-    """Reserve the whole price, discover, and go on if something was found."""
+    """Reserve the whole price, discover, and go on if something was found. The same question asked at once is one purchase."""
     first, rest = parts_of(plan.steps)
+    payments = pipeline.payments
     name = plan.priced_at(CONFIDENCE).question  # what is discovered does not depend on the confidence of intervals
-    known = pipeline.payments.knows(first_step_of(name))
-    pipeline.payments.require_open()
-    with nullcontext() if known else pipeline.payments.reserved([first.loss, rest.loss]):
-        found = discover_first(plan.steps, name, pipeline, note, progress)
-        found.require_found()
-        return _draw(plan, resolve(plan.steps, found.discovered), rest, pipeline, confidence, note, progress, (found.paid,))
+    with payments.in_turn(name):
+        known = payments.knows(first_step_of(name))
+        with nullcontext() if known else payments.reserved([first.loss, rest.loss]):
+            found = discover_first(plan.steps, name, pipeline, note, progress)
+            found.require_found()
+            return _draw(plan, resolve(plan.steps, found.discovered), rest, pipeline, confidence, note, progress, (found.paid,))
 
 
 def _draw(
