@@ -52,7 +52,7 @@ def _in_two_steps(plan: Plan, pipeline: Pipeline, confidence: Fraction, note: st
         known = payments.knows(first_step_of(name))
         with nullcontext() if known else payments.reserved([first.loss, rest.loss]):
             found = discover_first(plan.steps, name, pipeline, note, progress)
-            found.require_found()
+            found.require_found(note, pipeline.catalog)
             return _draw(plan, resolve(plan.steps, found.discovered), rest, pipeline, confidence, note, progress, (found.paid,))
 
 
