@@ -156,7 +156,7 @@ def _forecast(told: dict[str, Any]) -> list[str]:
                 text = ", ".join(f"± {half:,.3g}{unit} in a group of {int(size):,}" for size, half in width.items())
             case _:
                 text = f"± {width:,.4g}{unit}"
-        lines.append(f"{name}: {text}")
+        lines.append(f"{name}: {text}{told['profiled'].get(name, '')}")
     lines += [f"assuming a discovered limit of {what} = {limit}; the error grows with it" for what, limit in told["assumed"].items()]
     return lines
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, final, overload
@@ -229,11 +230,13 @@ class Session:
         return found
 
     def _with_profiles(self) -> Pipeline:
-        """The pipeline with the newest profile of every private table."""
+        """The pipeline with the newest profile of every private table; warn of those that cannot be read."""
         catalog = self._declared
-        for table in self._declared.tables:
-            found = stored_profiles(table, self._declared, self._pipeline.payments) if table.private else []
-            catalog = profiled(catalog, found[-1].table) if found else catalog
+        for table in [one for one in self._declared.tables if one.private]:
+            stored = stored_profiles(table, self._declared, self._pipeline.payments)
+            catalog = profiled(catalog, stored.newest.table) if stored.newest is not None else catalog
+            if stored.warning is not None:
+                warnings.warn(stored.warning, UserWarning, stacklevel=5)  # where somebody called connect
         return evolve(self._pipeline, catalog=catalog)
 
     def _rows(self, table: Any) -> Any:

@@ -48,11 +48,11 @@ class ProfileRequest:
     def plan(self, epsilon: Number, delta: Number | None = None) -> ProfilePlan:
         """What would happen at this price; reads and spends nothing."""
         catalog, price = self.pipeline.catalog, self.pipeline.price(epsilon, delta)
-        known = stored_profiles(self.table, catalog, self.pipeline.payments)
+        known = stored_profiles(self.table, catalog, self.pipeline.payments).found
         plan = ProfilePlan.of(self.table, self.relation, catalog, len(known), *price)
-        if len(known) >= MOST and (plan.epsilon, plan.delta) not in [(one.epsilon, one.delta) for one in known]:
+        same = [i for i, one in enumerate(known) if one is not None and (one.epsilon, one.delta) == (plan.epsilon, plan.delta)]
+        if len(known) >= MOST and not same:
             raise Refused(f"{MOST} profiles of {self.table.name} were bought: use the newest, or declare a new version of the data")
-        same = [i for i, one in enumerate(known) if (one.epsilon, one.delta) == (plan.epsilon, plan.delta)]
         return evolve(plan, number=same[0]) if same else plan
 
     def release(self, epsilon: Number, delta: Number | None = None, *, progress: Callable[[str, float], None] | None = None) -> Profile:
