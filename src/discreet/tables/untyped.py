@@ -17,7 +17,8 @@ def ask_for_types(table: str, columns: Sequence[str]) -> str:
     >>> print(ask_for_types("trips", ["fare", "day"]))
     fare and day of trips have no declared types and are read as text, for none are guessed from values. Write columns={"fare": "text", \
 "day": "text"} with what each holds: boolean, integer, real, text, date or timestamp (command line: --type fare=text; discreet.toml: \
-type = "text" in [tables.trips.columns.fare])
+type = "text" in [tables.trips.columns.fare]); or buy a profile, which finds types privately: db.profile("trips", epsilon=…), or \
+discreet profile
     """
     named = list(columns[:_MOST])
     more = f" and {len(columns) - _MOST} more columns" if len(columns) > _MOST else ""
@@ -28,7 +29,8 @@ type = "text" in [tables.trips.columns.fare])
     return (
         f"{listed} of {table} {verb} read as text, for none are guessed from values. Write columns={{{line}}} with what each holds: "
         f'{", ".join(kinds[:-1])} or {kinds[-1]} (command line: --type {named[0]}=text; discreet.toml: type = "text" in '
-        f"[tables.{table}.columns.{named[0]}])"
+        f"[tables.{table}.columns.{named[0]}]); or buy a profile, which finds types privately: "
+        f"db.profile({json.dumps(table, ensure_ascii=False)}, epsilon=…), or discreet profile"
     )
 
 
