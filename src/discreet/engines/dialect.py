@@ -163,6 +163,10 @@ class Dialect(ABC):
         """LOWER or UPPER; outside ASCII the engine decides."""
         return f"{word}({text})"
 
+    def parsed(self, text: str, kind: Kind) -> str:
+        """A text parsed as a kind, NULL where it does not parse; only for engines that read files without types."""
+        raise NotImplementedError(f"{self.name} reads no file without types")
+
     def part(self, name: str, moment: str) -> str:
         """A part of a date or timestamp as a 64-bit integer; weekdays count from Monday = 1, weeks are ISO's, seconds are whole."""
         found = f"EXTRACT({_PARTS.get(name, name.upper())} FROM {moment})"

@@ -216,7 +216,8 @@ class Session:
     def profile(self, table: Any = None, epsilon: Any = None, delta: Any = None, *, progress: Any = None) -> Any:
         """Buy what is public about a table, once: ranges, values, sizes and limits of all columns together, each with its error.
 
-        Later questions, synthetic tables and conversations use it at no further cost: what is not declared comes from it.
+        Later questions, synthetic tables and conversations use it at no further cost: what is not declared comes from it, also the types of
+        a CSV file's columns.
         The ledger keeps it, so later sessions on the same version of the data use it too. `table` may be left out where only one is
         private. Without `epsilon`: the request, whose `.plan(epsilon=…)` shows price and error free of charge.
         """
