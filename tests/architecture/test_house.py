@@ -60,6 +60,7 @@ DOORS = {
         "discreet.session.watch.watch",
     },
     "session/estimate/functions.py": {"pandas", "polars"},
+    "session/first_step.py": {"discreet.query.sql.without"},
     "session/query.py": {"discreet.engines.duckdb.engine", "discreet.query.sql.read"},
     "session/released.py": {"pandas", "polars", "pyarrow", "discreet.plots.figure"},
     "session/synthesize/synthetic.py": {"pyarrow.parquet", "discreet.plots.synthetic"},

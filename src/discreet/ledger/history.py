@@ -44,8 +44,9 @@ class Step:
 class History:
     """Follow a chain from its first entry or from a checkpoint; only sealed entries that are valid at their place are accepted.
 
-    Its size does not grow with the chain, except for 32 bytes per entry since the checkpoint. That a key pays once and a spend has one
-    release is looked up in the storage (`ledger.py`), and checked for the whole chain by `replay.py`.
+    Its size does not grow with the chain, except for 32 bytes per entry since the checkpoint; it keeps the entry that was checked last.
+    That a key pays once and a spend has one release is looked up in the storage (`ledger.py`), and checked for the whole chain by
+    `replay.py`.
     """
 
     def __init__(self) -> None:
@@ -58,6 +59,7 @@ class History:
         self.start = 0  # the first entry whose hash is kept
         self.checkpoint = 0  # the sequence of the last checkpoint, or of the first entry
         self._digests = bytearray()  # 32 bytes per entry
+        self._checked: Entry | None = None  # the last entry whose seal was found valid
 
     @classmethod
     def resumed(cls, first: Entry, checkpoint: Entry) -> History:
@@ -99,7 +101,15 @@ class History:
 
     def holds(self, entry: Entry) -> bool:
         """Whether exactly this entry was accepted since the checkpoint."""
-        return self.start <= entry.sequence < self.length and entry.sound and self.hash_of(entry.sequence) == entry.hash
+        return self.start <= entry.sequence < self.length and self.hash_of(entry.sequence) == entry.hash and self._is_sound(entry)
+
+    def _is_sound(self, entry: Entry) -> bool:
+        """Whether the seal is valid. Every block reads the newest entry again, and it may be long: an equal one is not hashed again."""
+        if entry != self._checked:
+            if not entry.sound:
+                return False
+            self._checked = entry
+        return True
 
     # ── accepting entries ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -123,7 +133,7 @@ class History:
         """The state after this entry, if it is valid as the next one, without accepting it; else LedgerError or BudgetExceeded."""
         if entry.sequence != self.length or entry.previous != self.head:
             raise untrusted(f"entry {entry.sequence} does not follow the one before it")
-        if not entry.sound:
+        if not self._is_sound(entry):
             raise untrusted(f"entry {entry.sequence} was changed")
         if entry.kind == "release" and entry.sequence > 0:
             return Step(entry, {}, self.standing)  # a release may be long and is not parsed: the seal suffices here

@@ -1,4 +1,4 @@
-"""Leases: which questions are being answered, and which budget is reserved for requests of several steps.
+"""Leases: which questions and requests are being answered, and which budget is reserved for requests of several steps.
 
 A lease lasts while its holder renews it. Privacy does not depend on leases: debits are made and kept by the chain alone. If a clock is
 wrong, a question may be paid for twice, or a request may be refused halfway.
@@ -21,7 +21,7 @@ from discreet.ledger.storage import Lease, Storage
 from discreet.loss.charge import Charge
 
 LASTS = 20.0  # seconds after a renewal
-_QUESTION, _RESERVATION = "question ", "order "  # prefixes of stored names
+_QUESTION, _REQUEST, _RESERVATION = "question ", "request ", "order "  # prefixes of stored names
 
 
 @final
@@ -56,6 +56,14 @@ def prune(storage: Storage) -> None:
 def take(storage: Storage, question: str, holder: str) -> None:
     """Take the lease on a question that has none."""
     storage.lease(Lease(of_question(question), holder, storage.clock() + LASTS))
+
+
+def take_turn(storage: Storage, request: str, holder: str) -> bool:
+    """Take the lease on a request of several steps, each of which has its own question; False if somebody holds it."""
+    if live(storage, _REQUEST + request):
+        return False
+    storage.lease(Lease(_REQUEST + request, holder, storage.clock() + LASTS))
+    return True
 
 
 def renew(storage: Storage, holder: str) -> None:

@@ -13,7 +13,7 @@ from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.extras import require
 from discreet.ledger import grants, leases
-from discreet.ledger.chain import BEFORE_ALL, Entry, required_text, writable
+from discreet.ledger.chain import Entry, required_text, writable
 from discreet.ledger.fork import fork_safe_lock
 from discreet.ledger.history import History, untrusted
 from discreet.ledger.leases import Held
@@ -159,6 +159,11 @@ class Ledger:
             leases.require_beside(others, standing, total, analyst, whole)
             return leases.put(self._storage, holder, analyst, total)
 
+    def take_turn(self, request: str, holder: str) -> bool:
+        """Take the lease on a request of several steps; False if somebody else holds it, and is paying for these steps now."""
+        with self._lock, self._storage.writing():
+            return leases.take_turn(self._storage, request, holder)
+
     def renew(self, holder: str) -> None:
         """Extend the leases of a holder."""
         with self._lock, self._storage.writing():
@@ -279,12 +284,7 @@ class Ledger:
     def entries(self) -> list[Entry]:
         """Every entry, oldest first."""
         with self._reading():
-            found = list(self._storage.entries(0, self._history.length))
-            heads = [BEFORE_ALL, *(entry.hash for entry in found)]
-            chained = all(entry.sound and entry.previous == head for entry, head in zip(found, heads, strict=False))
-            if not chained or len(found) != self._history.length or heads[-1] != self._history.head:
-                raise untrusted("an entry is missing or was changed")
-            return found
+            return self._chain.entries()
 
     def verify(self) -> Report:
         """Read the whole ledger and its whole witness; raise LedgerError if anything was changed."""

@@ -103,15 +103,13 @@ class Payments:
         The payer holds a lease during the run, and others wait for the answer until the lease expires. A run whose lease expired and was
         taken over discards its result: what is returned is always what is stored.
         """
-        mine = id(self._ledger), question
-        if mine in _running.get():
-            raise Invalid("this question is asked again while it is being answered in the same thread: let the first run finish")
+        running = self._running_with(question)
         while True:
             holder = _new_holder()
             paid = self._start(asked, question, note, holder, lost)
             if paid is None:
                 return read((self._ledger.find(question) or {})["release"], True)
-            with self._lease(holder), _during(_running, _running.get() | {mine}), _note_if_unanswered(paid, lost):
+            with self._lease(holder), _during(_running, running), _note_if_unanswered(paid, lost):
                 release = run(paid)
                 text = release.to_text()
                 stored = self._ledger.store(paid, {"release": text}, holder)
@@ -166,7 +164,31 @@ class Payments:
                 ) from None
             raise
 
+    def _running_with(self, question: str) -> frozenset[tuple[int, str]]:
+        """What this context is answering, with one more question; Invalid if that would wait for itself."""
+        mine = id(self._ledger), question
+        if mine in _running.get():
+            raise Invalid("this question is asked again while it is being answered in the same thread: let the first run finish")
+        return _running.get() | {mine}
+
     # ── reservations and leases ──────────────────────────────────────────────────────────────────────────────────────
+
+    @contextmanager
+    def in_turn(self, request: str) -> Iterator[None]:
+        """Wait while somebody else pays for the steps of the same request: what they bought is then stored, and free."""
+        running = self._running_with(f"request {request}")
+        holder = _new_holder()
+        while True:
+            self.require_open()
+            if self._ledger.take_turn(request, holder):
+                break
+            time.sleep(_LOOK)
+        try:
+            with self._lease(holder), _during(_running, running):
+                yield
+        finally:
+            with suppress(LedgerError):
+                self._ledger.drop_leases(holder)
 
     @contextmanager
     def reserved(self, losses: Sequence[Loss]) -> Iterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, final
 
 from attrs import evolve, field, frozen
@@ -181,14 +182,18 @@ class Standing:
 
 
 @final
-@frozen
+@frozen(slots=False)
 class Allowance:
     """What an analyst was granted and has spent; what remains is admitted by both her own filter and that of the data set."""
 
     granted: Amount
-    spent: Amount
-    filters: tuple[Filter, ...] = field(repr=False)
+    filters: tuple[Filter, ...] = field(repr=False)  # her own first
     period: Period | None = None  # of a budget that renews; `spent` is what was spent in it
+
+    @cached_property
+    def spent(self) -> Amount:
+        """The amount spent; computed when it is asked for, which takes milliseconds."""
+        return Amount(*self.filters[0].used)
 
     def admits(self, loss: Loss) -> bool:
         """Whether this loss may still be spent."""
@@ -208,7 +213,7 @@ class Allowance:
 
 def _allowance(account: Account, *above: Account) -> Allowance:
     budget = account.filter
-    return Allowance(Amount(budget.epsilon, budget.delta), account.spent, (budget, *(one.filter for one in above)), account.period)
+    return Allowance(Amount(budget.epsilon, budget.delta), (budget, *(one.filter for one in above)), account.period)
 
 
 def _share_of_delta(budget: Filter) -> str:

@@ -26,6 +26,7 @@ from discreet.plots.layout import MOST_BARS
 from discreet.plots.notes import notes_of
 from discreet.plots.page import html_table
 from discreet.plots.table import NO_ROWS, Series
+from discreet.session.compact_json import compact_json
 from discreet.session.shape import check_texts
 
 FORMAT = 2
@@ -69,8 +70,7 @@ class Released(ABC):
     @property
     def rows(self) -> list[Row]:
         """The answers, a dict for each row."""
-        names = [series.name for series in self.series]
-        return [dict(zip(names, row, strict=True)) for row in zip(*(series.values for series in self.series), strict=True)]
+        return rows_of({series.name: series.values for series in self.series})
 
     @property
     def intervals(self) -> list[dict[str, tuple[Any, Any]]]:
@@ -233,7 +233,7 @@ class Released(ABC):
 
     def to_text(self) -> str:
         """The release as one line of JSON, with a seal."""
-        body = json.dumps(self.to_json(), separators=(",", ":"), allow_nan=False)[:-1]
+        body = compact_json(self.to_json())[:-1]
         return body + _SEAL.format(_seal(body))
 
     @classmethod
@@ -296,6 +296,15 @@ class Released(ABC):
         told = json.loads(self.to_text())["answers"]
         if json.dumps(held["answers"], sort_keys=True) != json.dumps(told, sort_keys=True):  # as texts: 1, 1.0 and true are equal in Python
             raise LedgerError(CHANGED)
+
+
+def rows_of(columns: Mapping[str, Sequence[Any]]) -> list[Row]:
+    """Columns by name as a dict for each row; filled column by column, which is several times as fast as row by row."""
+    rows: list[Row] = [{} for _ in next(iter(columns.values()), ())]
+    for name, values in columns.items():
+        for row, value in zip(rows, values, strict=True):
+            row[name] = value
+    return rows
 
 
 def _nobody_wrote(cls: type[Released]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, final, overload
@@ -216,7 +217,8 @@ class Session:
     def profile(self, table: Any = None, epsilon: Any = None, delta: Any = None, *, progress: Any = None) -> Any:
         """Buy what is public about a table, once: ranges, values, sizes and limits of all columns together, each with its error.
 
-        Later questions, synthetic tables and conversations use it at no further cost: what is not declared comes from it.
+        Later questions, synthetic tables and conversations use it at no further cost: what is not declared comes from it, also the types of
+        a CSV file's columns.
         The ledger keeps it, so later sessions on the same version of the data use it too. `table` may be left out where only one is
         private. Without `epsilon`: the request, whose `.plan(epsilon=…)` shows price and error free of charge.
         """
@@ -230,11 +232,13 @@ class Session:
         return found
 
     def _with_profiles(self) -> Pipeline:
-        """The pipeline with the newest profile of every private table."""
+        """The pipeline with the newest profile of every private table; warn of those that cannot be read."""
         catalog = self._declared
-        for table in self._declared.tables:
-            found = stored_profiles(table, self._declared, self._pipeline.payments) if table.private else []
-            catalog = profiled(catalog, found[-1].table) if found else catalog
+        for table in [one for one in self._declared.tables if one.private]:
+            stored = stored_profiles(table, self._declared, self._pipeline.payments)
+            catalog = profiled(catalog, stored.newest.table) if stored.newest is not None else catalog
+            if stored.warning is not None:
+                warnings.warn(stored.warning, UserWarning, stacklevel=5)  # where somebody called connect
         return evolve(self._pipeline, catalog=catalog)
 
     def _rows(self, table: Any) -> Any:
