@@ -69,18 +69,16 @@ class Asking:
         """The plan of a request at its price; it reads no private row."""
         return _called(request_of(data.session(account), asked.chain).plan, asked.price)
 
-    def known(self, data: DataSet, account: Account, asked: Asked) -> Released | None:
-        """The answer, if this account has received it before: then it leaves at once."""
+    def known(self, data: DataSet, account: Account, asked: Asked) -> Outcome | None:
+        """The answer, if this account has received it before or nothing is read for it: then it leaves at once."""
         session = data.session(account)
         if asked.verb == "dry_run":
-            return _run(session, asked)
-        if asked.verb != "release":
+            return {"release": _run(session, asked).to_text()}
+        if asked.verb != "release" or "error" in asked.price:
             return None
-        price = {name: one for name, one in asked.price.items() if name in ("epsilon", "delta", "confidence")}
         request = request_of(session, asked.chain)
-        if "error" in asked.price or not hasattr(request, "release"):
-            return None
-        return _run(session, asked) if session.holds(_called(request.plan, price)) else None
+        text = session.stored(_called(request.plan, asked.price)) if hasattr(request, "release") else None
+        return None if text is None else {"release": text}
 
     def slot(self, data: DataSet, asked: Asked) -> int:
         """The number of the slot at whose end an answer leaves, by public facts alone."""

@@ -280,9 +280,9 @@ class Session:
         """A session of another account on the same engine and ledger; closing either closes both."""
         return Session(self._engine, self._declared, self._ledger, analyst)
 
-    def holds(self, plan: AnyPlan) -> bool:
-        """Whether this session's account has the answer already, so that releasing it is free and reads nothing."""
-        return self._pipeline.payments.knows(plan.priced.question)
+    def stored(self, plan: AnyPlan) -> str | None:
+        """The release at this price as text, if this session's account has it already; None if it must be paid for."""
+        return self._pipeline.payments.stored(plan.priced.question)
 
     # ── the connection ───────────────────────────────────────────────────────────────────────────────────────────────
 

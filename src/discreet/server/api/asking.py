@@ -85,7 +85,7 @@ async def release(request: Request, name: str, body: ReleaseBody, caller: Asker,
     asked = Asked.read(said)
     found = await asyncio.to_thread(server.asking.known, data, caller.account, asked)
     if found is not None:
-        return answered(request, {"release": found.to_text()})
+        return answered(request, found)
     job, new = await asyncio.to_thread(server.asking.add, data, caller.account, said, once)
     if not new:
         return job_answer(request, job)
