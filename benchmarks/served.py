@@ -5,8 +5,8 @@
 
 load: a table of 100,000 rows, whose size a profile makes public. Each analyst keeps a connection open. Printed are the errors, whether the
 ledger's sums are exact, how long repeated answers took beside the library in this process, and how long after the end of its slot a new
-one arrived. timing: two servers whose tables differ in one person, whose text is 2 MB long; every question compares each text with a long
-pattern. Printed is the area under the ROC curve (0.5: the times tell nothing), for the one who asks and for another account who asks
+one arrived. timing: two servers whose tables differ in one person, whose text is 2 MB long; every question copies each text 16 times and
+compares it with a pattern. Printed is the area under the ROC curve (0.5: the times tell nothing), for the one who asks and for another account who asks
 something else meanwhile.
 """
 
@@ -53,6 +53,7 @@ bounds = [0, 500]
 keys = ["eyes", "heart", "skin"]
 """
 LONG = 2_000_000  # characters of one person's text
+COSTLY = "LOWER(UPPER(" * 8 + "note" + "))" * 8  # copies the text 16 times
 Times = list[float]
 
 
@@ -288,7 +289,7 @@ async def _timed(servers: list[Running], questions: int, at_once: int) -> dict[s
 
     async def ask(lane: int, number: int) -> None:
         for place in (0, 1) if number % 2 else (1, 0):
-            sql = f"SELECT COUNT(*) AS n FROM visits WHERE cost > 498 AND note LIKE '%a%b%a%b%c{number}%'"
+            sql = f"SELECT COUNT(*) AS n FROM visits WHERE cost > 498 AND {COSTLY} LIKE '%a%bc{number}%'"
             other = f"SELECT COUNT(*) AS n FROM visits WHERE cost < 1.{number:06d}"
             asker, bystander = clients[lane][place]
             found = await asyncio.gather(asker.release(sql, "0.01"), bystander.release(other, "0.01"))
