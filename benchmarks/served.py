@@ -5,8 +5,8 @@
 
 load: a table of 100,000 rows, whose size a profile makes public. Each analyst keeps a connection open. Printed are the errors, whether the
 ledger's sums are exact, how long repeated answers took beside the library in this process, and how long after the end of its slot a new
-one arrived. timing: two servers whose tables differ in one person, whose text is 2 MB long; every question copies each text 16 times and
-compares it with a pattern. Printed is the area under the ROC curve (0.5: the times tell nothing), for the one who asks and for another account who asks
+one arrived. timing: two servers whose tables differ in one person, whose text is 2 MB long; every
+question copies each text 16 times and compares it with a pattern. Printed is the area under the ROC curve (0.5: the times tell nothing), for the one who asks and for another account who asks
 something else meanwhile.
 """
 
