@@ -3,11 +3,12 @@
     python benchmarks/served.py load --minutes 5 --analysts 100 --new 15 --repeated 100
     python benchmarks/served.py timing --questions 10000
 
-load: a table of 100,000 rows, whose size a profile makes public. Each analyst keeps a connection open. Printed are the errors, whether the
-ledger's sums are exact, how long repeated answers took beside the library in this process, and how long after the end of its slot a new
-one arrived. timing: two servers whose tables differ in one person, whose text is 2 MB long; every
-question copies each text 16 times and compares it with a pattern. Printed is the area under the ROC curve (0.5: the times tell nothing), for the one who asks and for another account who asks
-something else meanwhile.
+load: a table of 100,000 rows. Each analyst keeps a connection open. Printed are the errors, whether the ledger's sums are exact, how long
+repeated answers took beside the library in this process, and how long after the end of its slot a new one arrived.
+
+timing: two servers whose tables differ in one person, whose text is 2 MB long; every question copies each text 16 times and compares it
+with a pattern. Printed is the area under the ROC curve (0.5: the times tell nothing), for the one who asks and for another account who
+asks something else meanwhile.
 """
 
 from __future__ import annotations
@@ -183,16 +184,17 @@ def load(minutes: float, analysts: int, new: float, repeated: float) -> None:
             exact = all(one.spent.epsilon == Fraction(len(mine), 10) for one, mine in _by_analyst(db.ledger, spent))
             alone = _library(db)
         print(
-            f"{analysts} analysts, {minutes:g} min: {len(fresh):,} new and {len(again):,} repeated answers, {len(errors)} errors {errors[:3]}"
+            f"{analysts} analysts, {minutes:g} min: {len(fresh):,} new, {len(again):,} repeated answers, {len(errors)} errors", errors[:3]
         )
         print(f"debits: {len(spent):,} for {len(fresh):,} new answers; every analyst's sum exact: {exact}")
-        late = sorted(1000 * (took - slot) for took in fresh)
-        print(
-            f"new: beyond the end of the slot ({slot:g} s): median {statistics.median(late):.1f} ms, p95 {late[int(0.95 * len(late))]:.1f} ms"
-        )
-        over = sorted(1000 * took for took in again)
-        print(f"repeated: median {statistics.median(over):.1f} ms, p95 {over[int(0.95 * len(over))]:.1f} ms; library alone {alone:.1f} ms")
+        print(f"new: after the end of the slot ({slot:g} s): {_spread([took - slot for took in fresh])}")
+        print(f"repeated: {_spread(again)}; library alone {alone:.1f} ms")
         print(f"memory of the server at the end: {memory:,.0f} MB")
+
+
+def _spread(seconds: Times) -> str:
+    ordered = sorted(1000 * one for one in seconds)
+    return f"median {statistics.median(ordered):.1f} ms, p95 {ordered[int(0.95 * len(ordered))]:.1f} ms"
 
 
 async def _loaded(server: Running, seconds: float, new: float, repeated: float) -> tuple[Times, Times, list[int], float]:
