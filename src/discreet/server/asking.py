@@ -14,6 +14,7 @@ from discreet.server.queue import FairQueue
 from discreet.server.replay import request_of
 from discreet.server.store.accounts import Account
 from discreet.server.store.jobs import Job, Jobs
+from discreet.session.first_step import first_step_of
 from discreet.session.release import Release
 from discreet.session.released import Released
 from discreet.session.remote.wire import Chain, value
@@ -120,18 +121,30 @@ class Asking:
             self._failed(job.id, error)
             return {"error": "Error", "message": "something unexpected failed on the server; its owner can look up the reason"}
 
-    def recover(self, data: DataSet, job: Job) -> bool:
+    def recover(self, data: DataSet, account: Account, job: Job) -> bool:
         """After a restart: whether an unfinished job is to be queued again; one that was charged ends as interrupted."""
-        charged = any(
-            entry.kind == "spend" and entry.body["analyst"] == job.account
-            for entry in data.ledger.pending()
-            if entry.sequence >= job.entries
-        )
-        if job.state == "running" and charged:
+        if job.state == "running" and self._was_charged(data, account, job):
             self.jobs.end(job.id, "interrupted", {"error": "EngineError", "message": INTERRUPTED})
             return False
         self.jobs.requeue(job.id)
         return True
+
+    def _was_charged(self, data: DataSet, account: Account, job: Job) -> bool:
+        """Whether the ledger has a payment for it without an answer. Where its question is not known, any later one of the account counts."""
+        later = [
+            entry for entry in data.ledger.pending() if entry.sequence >= job.entries and entry.body["analyst"] in (None, account.payer)
+        ]
+        asked = Asked.read(job.asked)
+        if not later or asked.verb != "release":
+            return bool(later)
+        questions = _questions(self.plan(data, account, asked))
+        return any(entry.body["question"] in questions for entry in later)
+
+
+def _questions(plan: Any) -> set[str]:
+    """The names under which the ledger charges a request: its own, and that of what is discovered first."""
+    own, first = plan.priced.question, getattr(plan, "discovery", None)
+    return {own, first_step_of(own)} | (set() if first is None else {first.priced.question})
 
 
 def as_outcome(error: Error) -> Outcome:

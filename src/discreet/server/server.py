@@ -56,7 +56,7 @@ class Server:
             account, data = self.accounts.get(job.account), known.get(job.dataset)
             if account is None or data is None:
                 self.jobs.end(job.id, "failed", {"error": "Invalid", "message": "its account or its data set is no longer here"})
-            elif self.asking.recover(data, job):
+            elif self.asking.recover(data, account, job):
                 self.run_later(account, job)
         self.ready = True
 
