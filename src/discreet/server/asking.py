@@ -130,12 +130,10 @@ class Asking:
         return True
 
     def _was_charged(self, data: DataSet, account: Account, job: Job) -> bool:
-        """Whether the ledger has a payment for it without an answer. Where its question is not known, any later one of the account counts."""
-        later = [
-            entry for entry in data.ledger.pending() if entry.sequence >= job.entries and entry.body["analyst"] in (None, account.payer)
-        ]
-        asked = Asked.read(job.asked)
-        if not later or asked.verb != "release":
+        """Whether the ledger has a payment for it without an answer. If its question is not known, any later one of the account counts."""
+        mine = [entry for entry in data.ledger.pending() if entry.body["analyst"] in (None, account.payer)]
+        later, asked = [entry for entry in mine if entry.sequence >= job.entries], Asked.read(job.asked)
+        if not later or asked.verb != "release" or "error" in asked.price:
             return bool(later)
         questions = _questions(self.plan(data, account, asked))
         return any(entry.body["question"] in questions for entry in later)
