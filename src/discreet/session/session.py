@@ -14,7 +14,7 @@ from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.payment import Payments
-from discreet.ledger.purchases import purchases_as_dicts
+from discreet.ledger.purchases import own_purchases, purchases_as_dicts
 from discreet.ledger.shares import grant_share
 from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
@@ -27,6 +27,7 @@ from discreet.session.release import Release
 from discreet.session.released import Released
 from discreet.tables.catalog import Catalog
 from discreet.tables.policy import Policy
+from discreet.tables.profile import TableProfile
 from discreet.tables.profiled import profiled
 
 if TYPE_CHECKING:
@@ -48,18 +49,24 @@ Rows = str | fluent.QueryBuilder[Query]  # a table's name, or rows selected with
 
 @final
 class Session:
-    """A connection to private tables: ask in SQL or in Python, see the error first, pay from one budget."""
+    """A connection to private tables: ask in SQL or in Python, see the error first, pay from one budget.
 
-    def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None) -> None:
+    With `per_account`, an analyst is charged for every answer that she first gets, whoever asked before, and sees her own account alone
+    (`Payments`). Such sessions are for a server on which several analysts work who do not see the ledger.
+    """
+
+    def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None, *, per_account: bool = False) -> None:
         self._engine, self._ledger = engine, ledger
         self._declared = catalog  # without what profiles found
-        self._pipeline = Pipeline(catalog, engine, Payments(ledger, analyst, engine.ready), catalog.tables)
+        self._profiles: dict[str, TableProfile] = {}  # that the account of this session asked for
+        payments = Payments(ledger, analyst, engine.ready, per_account=per_account)
+        self._pipeline = Pipeline(catalog, engine, payments, catalog.tables)
         self._pipeline = self._with_profiles()
 
     @classmethod
     def open(
         cls, engine: Engine, policy: Policy, names: Collection[str], ledger: str, witness: str | os.PathLike[str] | None,
-        analyst: str | None = None,
+        analyst: str | None = None, *, per_account: bool = False,
     ) -> Session:  # fmt: skip
         """A session over tables of an engine, under a policy, paying from a ledger; `analyst` is who asks."""
         try:
@@ -71,7 +78,7 @@ class Session:
             for share in policy.analysts:
                 grant_share(opened, share.analyst, Amount(share.epsilon, share.delta), known.get(share.analyst), share.every)
             opened.allowance(analyst)  # raises if this analyst has no budget
-            return cls(engine, catalog, opened, analyst)
+            return cls(engine, catalog, opened, analyst, per_account=per_account)
         except BaseException:
             engine.close()
             raise
@@ -225,6 +232,8 @@ class Session:
         if epsilon is None:
             return _unpriced(request, delta)
         found = request.release(epsilon, delta, progress=progress)
+        if self._pipeline.payments.account is not None:
+            self._profiles[request.table.name] = found.table
         self._pipeline = self._with_profiles()
         return found
 
@@ -232,8 +241,10 @@ class Session:
         """The pipeline with the newest profile of every private table."""
         catalog = self._declared
         for table in self._declared.tables:
-            found = stored_profiles(table, self._declared, self._pipeline.payments) if table.private else []
-            catalog = profiled(catalog, found[-1].table) if found else catalog
+            own = self._profiles.get(table.name)
+            found = stored_profiles(table, self._declared, self._pipeline.payments) if table.private and own is None else []
+            newest = found[-1].table if found else own
+            catalog = catalog if newest is None else profiled(catalog, newest)
         return evolve(self._pipeline, catalog=catalog)
 
     def _rows(self, table: Any) -> Any:
@@ -252,8 +263,9 @@ class Session:
         return self._pipeline.payments.allowance.spent
 
     def history(self) -> list[dict[str, Any]]:
-        """Every payment, oldest first: when, its price, what was asked, and whether it was answered."""
-        return purchases_as_dicts(self._ledger)
+        """Every payment, oldest first: when, its price, what was asked, and whether it was answered; of an account, its own alone."""
+        account = self._pipeline.payments.account
+        return purchases_as_dicts(self._ledger) if account is None else own_purchases(self._ledger, account)
 
     def verify(self, release: Released) -> None:
         """Check a release and its receipt against this session's ledger; raise Invalid or LedgerError if they are not from here."""
