@@ -47,10 +47,8 @@ def payments(ledger: Ledger, analyst: str | None = "bo", ready: Callable[[], Non
     return Payments(ledger, analyst, ready, per_account=True)
 
 
-def ask(
-    mine: Payments, question: str, price: Any = 1, run: Callable[[Any], Text] = lambda _: Text("drawn"), lost: str | None = None
-) -> Text:
-    return mine.pay_once(Price(Pure(price), Fraction(price)), question, "note", run, Text, lost)
+def ask(mine: Payments, question: str, price: Any = 1, run: Callable[[Any], Text] = lambda _: Text("drawn")) -> Text:
+    return mine.pay_once(Price(Pure(price), Fraction(price)), question, "note", run, Text)
 
 
 def shared(place: str = ":memory:") -> Ledger:

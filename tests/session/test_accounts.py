@@ -13,8 +13,9 @@ from typing import Any
 
 import polars
 import pytest
+from attrs import evolve
 
-from discreet.errors import BudgetExceeded, Error
+from discreet.errors import BudgetExceeded, Error, LedgerError
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.receipt import Receipt
 from discreet.session.project import open_project
@@ -191,6 +192,40 @@ def test_a_saved_release_without_entries_is_verified_and_a_changed_one_is_not(ma
         other = ada.sql(COUNT).release(epsilon=0.25)
         with pytest.raises(Error):
             Release(again.columns, other.receipt, totals=again.totals).verify(ada._ledger)
+
+
+def test_made_up_receipts_do_not_find_out_what_was_asked(make: Callable[[], Path]) -> None:
+    folder = make()
+    with opened(folder, "ada") as ada, opened(folder, "bo") as bo:
+        hers, his = ada.sql(SUM).release(epsilon=0.5), bo.sql(COUNT).release(epsilon=0.25)
+        unasked = [evolve(paid, question="0" * 64) for paid in hers.receipt.payments]
+        for kind in ("question", "conversation"):
+            refused = set()
+            for payments in (hers.receipt.payments, unasked, [hers.receipt.payments[0]], [unasked[0]]):
+                priced = evolve(his.receipt.priced, kind=kind)
+                last = evolve(his.receipt.payments[0], question=priced.question, sequence=3, entry="0" * 64)
+                made_up = Release(his.columns, evolve(his.receipt, priced=priced, payments=(*payments, last)), totals=his.totals)
+                with pytest.raises(LedgerError) as found:
+                    bo.verify(made_up)
+                refused.add(str(found.value))
+            assert len(refused) == 1
+        with pytest.raises(LedgerError, match="no such entry"):
+            bo.verify(hers)
+
+
+def test_receipts_of_runs_name_no_entries_and_are_verified(make: Callable[[], Path]) -> None:
+    folder = make()
+    with opened(folder, "ada") as ada, opened(folder, "bo") as bo:
+        ada.sql(COUNT).release(epsilon=0.25)
+        watch = bo.watch(0.25, 10, 2)
+        watch.ask(bo.table("visits").count())
+        watch.ask(bo.table("visits").count())
+        assert [paid.sequence for paid in watch.receipt.payments] == [None, None]
+        assert re.search(r"entry \d", repr(watch.release())) is None
+        watch.verify(bo._ledger)
+        bo.verify(watch.release())
+        with pytest.raises(Error):
+            evolve(watch.receipt, payments=(*watch.receipt.payments, watch.receipt.payments[0])).verify(bo._ledger)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -72,7 +72,7 @@ class Ledger:
         with self._lock:
             with self._chain.writing():
                 known = None if key is None else self._chain.trusted(self._storage.spend_under(key))
-                entry = spending.charge(self._chain, body, reservation) if known is None else known
+                entry = self._charge(body, reservation) if known is None else known
             self._chain.confirm(entry)
         if known is not None and any(entry.body[name] != body[name] for name in ("question", "loss")):
             raise Invalid("this key was used for another question or another price: use a new key")
@@ -94,10 +94,13 @@ class Ledger:
                 if isinstance(taken, Held):
                     return taken
                 body = spending.spend_body(loss, self.terms, question, taken, note, analyst)
-                entry = spending.charge(self._chain, body, reservation)
+                entry = self._charge(body, reservation)
                 leases.take(self._storage, question, holder)
             self._chain.confirm(entry)
         return entry
+
+    def _charge(self, body: dict[str, Any], reservation: str | None) -> Entry:
+        return spending.charge(self._chain, body, reservation)
 
     def reserve(self, losses: Sequence[Loss], *, holder: str, analyst: str | None = None) -> str:
         """Reserve budget for all steps of a request, so that none is refused for its price; or raise BudgetExceeded and reserve nothing.

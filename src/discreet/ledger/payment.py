@@ -65,10 +65,11 @@ class Payments:
     her own budget, and the data set pays once. What she is told follows from her own account alone: what she knows, what remains, refusals,
     and whether an answer is a repeat do not say whether somebody else has asked. Receipts name no ledger entries, whose numbers would.
 
-    Two things are not hidden. A stored answer comes sooner than one that is drawn, without progress. And where the budget of the data set
-    is exhausted, what is stored can still be received, and what is not stored is refused, with the numbers of her own account. Budgets
-    without δ are never exhausted before the accounts, if the grants of all periods and what the owner spends add up to no more. With δ they
-    may be, even so: accounts that compose their questions by different theorems do not always add up by one.
+    Three things are not hidden. A stored answer comes sooner than one that is drawn, without progress. A feed whose next days another lost
+    by a crash is lost to all. And where the budget of the data set is exhausted, what is stored can still be received, and what is not
+    stored is refused, with the numbers of her own account. Without δ, that budget is never exhausted before the accounts if the grants of
+    all periods and what the owner spends add up to no more. With δ it may be, even so: accounts that compose their questions by different
+    theorems do not always add up by one.
     """
 
     def __init__(self, ledger: Ledger, analyst: str | None, ready: Callable[[], None], *, per_account: bool = False) -> None:

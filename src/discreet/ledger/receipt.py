@@ -28,6 +28,7 @@ _MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueErro
 _FIELDS = {"format", "kind", "question", "request", "epsilon", "delta", "confidence", "protected", "adjacency", "policy", "version"} | {
     "payments", "discovered", "steps", "notes", "dry_run", "hash",
 }  # fmt: skip
+NO_ENTRY = "the ledger has no such entry: verify this receipt against the ledger that it was paid from"
 _NOT_A_RECEIPT = "this is not a receipt: give what `receipt.to_json()` or `save` wrote"
 
 
@@ -102,7 +103,7 @@ class Paid:
             entry = ledger.entry(self.sequence) if known and self.sequence is not None else None
             entry = None if entry is None or entry.hash != self.entry else entry
         if entry is None:
-            raise LedgerError("the ledger has no such entry: verify this receipt against the ledger that it was paid from")
+            raise LedgerError(NO_ENTRY)
         body = entry.body
         if entry.kind != "spend" or body["question"] != self.question or body["loss"] != record.to_json(self.loss):
             raise LedgerError("the ledger's entry pays for another question or another price than this receipt states: do not trust it")

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Unpack, final, overload
 from attrs import evolve
 
 from discreet.engines.engine import Engine
-from discreet.errors import Invalid
+from discreet.errors import Invalid, LedgerError
 from discreet.exact import Number
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.payment import Payments
 from discreet.ledger.purchases import own_purchases, purchases_as_dicts
+from discreet.ledger.receipt import NO_ENTRY, STATEFUL, Receipt
 from discreet.ledger.shares import grant_share
 from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
@@ -268,7 +269,13 @@ class Session:
         return purchases_as_dicts(self._ledger) if account is None else own_purchases(self._ledger, account)
 
     def verify(self, release: Released) -> None:
-        """Check a release and its receipt against this session's ledger; raise Invalid or LedgerError if they are not from here."""
+        """Check a release and its receipt against this session's ledger; raise Invalid or LedgerError if they are not from here.
+
+        An account can verify what it was charged for, and published profiles: for anything else a made-up receipt could find out whether
+        somebody has asked.
+        """
+        if self._pipeline.payments.account is not None:
+            _require_own(release.receipt, self._pipeline.payments)
         release.verify(self._ledger)
 
     # ── the connection ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -296,6 +303,14 @@ class Session:
     def _repr_html_(self) -> str:
         tables = [f"{table.name}: {', '.join(column.name for column in table.columns)}" for table in self._pipeline.catalog.tables]
         return html_lines(repr(self), [*tables, f"charged so far: ε = {float(self.spent.epsilon or 0):g}"])
+
+
+def _require_own(receipt: Receipt, payments: Payments) -> None:
+    """Raise LedgerError, as if they were not in the ledger, if a receipt lists payments for what this account has not."""
+    published = receipt.kind == "profile" and isinstance(receipt.request.get("number"), int)
+    free = receipt.question if published or receipt.kind in STATEFUL else None  # a run's name is secret to others
+    if not all(paid.question == free or payments.knows(paid.question) for paid in receipt.payments):
+        raise LedgerError(NO_ENTRY)
 
 
 def _estimate(pipeline: Pipeline, table: Any, what: Any, of: Any, *, epsilon: Any = None, delta: Any = None, **asked: Any) -> Any:
