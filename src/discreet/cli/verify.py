@@ -56,7 +56,7 @@ def _verify_ledger(place: str, witness: str | None) -> None:
         report = ledger.verify()
     out.print(f"[green]sound[/green]: {report.entries:,} entries, {report.spends:,} spends, {report.releases:,} releases")
     if report.received:
-        out.print(f"{report.received:,} times an analyst was charged for an answer that somebody else had paid for")
+        out.print(f"analysts were charged for {report.received:,} answers that somebody else had paid for")
     if report.repriced:
         out.print(f"{report.repriced:,} spends would be priced differently by this version")
     out.print("checked against its witness" if report.witnessed else "no witness: an older copy put in its place would not be noticed")
