@@ -19,7 +19,8 @@ from discreet.loss.filter import Filter
 EVERY = 1000  # entries between two checkpoints
 
 _SPEND = {"question", "key", "note", "loss", "charge", "analyst", "whole"}
-_RELEASE, _GRANT = {"spend", "question", "release"}, {"analyst", "epsilon", "delta"}
+_RECEIVE = {"spend", "question", "note", "analyst", "charge"}
+_GRANT = {"analyst", "epsilon", "delta"}
 _RENEWING = _GRANT | {"every", "period"}  # a grant that renews, and each of its renewals
 
 WHAT_TO_DO = "Nothing was released. Keep it for inspection, and continue with an intact copy that is no older, or with a new ledger."
@@ -45,8 +46,8 @@ class History:
     """Follow a chain from its first entry or from a checkpoint; only sealed entries that are valid at their place are accepted.
 
     Its size does not grow with the chain, except for 32 bytes per entry since the checkpoint; it keeps the entry that was checked last.
-    That a key pays once and a spend has one release is looked up in the storage (`ledger.py`), and checked for the whole chain by
-    `replay.py`.
+    That a key pays once, that a spend has one release, and that a release is received once, at its price, is looked up in the storage
+    (`ledger.py`, `receiving.py`), and checked for the whole chain by `replay.py`.
     """
 
     def __init__(self) -> None:
@@ -155,6 +156,8 @@ class History:
             case "spend" if entry.sequence > 0 and body.keys() == _SPEND:
                 whole = None if body["whole"] is None else Charge.from_json(body["whole"])
                 return self.standing.after(Charge.from_json(body["charge"]), body["analyst"], whole)
+            case "receive" if body.keys() == _RECEIVE and _follows(entry, body):
+                return self.standing.after_receiving(Charge.from_json(body["charge"]), analyst_name(body["analyst"]))
             case "checkpoint" if entry.sequence > 0 and body == self.summary:
                 return self.standing
         raise untrusted(f"entry {entry.sequence} is not valid at its place")
@@ -187,3 +190,10 @@ class History:
         """Raise LedgerError unless the state row agrees with the chain."""
         if (state.sequence, state.head, state.filter) != (self.length - 1, self.head, self.standing.text):
             raise untrusted("its state does not match its entries")
+
+
+def _follows(entry: Entry, body: dict[str, Any]) -> bool:
+    """Whether a received release may come after its spend and the release itself; `replay.py` checks that they are there."""
+    spend = body["spend"]
+    texts = isinstance(body["question"], str) and isinstance(body["note"], str)
+    return texts and isinstance(spend, int) and not isinstance(spend, bool) and 0 < spend < entry.sequence - 1

@@ -65,7 +65,8 @@ class VerifiedChain:
             raise untrusted("an entry is missing or was changed")
         if witness is not None:
             witness.check(history.length, history.hash_of)
-        return Report(history.length, history.spends, history.releases, replay.repriced, history.head, witness is not None)
+        spent = history.spends, history.releases, len(replay.received), replay.repriced
+        return Report(history.length, *spent, history.head, witness is not None)
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────
 

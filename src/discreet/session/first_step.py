@@ -82,6 +82,10 @@ class FirstStep:
         }
         return json.dumps(said, separators=(",", ":"), allow_nan=False)
 
+    def without_entries(self) -> FirstStep:
+        """The same, with a payment that names no ledger entry."""
+        return evolve(self, paid=self.paid.without_entry())
+
     @classmethod
     def from_text(cls, text: str, steps: Steps) -> FirstStep:
         """Read back what `to_text` wrote."""

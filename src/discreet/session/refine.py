@@ -42,7 +42,8 @@ class Asked:
         request = plain(asked.question) | {"refines": told.to_json()["hash"]}
         names = (asked.protected, asked.adjacency, asked.policy, asked.version)
         priced = PricedRequest("question", request, plan.epsilon, plan.delta, *names, confidence)
-        said = f"combined with the answer of ledger entry {told.sequence}, which cost {price(told.epsilon, told.delta)} more"
+        first_answer = "an earlier answer" if told.sequence is None else f"the answer of ledger entry {told.sequence}"
+        said = f"combined with {first_answer}, which cost {price(told.epsilon, told.delta)} more"
 
         def run(paid: Entry) -> Release:
             answers = combine(before, execute(plan, self.pipeline.engine))

@@ -15,6 +15,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from attrs import evolve
+
 from discreet.errors import Invalid, LedgerError
 from discreet.extras import missing, require
 from discreet.ledger.ledger import Ledger
@@ -119,9 +121,11 @@ class Released(ABC):
         """What it cost, and the ledger entry, in one line."""
         if self.receipt.dry_run:
             return "dry run on mock data: no private row was read and nothing was charged"
-        entry = "nothing charged yet" if self.receipt.sequence is None else f"ledger entry {self.receipt.sequence}"
+        entry = self.receipt.where if self.receipt.payments else "nothing charged yet"
         cost = price(self.epsilon, self.delta)
-        return f"answered before, so free now (it cost {cost}; {entry})" if self.repeated else f"cost {cost} ({entry})"
+        if self.repeated:
+            return f"answered before, so free now (it cost {cost}{entry and f'; {entry}'})"
+        return f"cost {cost}{entry and f' ({entry})'}"
 
     def _repr_html_(self) -> str:
         drawn = inline_svg(self.series, len(self), self.is_ordered)
@@ -262,6 +266,10 @@ class Released(ABC):
             raise
         except MALFORMED:
             raise Invalid(_nobody_wrote(cls)) from None
+
+    def without_entries(self) -> Self:
+        """The same release, with a receipt that names no ledger entries."""
+        return evolve(self, receipt=self.receipt.without_entries())  # type: ignore[misc]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write answers and receipt as JSON, which `discreet verify` checks and `open` reads."""

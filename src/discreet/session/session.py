@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Unpack, final, overload
 from attrs import evolve
 
 from discreet.engines.engine import Engine
-from discreet.errors import Invalid
+from discreet.errors import Invalid, LedgerError
 from discreet.exact import Number
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.payment import Payments
-from discreet.ledger.purchases import purchases_as_dicts
+from discreet.ledger.purchases import own_purchases, purchases_as_dicts
+from discreet.ledger.receipt import NO_ENTRY, STATEFUL, Receipt
 from discreet.ledger.shares import grant_share
 from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
@@ -29,6 +30,7 @@ from discreet.session.release import Release
 from discreet.session.released import Released
 from discreet.tables.catalog import Catalog
 from discreet.tables.policy import Policy
+from discreet.tables.profile import TableProfile
 from discreet.tables.profiled import profiled
 
 if TYPE_CHECKING:
@@ -50,18 +52,24 @@ Rows = str | fluent.QueryBuilder[Query]  # a table's name, or rows selected with
 
 @final
 class Session:
-    """A connection to private tables: ask in SQL or in Python, see the error first, pay from one budget."""
+    """A connection to private tables: ask in SQL or in Python, see the error first, pay from one budget.
 
-    def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None) -> None:
+    With `per_account`, an analyst is charged for every answer that she first gets, whoever asked before, and sees her own account alone
+    (`Payments`). Such sessions are for a server on which several analysts work who do not see the ledger.
+    """
+
+    def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None, *, per_account: bool = False) -> None:
         self._engine, self._ledger = engine, ledger
         self._declared = catalog  # without what profiles found
-        self._pipeline = Pipeline(catalog, engine, Payments(ledger, analyst, engine.ready), catalog.tables)
+        self._profiles: dict[str, TableProfile] = {}  # that the account of this session asked for
+        payments = Payments(ledger, analyst, engine.ready, per_account=per_account)
+        self._pipeline = Pipeline(catalog, engine, payments, catalog.tables)
         self._pipeline = self._with_profiles()
 
     @classmethod
     def open(
         cls, engine: Engine, policy: Policy, names: Collection[str], ledger: str, witness: str | os.PathLike[str] | None,
-        analyst: str | None = None,
+        analyst: str | None = None, *, per_account: bool = False,
     ) -> Session:  # fmt: skip
         """A session over tables of an engine, under a policy, paying from a ledger; `analyst` is who asks."""
         try:
@@ -73,7 +81,7 @@ class Session:
             for share in policy.analysts:
                 grant_share(opened, share.analyst, Amount(share.epsilon, share.delta), known.get(share.analyst), share.every)
             opened.allowance(analyst)  # raises if this analyst has no budget
-            return cls(engine, catalog, opened, analyst)
+            return cls(engine, catalog, opened, analyst, per_account=per_account)
         except BaseException:
             engine.close()
             raise
@@ -228,6 +236,8 @@ class Session:
         if epsilon is None:
             return _unpriced(request, delta)
         found = request.release(epsilon, delta, progress=progress)
+        if self._pipeline.payments.account is not None:
+            self._profiles[request.table.name] = found.table
         self._pipeline = self._with_profiles()
         return found
 
@@ -235,6 +245,9 @@ class Session:
         """The pipeline with the newest profile of every private table; warn of those that cannot be read."""
         catalog = self._declared
         for table in [one for one in self._declared.tables if one.private]:
+            if (own := self._profiles.get(table.name)) is not None:
+                catalog = profiled(catalog, own)
+                continue
             stored = stored_profiles(table, self._declared, self._pipeline.payments)
             catalog = profiled(catalog, stored.newest.table) if stored.newest is not None else catalog
             if stored.warning is not None:
@@ -257,11 +270,18 @@ class Session:
         return self._pipeline.payments.allowance.spent
 
     def history(self) -> list[dict[str, Any]]:
-        """Every payment, oldest first: when, its price, what was asked, and whether it was answered."""
-        return purchases_as_dicts(self._ledger)
+        """Every payment, oldest first: when, its price, what was asked, and whether it was answered; of an account, its own alone."""
+        account = self._pipeline.payments.account
+        return purchases_as_dicts(self._ledger) if account is None else own_purchases(self._ledger, account)
 
     def verify(self, release: Released) -> None:
-        """Check a release and its receipt against this session's ledger; raise Invalid or LedgerError if they are not from here."""
+        """Check a release and its receipt against this session's ledger; raise Invalid or LedgerError if they are not from here.
+
+        An account can verify what it was charged for, and published profiles: for anything else a made-up receipt could find out whether
+        somebody has asked.
+        """
+        if self._pipeline.payments.account is not None:
+            _require_own(release.receipt, self._pipeline.payments)
         release.verify(self._ledger)
 
     # ── for a server ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -277,8 +297,8 @@ class Session:
         return self._pipeline.catalog
 
     def for_account(self, analyst: str) -> Session:
-        """A session of another account on the same engine and ledger; closing either closes both."""
-        return Session(self._engine, self._declared, self._ledger, analyst)
+        """A session of an account on the same engine and ledger, charged for all that it receives; closing either closes both."""
+        return Session(self._engine, self._declared, self._ledger, analyst, per_account=True)
 
     def stored(self, plan: AnyPlan) -> str | None:
         """The release at this price as text, if this session's account has it already; None if it must be paid for."""
@@ -309,6 +329,14 @@ class Session:
     def _repr_html_(self) -> str:
         tables = [f"{table.name}: {', '.join(column.name for column in table.columns)}" for table in self._pipeline.catalog.tables]
         return html_lines(repr(self), [*tables, f"charged so far: ε = {float(self.spent.epsilon or 0):g}"])
+
+
+def _require_own(receipt: Receipt, payments: Payments) -> None:
+    """Raise LedgerError, as if they were not in the ledger, if a receipt lists payments for what this account has not."""
+    published = receipt.kind == "profile" and isinstance(receipt.request.get("number"), int)
+    free = receipt.question if published or receipt.kind in STATEFUL else None  # a run's name is secret to others
+    if not all(paid.question == free or payments.knows(paid.question) for paid in receipt.payments):
+        raise LedgerError(NO_ENTRY)
 
 
 def _estimate(pipeline: Pipeline, table: Any, what: Any, of: Any, *, epsilon: Any = None, delta: Any = None, **asked: Any) -> Any:

@@ -1,4 +1,10 @@
-"""The profiles that a ledger holds: later sessions find them by table, unit and version of the data."""
+"""The profiles that a ledger holds: later sessions find them by table, unit and version of the data.
+
+Where each account is charged for what it receives (`Payments(…, per_account=True)`), those that the owner bought are published: every
+account uses them free of charge. A profile that an account buys is its own. It is named by its price and what is declared, and not by a
+number, which would tell what others bought. The same profile is drawn once for all accounts, and each is charged for it. The session that
+asked for it uses it; a later session of the account asks for it again, free of charge.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +14,7 @@ from typing import Any, final
 from attrs import frozen
 
 from discreet.errors import Invalid
+from discreet.ledger.chain import digest
 from discreet.ledger.payment import Payments
 from discreet.ledger.receipt import PricedRequest
 from discreet.session.profile.profile import Profile
@@ -48,16 +55,26 @@ class StoredProfiles:
 
 
 def stored_profiles(table: Table, catalog: Catalog, payments: Payments) -> StoredProfiles:
-    """Look for the profiles of a table; an entry that was changed raises LedgerError, one in another format counts as absent."""
+    """Look for the profiles of a table that everybody may use.
+
+    An entry that was changed raises LedgerError; one in another format counts as absent.
+    """
     found: list[Profile | None] = []
     declared = (catalog.protected, catalog.adjacency, catalog.digest, catalog.version)
-    while len(found) < MOST:
-        named = PricedRequest("profile", profile_request(table, len(found)), Fraction(0), Fraction(0), *declared)
-        stored = payments.stored(named.question)
-        if stored is None:
+    for number in range(MOST):
+        question = PricedRequest("profile", profile_request(table, number), Fraction(0), Fraction(0), *declared).question
+        if not payments.is_answered(question):
             break
+        stored = payments.published(question)
+        if stored is None:
+            continue
         try:
             found.append(Profile.from_text(stored, repeated=True))
         except Invalid:
             found.append(None)
     return StoredProfiles(table.name, tuple(found))
+
+
+def name_at_price(epsilon: Fraction, delta: Fraction, catalog: Catalog) -> str:
+    """What names a profile that accounts buy at a price, instead of a number."""
+    return digest(["profile at a price", str(epsilon), str(delta), catalog.digest])
