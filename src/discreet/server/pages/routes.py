@@ -1,0 +1,11 @@
+"""All routes of the console, and the few that are open to everybody."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from discreet.server.pages import answering, asking, auditing, entering, looking, owning, tokens
+
+ROUTERS: tuple[APIRouter, ...] = (entering.router, looking.router, asking.router, answering.router, tokens.router, owning.router, auditing.router)
+# Everything else needs a login, and every form of a login needs its secret.
+OPEN = frozenset({("GET", "/login"), ("POST", "/login"), ("GET", "/welcome/{link}"), ("POST", "/welcome/{link}"), ("GET", "/static/{name}")})
