@@ -28,7 +28,7 @@ def gauge(spent: Any, granted: Any, asking: Any = None) -> str:
         wide = min(float(asking) / whole * _WIDE, _WIDE - used)
         parts.append(svg.box(used, 0, max(wide, 1.5), _BAR, ORANGE, f"this request: ε = {float(asking):.4g}"))
         title += f", this request takes up to {float(asking):.3g}"
-    return svg.drawing(_WIDE, _BAR, title, parts)
+    return svg.drawing(_WIDE, _BAR, title, parts).replace("<svg ", '<svg preserveAspectRatio="none" ', 1)  # as wide as its place
 
 
 def error_curve(name: str, points: Sequence[tuple[float, float]], now: float, of: str = "") -> str:

@@ -54,7 +54,6 @@ class Planned:
     leak: float | None
     open: list[tuple[str, list[str]]]
     folded: list[tuple[str, list[str]]]
-    odds: str
 
 
 def planned(server: Server, data: DataSet, account: Account, asked: Asked, size: int | None = None) -> Planned:
@@ -76,7 +75,6 @@ def planned(server: Server, data: DataSet, account: Account, asked: Asked, size:
         None if clock.off else clock.leak(slot),
         [one for one in told if one[0] in _OPEN or not isinstance(found, Plan)],
         [one for one in told if one[0] not in _OPEN and isinstance(found, Plan)],
-        f"{2.718281828459045 ** min(float(found.epsilon), 700.0):.3g}",
     )
 
 
