@@ -54,7 +54,12 @@ def job_page(request: Request, number: str, caller: Asker) -> Response:
 def page(request: Request, caller: Caller, job: Job, problem: Any = None, status: int = 200) -> Response:
     """The page of a job, with a problem if the last form had one."""
     asked = Asked.read(job.asked)
-    values: dict[str, Any] = {"job": job, "sql": asked.title if asked.chain.steps[0][0] == "sql" else None, "price": asked.price, "problem": problem}
+    values: dict[str, Any] = {
+        "job": job,
+        "sql": asked.title if asked.chain.steps[0][0] == "sql" else None,
+        "price": asked.price,
+        "problem": problem,
+    }
     if PART in request.headers:  # the script looks how far it is
         return render(request, "_progress.html", caller, 200 if job.state in OPEN else 286, **values)
     data = dataset_of(request, caller.account, job.dataset)
@@ -133,9 +138,13 @@ def share(request: Request, number: str, sent: Sent) -> Response:
     server, job = server_of(request), finished(request, sent.caller.account, number)
     other = server.accounts.get(sent.fields.text("account", 100))
     if other is None or other.role == "auditor" or not dataset_of(request, sent.caller.account, job.dataset).admits(other):
-        return page(request, sent.caller, job, {"message": "there is no such account that may use this data set: check the name", "notes": []}, 400)
+        return page(
+            request, sent.caller, job, {"message": "there is no such account that may use this data set: check the name", "notes": []}, 400
+        )
     server.jobs.share(number, other.name)
-    return page(request, sent.caller, job, {"message": f"shared with {other.name}, who is charged the price on looking", "notes": [], "good": True})
+    return page(
+        request, sent.caller, job, {"message": f"shared with {other.name}, who is charged the price on looking", "notes": [], "good": True}
+    )
 
 
 @router.post("/jobs/{number}/cancel")

@@ -15,7 +15,7 @@ from discreet.server.access import ASKING, Caller, by_login, server_of
 from discreet.server.asking import Asked, as_outcome
 from discreet.server.datasets import DataSet
 from discreet.server.describe import describe
-from discreet.server.pages.forms import Fields, Posted, posted
+from discreet.server.pages.forms import Posted, posted
 from discreet.server.pages.looking import dataset_of, gauge_of
 from discreet.server.pages.planned import planned
 from discreet.server.pages.rendering import PART, render
@@ -63,7 +63,9 @@ def ask_page(request: Request, name: str, caller: Asker, job: str | None = None,
     return ask(request, caller, data, sql, epsilon)
 
 
-def ask(request: Request, caller: Caller, data: DataSet, sql: str, epsilon: str, problem: Any = None, size: str = "", status: int = 200) -> Response:
+def ask(
+    request: Request, caller: Caller, data: DataSet, sql: str, epsilon: str, problem: Any = None, size: str = "", status: int = 200
+) -> Response:
     """The page with the question and its plan."""
     server, plan = server_of(request), None
     try:

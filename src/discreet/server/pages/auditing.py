@@ -33,7 +33,7 @@ def ledger(request: Request, name: str, caller: Reader) -> Response:
     """Who spent what, newest first, and what is left."""
     data = dataset_of(request, caller.account, name)
     whole = data.ledger.allowance()
-    values = {
+    values: dict[str, Any] = {
         "data": {"name": name},
         "tab": "ledger",
         "whole": whole,
@@ -43,7 +43,9 @@ def ledger(request: Request, name: str, caller: Reader) -> Response:
     if PART in request.headers:
         return render(request, "_gauges.html", caller, **values)
     bought = purchases(data.ledger)
-    return render(request, "ledger.html", caller, bought=bought[: -_NEWEST - 1 : -1], length=data.ledger.length, count=len(bought), **values)
+    return render(
+        request, "ledger.html", caller, bought=bought[: -_NEWEST - 1 : -1], length=data.ledger.length, count=len(bought), **values
+    )
 
 
 @router.get("/owner/audit")

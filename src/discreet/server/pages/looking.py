@@ -63,7 +63,12 @@ def home(request: Request, caller: Anyone) -> Response:
     """The data sets that this account may use."""
     server = server_of(request)
     found = [
-        {"name": data.name, "protects": data.catalog.protected, "tables": [t.name for t in data.catalog.tables], "budget": gauge_of(data, caller.account)}
+        {
+            "name": data.name,
+            "protects": data.catalog.protected,
+            "tables": [t.name for t in data.catalog.tables],
+            "budget": gauge_of(data, caller.account),
+        }
         for data in server.datasets.of(caller.account)
     ]
     recent = [] if caller.account.role == "auditor" else server.jobs.of(caller.account.name, most=8)
@@ -77,7 +82,13 @@ def dataset(request: Request, name: str, caller: Anyone) -> Response:
     data = dataset_of(request, caller.account, name)
     profiles = [profile_of(table.profile) for table in data.catalog.tables if table.profile is not None]
     return render(
-        request, "dataset.html", caller, data=describe(data, caller.account), budget=gauge_of(data, caller.account), profiles=profiles, tab="overview"
+        request,
+        "dataset.html",
+        caller,
+        data=describe(data, caller.account),
+        budget=gauge_of(data, caller.account),
+        profiles=profiles,
+        tab="overview",
     )
 
 

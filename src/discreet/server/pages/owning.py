@@ -103,5 +103,14 @@ def _page(
         for name, one in data.ledger.analysts().items()
     ]
     return render(
-        request, "accounts.html", caller, status, accounts=server.accounts.all(), grants=grants, link=link, said=said, problem=problem, roles=ROLES
+        request,
+        "accounts.html",
+        caller,
+        status,
+        accounts=server.accounts.all(),
+        grants=grants,
+        link=link,
+        said=said,
+        problem=problem,
+        roles=ROLES,
     )

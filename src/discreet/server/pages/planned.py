@@ -90,9 +90,9 @@ def _errors(server: Server, data: DataSet, account: Account, asked: Asked, plan:
             except Error:  # too small or too large for this question
                 continue
     drawn = []
-    for name in [one for one in forecast if forecast[one] is not None][:_DRAWN]:
+    for name, width in [(one, width) for one, width in forecast.items() if width is not None][:_DRAWN]:
         points = [(float(epsilon), _one(at[epsilon].get(name))) for epsilon in sorted(at)]
-        of = f", groups of {_usual(forecast[name]):,}" if isinstance(forecast[name], dict) else ""
+        of = f", groups of {_usual(width):,}" if isinstance(width, dict) else ""
         drawn.append(error_curve(name, [(e, w) for e, w in points if w is not None], float(plan.epsilon), of))
     return lines, "".join(drawn)
 

@@ -25,7 +25,16 @@ router = APIRouter(include_in_schema=False)
 Asker = Annotated[Caller, Depends(by_login(*ASKING))]
 Sent = Annotated[Posted, Depends(posted(*ASKING))]
 OF_NUMBERS = {"avg": ("mean of", "AVG", "mean"), "sum": ("sum of", "SUM", "total"), "median": ("median of", "MEDIAN", "median")}
-TESTS = {"=": "is", "<>": "is not", "<": "is below", "<=": "is at most", ">": "is above", ">=": "is at least", "null": "is missing", "not null": "is there"}
+TESTS = {
+    "=": "is",
+    "<>": "is not",
+    "<": "is below",
+    "<=": "is at most",
+    ">": "is above",
+    ">=": "is at least",
+    "null": "is missing",
+    "not null": "is there",
+}
 FILTERS = 3
 _STEPS = {"day", "week", "month", "quarter", "year"}
 

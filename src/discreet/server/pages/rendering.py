@@ -19,7 +19,9 @@ from discreet.server.access import Caller, server_of
 
 FOLDER = Path(__file__).parent
 PART = "Discreet-Part"  # the header with which the script asks for a part of a page
-STATIC: dict[str, bytes] = {path.name: path.read_bytes() for path in sorted((FOLDER / "static").iterdir()) if path.suffix in (".css", ".js", ".svg")}
+STATIC: dict[str, bytes] = {
+    path.name: path.read_bytes() for path in sorted((FOLDER / "static").iterdir()) if path.suffix in (".css", ".js", ".svg")
+}
 
 
 def versioned(name: str) -> str:
@@ -42,7 +44,7 @@ def amount(epsilon: Any) -> str:
 
 def drawing(svg: str) -> Markup:
     """A drawing of ours, whose texts were escaped when it was drawn."""
-    return Markup(svg)  # noqa: S704
+    return Markup(svg)
 
 
 _PAGES = jinja2.Environment(
@@ -54,7 +56,12 @@ _PAGES = jinja2.Environment(
     lstrip_blocks=True,
 )
 _PAGES.filters |= {"when": when, "amount": amount, "printable": lambda text: printable(str(text)), "as_json": json.dumps}
-_PAGES.globals |= {"version": discreet.__version__, "style": versioned("console.css"), "script": versioned("console.js"), "icon": versioned("icon.svg")}
+_PAGES.globals |= {
+    "version": discreet.__version__,
+    "style": versioned("console.css"),
+    "script": versioned("console.js"),
+    "icon": versioned("icon.svg"),
+}
 
 
 def render(request: Request, template: str, caller: Caller | None, status: int = 200, **values: Any) -> HTMLResponse:

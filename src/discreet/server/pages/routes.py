@@ -9,4 +9,6 @@ from discreet.server.pages import answering, asking, auditing, entering, looking
 _PARTS = (entering, looking, asking, answering, questions, synthesizing, talking, tokens, owning, auditing)
 ROUTERS: tuple[APIRouter, ...] = tuple(part.router for part in _PARTS)
 # Everything else needs a login, and every form of a login needs its secret.
-OPEN = frozenset({("GET", "/login"), ("POST", "/login"), ("GET", "/welcome/{link}"), ("POST", "/welcome/{link}"), ("GET", "/static/{name}")})
+OPEN = frozenset(
+    {("GET", "/login"), ("POST", "/login"), ("GET", "/welcome/{link}"), ("POST", "/welcome/{link}"), ("GET", "/static/{name}")}
+)

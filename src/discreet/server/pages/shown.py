@@ -125,7 +125,12 @@ def receipt_of(found: Released) -> list[tuple[str, str]]:
 
 def profile_of(profile: TableProfile) -> dict[str, Any]:
     """A profile: for each column what is missing, what later questions use, and a drawing."""
-    return {"table": profile.table, "rows": profile.rows, "units": profile.units, "columns": [_column(one, profile.rows) for one in profile.columns]}
+    return {
+        "table": profile.table,
+        "rows": profile.rows,
+        "units": profile.units,
+        "columns": [_column(one, profile.rows) for one in profile.columns],
+    }
 
 
 def _column(column: Any, rows: float) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from discreet.errors import Error, Invalid
 from discreet.server.access import ASKING, Caller, by_login, server_of
 from discreet.server.asking import Asked, as_outcome
 from discreet.server.datasets import DataSet
-from discreet.server.pages.forms import Fields, Posted, posted
 from discreet.server.pages.asking import submit
+from discreet.server.pages.forms import Fields, Posted, posted
 from discreet.server.pages.looking import dataset_of
 from discreet.server.pages.planned import planned
 from discreet.server.pages.rendering import render
@@ -56,7 +56,12 @@ def request_for(data: DataSet, fields: Fields) -> dict[str, Any]:
     columns = [column.name for column in found.columns if column.name in wanted]
     if not columns:
         raise Invalid("choose at least one column")
-    return {"request": [["synthesize", [found.name], {"columns": columns}]], "verb": "release", "price": {"epsilon": fields.number("epsilon")}, "refine": None}
+    return {
+        "request": [["synthesize", [found.name], {"columns": columns}]],
+        "verb": "release",
+        "price": {"epsilon": fields.number("epsilon")},
+        "refine": None,
+    }
 
 
 def _page(

@@ -86,7 +86,10 @@ def conditions(opened: OpenRun, fields: Fields) -> dict[str, Any]:
         if isinstance(coding, Binned):
             ends = [fields.text(f"{end}{place}", 50) for end in ("low", "high")]
             if any(ends):
-                low, high = (float(fields.number(f"{end}{place}")) if text else float(edge) for end, text, edge in zip(("low", "high"), ends, (coding.low, coding.high), strict=True))
+                low, high = (
+                    float(fields.number(f"{end}{place}")) if text else float(edge)
+                    for end, text, edge in zip(("low", "high"), ends, (coding.low, coding.high), strict=True)
+                )
                 found[coding.name] = (low, high)
         elif picked := fields.all(f"value{place}"):
             codes = [int(one) for one in picked if one.isascii() and one.isdigit() and int(one) < coding.size]
@@ -121,7 +124,9 @@ def _request(data: DataSet, fields: Fields) -> dict[str, Any]:
 def _talks(
     request: Request, caller: Caller, data: DataSet, fields: Fields | None = None, plan: Any = None, problem: Any = None, status: int = 200
 ) -> Response:
-    tables = [(one.name, [column for column in one.columns if column.name != one.unit_column]) for one in data.catalog.tables if one.private]
+    tables = [
+        (one.name, [column for column in one.columns if column.name != one.unit_column]) for one in data.catalog.tables if one.private
+    ]
     usable = [column.name for _, columns in tables for column in columns if column.keys is not None or column.bounds is not None]
     given = Fields({}) if fields is None else fields
     return render(

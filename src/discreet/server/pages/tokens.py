@@ -59,5 +59,12 @@ def _scope(text: str) -> Scope:
 def _page(request: Request, caller: Caller, status: int = 200, made: str | None = None, problem: Any = None) -> Response:
     server = server_of(request)
     return render(
-        request, "tokens.html", caller, status, tokens=server.tokens.of(caller.account.name), made=made, problem=problem, address=server.settings.address
+        request,
+        "tokens.html",
+        caller,
+        status,
+        tokens=server.tokens.of(caller.account.name),
+        made=made,
+        problem=problem,
+        address=server.settings.address,
     )
