@@ -87,5 +87,5 @@ def drawing(wide: float, high: float, title: str, parts: Sequence[str]) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{number(wide)}" height="{number(high)}" '
         f'viewBox="0 0 {number(wide)} {number(high)}" font-family="system-ui,sans-serif">'
-        f'<title>{escape(printable(title))}</title>{"".join(parts)}</svg>'
+        f"<title>{escape(printable(title))}</title>{''.join(parts)}</svg>"
     )

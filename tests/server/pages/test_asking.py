@@ -62,3 +62,12 @@ def test_more_than_is_left_is_not_answered(ann: Person, served: Served) -> None:
     assert "Not answered" in page.text
     assert "does not admit this" in page.text
     assert spent(served, "ann") == 0
+
+
+def test_another_version_of_the_data_is_asked_anew(ann: Person, served: Served) -> None:
+    first = ann.ask(COUNT, "0.2")
+    policy = served.folder / "clinic" / "discreet.toml"
+    policy.write_text('version = "2"\n' + policy.read_text())
+    served.server.datasets.reload("clinic")
+    assert ann.ask(COUNT, "0.2").url != first.url
+    assert spent(served, "ann") == 0.4

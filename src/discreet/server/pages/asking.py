@@ -39,14 +39,23 @@ def body_of(sql: str, epsilon: str, verb: str = "release", refine: dict[str, Any
 
 async def submit(server: Server, data: DataSet, account: Account, said: dict[str, Any]) -> Job:
     """The job of a request: the one that answered it before, or a new one, which leaves at its slot."""
-    text = json.dumps(said, sort_keys=True)
-    for job in await run_in_threadpool(server.jobs.of, account.name, data.name):
-        if job.request == text and job.state == "done":
-            return job
-    await run_in_threadpool(server.asking.plan, data, account, Asked.read(said))  # what is refused is refused here, on the page
+    found = await run_in_threadpool(_answered_before, server, data, account, said)  # what is refused is refused here, on the page
+    if found is not None:
+        return found
     job, _ = await run_in_threadpool(server.asking.add, data, account, said, None)
     server.run_later(account, job)
     return job
+
+
+def _answered_before(server: Server, data: DataSet, account: Account, said: dict[str, Any]) -> Job | None:
+    """A job of this account that answered the same request, under the same policy and from the same version of the data."""
+    priced, text = server.asking.plan(data, account, Asked.read(said)).priced, json.dumps(said, sort_keys=True)
+    for job in server.jobs.of(account.name, data.name):
+        if job.request == text and job.state == "done":
+            receipt = json.loads(job.said["release"])["receipt"]
+            if (receipt["policy"], receipt["version"]) == (priced.policy, priced.version):
+                return job
+    return None
 
 
 @router.get("/d/{name}/ask")

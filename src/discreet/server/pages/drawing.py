@@ -39,7 +39,7 @@ def error_curve(name: str, points: Sequence[tuple[float, float]], now: float, of
     first, last = (math.log(epsilon) for epsilon in (points[0][0], points[-1][0]))
     marks = [mark for mark in round_ticks(0.0, most, 4) if mark <= most * 1.1]
     left = max(svg.text_width(f"± {tick_label(mark, most)}", SMALL) for mark in marks or [0.0]) + 10
-    right, top, bottom = _WIDE - 14, 26.0, _HIGH - 20
+    right, top, bottom = _WIDE - 14, 26.0, _HIGH - 22
 
     def x(epsilon: float) -> float:
         return left + (math.log(epsilon) - first) / ((last - first) or 1.0) * (right - left)
@@ -57,6 +57,6 @@ def error_curve(name: str, points: Sequence[tuple[float, float]], now: float, of
         said = f"ε = {epsilon:.3g}: ± {width:,.{decimals(width)}f}"
         chosen = epsilon == now
         parts.append(svg.dot(x(epsilon), y(width), 4.6 if chosen else 2.2, ORANGE if chosen else BLUE, said))
-        parts.append(svg.write(x(epsilon), bottom + 14, f"{epsilon:.3g}", "middle", SMALL, ' font-weight="600"' if chosen else ""))
-    parts.append(svg.write(2, bottom + 14, "ε", "start", SMALL))
+        parts.append(svg.write(x(epsilon), bottom + 16, f"{epsilon:.3g}", "middle", SMALL, ' font-weight="600"' if chosen else ""))
+    parts.append(svg.write(2, bottom + 16, "ε", "start", SMALL))
     return svg.drawing(_WIDE, _HIGH, title, parts)
