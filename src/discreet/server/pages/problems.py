@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import final
 from urllib.parse import quote
 
 from fastapi import Request
@@ -14,6 +15,7 @@ from discreet.server.asking import as_outcome
 from discreet.server.pages.rendering import PART, render
 
 
+@final
 class NotHere(Invalid):
     """There is no such page, or it is somebody else's: the same answer for both."""
 

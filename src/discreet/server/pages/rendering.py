@@ -13,7 +13,6 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-import discreet
 from discreet.plots.table import printable
 from discreet.server.access import Caller, server_of
 
@@ -57,7 +56,6 @@ _PAGES = jinja2.Environment(
 )
 _PAGES.filters |= {"when": when, "amount": amount, "printable": lambda text: printable(str(text)), "as_json": json.dumps}
 _PAGES.globals |= {
-    "version": discreet.__version__,
     "style": versioned("console.css"),
     "script": versioned("console.js"),
     "icon": versioned("icon.svg"),
@@ -71,6 +69,7 @@ def render(request: Request, template: str, caller: Caller | None, status: int =
         "account": None if caller is None else caller.account,
         "secret": "" if login is None else login.form,
         "path": request.url.path,
+        "version": request.app.version,
         "names": [] if caller is None else [data.name for data in server_of(request).datasets.of(caller.account)],
     }
     return HTMLResponse(_PAGES.get_template(template).render(known | values), status)
