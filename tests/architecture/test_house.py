@@ -41,6 +41,7 @@ ROOMS = {
     "uvicorn": {"server/listen.py"},
     "argon2": {"server/store/secret.py"},
     "jinja2": {"server/pages/"},
+    "markupsafe": {"server/pages/"},
     "attrs": {""},
     "numpy": {""},
 }
@@ -68,7 +69,7 @@ DOORS = {
     "engines/choose.py": {"discreet.engines.duckdb.engine", "discreet.engines.postgres.engine", "discreet.engines.spark.engine"},
     "cli/demo.py": {"discreet.engines.postgres.load"},
     "cli/serve.py": {"discreet.server.clock", "discreet.server.datasets", "discreet.server.listen", "discreet.server.settings"},
-    "server/api/answers.py": {"pyarrow"},
+    "server/api/answers.py": {"pyarrow", "pyarrow.parquet"},
     "server/store/database.py": {"discreet.server.store.postgres"},
     "ledger/ledger.py": {"discreet.ledger.postgres"},
     "ledger/migrate.py": {"discreet.ledger.migrate_postgres"},

@@ -55,6 +55,10 @@ COVERED_BY: dict[str, list[str]] = {
         "query/statistics/sum.py",
         "query/statistics/variance.py",
     ],
+    "tests/server/pages/test_asking.py": ["server/pages/planned.py"],
+    "tests/server/pages/test_answering.py": ["server/pages/shown.py"],
+    "tests/server/pages/test_forms.py": ["server/pages/problems.py"],
+    "tests/server/pages/test_looking.py": ["server/pages/rendering.py"],
     "tests/session/estimate/test_estimate.py": [
         "session/estimate/functions.py",
         "session/estimate/plan.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, final
@@ -25,6 +26,7 @@ Outcome: TypeAlias = dict[str, Any]
 VERBS = ("release", "refine", "bias", "dry_run")
 _STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
 _DISCOVERING = 3
+NO_JOB = "there is no such job"
 INTERRUPTED = "the server stopped after this was charged and before it was answered: asking again draws and charges again"
 
 
@@ -102,11 +104,19 @@ class Asking:
         def work() -> Outcome:
             if not self.jobs.begin(job.id, data.ledger.length):
                 return {"error": "Refused", "message": "cancelled before it began; nothing was charged"}
-            outcome = self._outcome(data, account, asked, job)
-            self.jobs.end(job.id, "failed" if "error" in outcome else "done", outcome)
-            return outcome
+            return self._outcome(data, account, asked, job)
 
-        return await self.queue.run(account.name, self.slot(data, asked), work)
+        outcome = await self.queue.run(account.name, self.slot(data, asked), work)
+        # recorded only now: who looks at the job again and again learns no earlier than at the end of its slot that it has ended
+        await asyncio.to_thread(self.jobs.end, job.id, "failed" if "error" in outcome else "done", outcome)
+        return outcome
+
+    def own_job(self, account: Account, number: str) -> Job:
+        """A job of this account, or one that was shared with it; the same error if it is somebody else's and if there is none."""
+        job = self.jobs.get(number)
+        if job is None or (job.account != account.name and not self.jobs.is_shared(number, account.name)):
+            raise Invalid(NO_JOB)
+        return job
 
     def _outcome(self, data: DataSet, account: Account, asked: Asked, job: Job) -> Outcome:
         try:

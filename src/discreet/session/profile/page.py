@@ -126,12 +126,13 @@ def _row(column: ColumnProfile, rows: float, zeros: bool) -> str:
         f'<td class="number">{share}</td>',
         *([f'<td class="number">{"" if zero is None else f"{zero:.1f} %"}</td>'] if zeros else []),
         f"<td{style}>{'<br>'.join(escape(printable(part)) for part in used(column))}</td>",
-        f"<td>{_drawn(column)}</td>",
+        f"<td>{column_drawing(column)}</td>",
     ]
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _drawn(column: ColumnProfile) -> str:
+def column_drawing(column: ColumnProfile) -> str:
+    """A histogram of its numbers, or bars of its most frequent values; empty if neither is known."""
     if column.histogram is not None:
         shape = shape_of(column.histogram, column.kind)
         return svg_histogram(shape.edges, shape.counts, shape.halves, width=_WIDTH, height=96)
