@@ -24,6 +24,7 @@ Outcome: TypeAlias = dict[str, Any]
 VERBS = ("release", "refine", "bias", "dry_run")
 _STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
 _DISCOVERING = 3
+UNEXPECTED = "something unexpected failed on the server; its owner can look up the reason"
 INTERRUPTED = "the server stopped after this was charged and before it was answered: asking again draws and charges again"
 
 
@@ -120,12 +121,12 @@ class Asking:
             return as_outcome(error)
         except Exception as error:  # a bug of ours: its text may contain data
             self._failed(job.id, error)
-            return {"error": "Error", "message": "something unexpected failed on the server; its owner can look up the reason"}
+            return {"error": "Error", "message": UNEXPECTED}
 
-    def recover(self, data: DataSet, job: Job) -> bool:
+    def recover(self, data: DataSet, account: Account, job: Job) -> bool:
         """After a restart: whether an unfinished job is to be queued again; one that was charged ends as interrupted."""
         charged = any(
-            entry.kind == "spend" and entry.body["analyst"] == job.account
+            entry.kind == "spend" and entry.body["analyst"] == account.payer
             for entry in data.ledger.pending()
             if entry.sequence >= job.entries
         )

@@ -6,7 +6,7 @@ import asyncio
 from typing import final
 
 from discreet.errors import Error
-from discreet.server.asking import Asking
+from discreet.server.asking import UNEXPECTED, Asking
 from discreet.server.datasets import DataSets
 from discreet.server.limits import Limit
 from discreet.server.logs import Log
@@ -30,7 +30,7 @@ class Server:
         self.database = open_database(settings.database)
         self.accounts = Accounts(self.database)
         self.tokens, self.logins = Tokens(self.database, self.accounts), Logins(self.database, self.accounts)
-        self.datasets = DataSets(settings.policies)
+        self.datasets = DataSets(settings.policies, self.log.engine_failed)
         self.jobs = Jobs(self.database)
         self.queue = FairQueue(settings.clock, settings.seats, settings.most_waiting)
         self.asking, self.runs = Asking(self.jobs, self.queue, settings.rows, self.log.failed), Runs(self.queue)
@@ -56,7 +56,7 @@ class Server:
             account, data = self.accounts.get(job.account), known.get(job.dataset)
             if account is None or data is None:
                 self.jobs.end(job.id, "failed", {"error": "Invalid", "message": "its account or its data set is no longer here"})
-            elif self.asking.recover(data, job):
+            elif self.asking.recover(data, account, job):
                 self.run_later(account, job)
         self.ready = True
 
@@ -68,6 +68,9 @@ class Server:
                 await self.asking.answer(self.datasets.get(job.dataset, account), account, job)
             except Error as error:  # too many waiting, or the data set was closed
                 self.jobs.end(job.id, "failed", {"error": type(error).__name__, "message": str(error)})
+            except Exception as error:  # a bug of ours: its text may contain data
+                self.log.failed(job.id, error)
+                self.jobs.end(job.id, "failed", {"error": "Error", "message": UNEXPECTED})
 
         task = asyncio.create_task(run())
         self._tasks.add(task)

@@ -27,6 +27,7 @@ class Settings:
     requests_a_minute: int = 6000  # of one account
     logins_a_minute: int = 10  # wrong passwords from one address
     largest_body: int = 1_000_000  # bytes
+    body_seconds: float = 20.0  # in which a body must arrive
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-For is believed
 
     @property

@@ -30,7 +30,6 @@ _FIRST = (
     """CREATE TABLE logins (
     hash TEXT PRIMARY KEY,
     account TEXT NOT NULL REFERENCES accounts (name),
-    form TEXT NOT NULL,
     created DOUBLE PRECISION NOT NULL,
     seen DOUBLE PRECISION NOT NULL
 )""",
