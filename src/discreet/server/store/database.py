@@ -57,12 +57,12 @@ class SqliteDatabase:
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
         except OSError:
             raise Invalid("the server's database cannot be written: make its file and folder writable, or choose another path") from None
-        with self.writing() as run:
-            done = _version(run)
-            for number, statements in enumerate(MIGRATIONS[done:], start=done + 1):
-                for statement in statements:
-                    run(statement)
-                run("INSERT INTO migrations (number) VALUES (?)", number)
+        try:
+            with self.writing() as run:
+                migrate(run)
+        except BaseException:
+            self.close()
+            raise
 
     def rows(self, sql: str, *values: Any) -> list[Row]:
         with self._connected() as connection:
@@ -125,10 +125,14 @@ def storable(values: Sequence[Any]) -> Sequence[Any]:
     return values
 
 
-def _version(run: Any) -> int:
+def migrate(run: Any) -> None:
+    """Bring the tables to the newest version; inside `writing`."""
     run("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)")
     found: Sequence[Row] = run("SELECT coalesce(max(number), 0) FROM migrations")
     done = int(found[0][0])
     if done > len(MIGRATIONS):
         raise Invalid("the server's database was written by a newer version of discreet: update discreet")
-    return done
+    for number, statements in enumerate(MIGRATIONS[done:], start=done + 1):
+        for statement in statements:
+            run(statement)
+        run("INSERT INTO migrations (number) VALUES (?)", number)

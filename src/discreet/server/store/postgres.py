@@ -8,9 +8,8 @@ from typing import Any, final
 
 import psycopg
 
-from discreet.errors import Invalid, LedgerError
-from discreet.server.store.database import UNUSABLE, storable
-from discreet.server.store.schema import MIGRATIONS
+from discreet.errors import LedgerError
+from discreet.server.store.database import UNUSABLE, migrate, storable
 
 _LOCK = 0x64697376  # "disv": one writer at a time, as in SQLite
 
@@ -22,16 +21,13 @@ class PostgresDatabase:
     def __init__(self, address: str) -> None:
         self._address, self._closed = address, False
         self._idle: list[psycopg.Connection[Any]] = []
-        with self.writing() as run:
-            run("CREATE SCHEMA IF NOT EXISTS discreet_server")
-            run("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)")
-            done = int(run("SELECT coalesce(max(number), 0) FROM migrations")[0][0])
-            if done > len(MIGRATIONS):
-                raise Invalid("the server's database was written by a newer version of discreet: update discreet")
-            for number, statements in enumerate(MIGRATIONS[done:], start=done + 1):
-                for statement in statements:
-                    run(statement)
-                run("INSERT INTO migrations (number) VALUES (?)", number)
+        try:
+            with self.writing() as run:
+                run("CREATE SCHEMA IF NOT EXISTS discreet_server")
+                migrate(run)
+        except BaseException:
+            self.close()
+            raise
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         with self._connected() as connection:
