@@ -66,7 +66,7 @@ DOORS = {
     "session/connect.py": {"discreet.session.project"},
     "engines/choose.py": {"discreet.engines.duckdb.engine", "discreet.engines.postgres.engine", "discreet.engines.spark.engine"},
     "cli/demo.py": {"discreet.engines.postgres.load"},
-    "cli/serve.py": {"discreet.server.clock", "discreet.server.datasets", "discreet.server.listen", "discreet.server.settings"},
+    "cli/serve.py": {"discreet.server.datasets", "discreet.server.listen", "discreet.server.settings"},
     "server/api/answers.py": {"pyarrow"},
     "server/store/database.py": {"discreet.server.store.postgres"},
     "ledger/ledger.py": {"discreet.ledger.postgres"},

@@ -80,7 +80,9 @@ def second(folder: Path, source: str, more: str = "") -> dict[str, Path]:
     return {"clinic": first, "other": other}
 
 
-@pytest.mark.parametrize("source", ["visits.parquet", "../clinic/visits.parquet", "./visits.parquet", "visit*.parquet", "link.parquet", "parts"])
+@pytest.mark.parametrize(
+    "source", ["visits.parquet", "../clinic/visits.parquet", "./visits.parquet", "visit*.parquet", "link.parquet", "parts"]
+)
 def test_two_ledgers_for_one_table_are_refused(tmp_path: Path, source: str) -> None:
     policies = second(tmp_path, source)
     (tmp_path / "clinic" / "link.parquet").symlink_to(tmp_path / "clinic" / "visits.parquet")

@@ -25,7 +25,9 @@ def test_a_grant_is_in_the_ledger_and_in_the_audit_log(served: Served) -> None:
     assert data.ledger.entries()[-1].kind == "grant"
 
 
-@pytest.mark.parametrize("wrong", [{"name": "eve"}, {"name": "owner"}, {"name": "nobody"}, {"epsilon": -1}, {"epsilon": "x"}, {"every": "day"}])
+@pytest.mark.parametrize(
+    "wrong", [{"name": "eve"}, {"name": "owner"}, {"name": "nobody"}, {"epsilon": -1}, {"epsilon": "x"}, {"every": "day"}]
+)
 def test_grants_that_are_none_change_nothing(served: Served, wrong: dict[str, Any]) -> None:
     server = served.server
     data, owner = next(iter(server.datasets)), server.accounts.get("owner")

@@ -156,7 +156,9 @@ def test_pages_without_a_good_cookie(client: TestClient, served: Served, door: D
     wrong: list[dict[str, str]] = [{}, {"Authorization": f"Bearer {token}"}]
     wrong += [{"Cookie": f"{COOKIE}={text}"} for text in ("", "x", cookie, form, token, found.cookie)]
     for headers in wrong:
-        assert told_to_log_in(client.request(door.method, door.url, headers=headers, data={"form": form} if door.method == "POST" else None))
+        assert told_to_log_in(
+            client.request(door.method, door.url, headers=headers, data={"form": form} if door.method == "POST" else None)
+        )
 
 
 @pytest.mark.parametrize("door", BY_LOGIN, ids=str)

@@ -21,7 +21,12 @@ from discreet.server.app import application
 from discreet.server.logs import Log
 
 QUICK = settings(
-    max_examples=5, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck)
+    max_examples=5,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
 )
 LONG = settings(QUICK, max_examples=150, derandomize=False)
 schema = schemathesis.openapi.from_dict(application(None).openapi())  # type: ignore[arg-type]

@@ -88,3 +88,4 @@ class Server:
         self.queue.close()
         self.datasets.close()
         self.database.close()
+        self.log.event("stopped")

@@ -144,7 +144,9 @@ def test_a_connection_that_was_cut_is_replaced_postgres(postgres: str) -> None:
         admin.execute("DROP SCHEMA IF EXISTS discreet_server CASCADE")
         database = open_database(postgres)
         assert names(database) == []
-        admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
+        admin.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"
+        )
     assert names(database) == []
     with database.writing() as run:
         run(ADD, "ann")

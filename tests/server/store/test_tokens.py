@@ -59,7 +59,8 @@ def test_only_ones_own_tokens_are_revoked(tokens: Tokens, accounts: Accounts) ->
 
 
 @pytest.mark.parametrize(
-    ("label", "scope", "days"), [("", "ask", 1), ("x" * 101, "ask", 1), ("a\nb", "ask", 1), ("x", "root", 1), ("x", "ask", 0), ("x", "ask", 367)]
+    ("label", "scope", "days"),
+    [("", "ask", 1), ("x" * 101, "ask", 1), ("a\nb", "ask", 1), ("x", "root", 1), ("x", "ask", 0), ("x", "ask", 367)],
 )
 def test_tokens_that_are_not_made(tokens: Tokens, label: str, scope: module.Scope, days: int) -> None:
     with pytest.raises(Invalid):
