@@ -66,6 +66,8 @@ DOORS = {
     "session/connect.py": {"discreet.session.project"},
     "engines/choose.py": {"discreet.engines.duckdb.engine", "discreet.engines.postgres.engine", "discreet.engines.spark.engine"},
     "cli/demo.py": {"discreet.engines.postgres.load"},
+    "cli/backup.py": {"discreet.server.backup", "discreet.server.datasets", "discreet.server.settings"},
+    "cli/restore.py": {"discreet.server.restore", "discreet.server.datasets", "discreet.server.settings"},
     "cli/serve.py": {"discreet.server.datasets", "discreet.server.listen", "discreet.server.settings"},
     "server/api/answers.py": {"pyarrow"},
     "server/store/database.py": {"discreet.server.store.postgres"},
