@@ -24,14 +24,17 @@ OWNING: tuple[Role, ...] = ("owner",)
 _RANK: dict[Scope, int] = {"read": 0, "ask": 1, "all": 2}
 
 
+@final
 class Unauthenticated(Error):
     """Nobody is logged in, or the token is not good."""
 
 
+@final
 class Forbidden(Error):
     """Whoever this is may not do that."""
 
 
+@final
 class TooManyRequests(Error):
     """Somebody asks too often."""
 

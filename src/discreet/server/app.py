@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from importlib import metadata
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -13,7 +14,6 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-import discreet
 from discreet.errors import Error
 from discreet.server.access import server_of
 from discreet.server.api import asking, owning, reading, running
@@ -45,7 +45,12 @@ def application(server: Server) -> FastAPI:
         await server.stop()
 
     app = FastAPI(
-        title="discreet", version=discreet.__version__, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
+        title="discreet",
+        version=metadata.version("discreet"),
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
     )
     app.state.server = server
     for part in (reading, asking, running, owning):

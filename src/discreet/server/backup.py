@@ -77,7 +77,7 @@ class Manifest:
         if not named <= made.files.keys():
             raise LedgerError("the manifest of this backup names files that it has no hash of: use another backup")
         for name, expected in made.files.items():
-            if Path(name).name != name or not (folder / name).is_file() or digest(folder / name) != expected:
+            if Path(name).name != name or not (folder / name).is_file() or sha256_of(folder / name) != expected:
                 raise LedgerError(f"{name[:100]} of this backup is missing or was changed: use another backup")
         return made
 
@@ -92,7 +92,7 @@ def back_up(folder: Path, policies: Mapping[str, Path], database: str) -> Manife
         raise Invalid(f"{folder} cannot be written: choose another folder") from None
     ledgers = {name: _ledger(folder, name, path) for name, path in policies.items()}
     events = _database(folder, database)
-    files = {path.name: digest(path) for path in sorted(folder.iterdir())}
+    files = {path.name: sha256_of(path) for path in sorted(folder.iterdir())}
     made = Manifest(time.time(), ledgers, events, files)
     made.write(folder)
     return made
@@ -181,7 +181,7 @@ def copy_file(source: Path, target: Path) -> None:
     _sync(target)
 
 
-def digest(path: Path) -> str:
+def sha256_of(path: Path) -> str:
     """The hash of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

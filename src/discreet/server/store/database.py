@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any, Protocol, TypeAlias, final
 
 from discreet.address import is_address
 from discreet.errors import Invalid, LedgerError
 from discreet.extras import require
-from discreet.server.store.schema import MIGRATIONS
+from discreet.server.store.schema import migrate
+from discreet.server.store.storable import UNUSABLE, storable
 
 Row: TypeAlias = tuple[Any, ...]
 PATIENCE = 30.0  # seconds to wait for another writer
-UNUSABLE = "the server's database is busy, full or out of reach; try again, and tell the owner if that does not help"
 
 
 class Database(Protocol):
@@ -115,24 +115,3 @@ class SqliteDatabase:
         self._closed = True
         while self._idle:
             self._idle.pop().close()
-
-
-def storable(values: Sequence[Any]) -> Sequence[Any]:
-    """The same values; Invalid if one is a text that no database stores."""
-    for value in values:
-        if isinstance(value, str) and ("\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value)):
-            raise Invalid("a text here holds a character that no database stores (NUL, or half of a surrogate pair): leave it out")
-    return values
-
-
-def migrate(run: Any) -> None:
-    """Bring the tables to the newest version; inside `writing`."""
-    run("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)")
-    found: Sequence[Row] = run("SELECT coalesce(max(number), 0) FROM migrations")
-    done = int(found[0][0])
-    if done > len(MIGRATIONS):
-        raise Invalid("the server's database was written by a newer version of discreet: update discreet")
-    for number, statements in enumerate(MIGRATIONS[done:], start=done + 1):
-        for statement in statements:
-            run(statement)
-        run("INSERT INTO migrations (number) VALUES (?)", number)

@@ -9,7 +9,8 @@ from typing import Any, final
 import psycopg
 
 from discreet.errors import LedgerError
-from discreet.server.store.database import UNUSABLE, migrate, storable
+from discreet.server.store.schema import migrate
+from discreet.server.store.storable import UNUSABLE, storable
 
 _LOCK = 0x64697376  # "disv": one writer at a time, as in SQLite
 
