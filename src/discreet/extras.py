@@ -14,6 +14,7 @@ _EXTRAS = {
     "psycopg": "postgres",
     "pyspark": "spark",
     "fastapi": "server",
+    "argon2": "server",
 }
 
 

@@ -13,9 +13,13 @@ from discreet.server.app import application
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Served:
+def served(tmp_path: Path) -> Iterator[Served]:
     """A server that is not listening."""
-    return make_server(tmp_path)
+    found = make_server(tmp_path)
+    yield found
+    found.server.queue.close()
+    found.server.datasets.close()
+    found.server.database.close()
 
 
 @pytest.fixture

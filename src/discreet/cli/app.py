@@ -12,6 +12,7 @@ from typer import Exit, Option, Typer
 import discreet
 from discreet.cli import screen
 from discreet.cli.ask import ask
+from discreet.cli.backup import backup
 from discreet.cli.budget import budget
 from discreet.cli.demo import demo
 from discreet.cli.explain import explain
@@ -20,12 +21,27 @@ from discreet.cli.init import init
 from discreet.cli.migrate import migrate
 from discreet.cli.output import UNWRITABLE, as_typed, drop, show_what_can_be_shown
 from discreet.cli.profile import profile
+from discreet.cli.restore import restore
 from discreet.cli.serve import serve
 from discreet.cli.synthesize import synthesize
 from discreet.cli.verify import verify
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, Refused
 
-COMMANDS = (init, profile, ask, explain, synthesize, budget, grant, verify, migrate, serve, demo)  # one file each, shown in this order
+COMMANDS = (
+    init,
+    profile,
+    ask,
+    explain,
+    synthesize,
+    budget,
+    grant,
+    verify,
+    migrate,
+    serve,
+    backup,
+    restore,
+    demo,
+)  # one file each, shown in this order
 # scripts may rely on these; 2 is also the code of a wrong option
 CODES: tuple[tuple[type[Error], int], ...] = ((Invalid, 2), (Refused, 3), (BudgetExceeded, 4), (LedgerError, 5), (EngineError, 6))
 OTHER = 1

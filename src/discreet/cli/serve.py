@@ -8,14 +8,18 @@ from typing import Annotated
 from typer import Argument, Option
 
 from discreet.cli.screen import out
-from discreet.errors import Invalid
 from discreet.extras import require
 
 
 def serve(
-    policies: Annotated[list[Path], Argument(metavar="POLICY…", help="The discreet.toml of each data set, or its folder.")],
-    host: Annotated[str, Option(metavar="HOST", envvar="DISCREET_HOST", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, Option(metavar="PORT", envvar="DISCREET_PORT", help="The port to listen on.")] = 8000,
+    policies: Annotated[
+        list[Path] | None, Argument(metavar="[POLICY…]", help="The discreet.toml of each data set, or its folder.", show_default=False)
+    ] = None,
+    config: Annotated[
+        Path | None, Option(metavar="FILE", envvar="DISCREET_CONFIG", help="Settings: a file with a section \\[server].")
+    ] = None,
+    host: Annotated[str | None, Option(metavar="HOST", envvar="DISCREET_HOST", help="The address to listen on: 127.0.0.1.")] = None,
+    port: Annotated[int | None, Option(metavar="PORT", envvar="DISCREET_PORT", help="The port to listen on: 8000.")] = None,
     url: Annotated[
         str | None, Option(metavar="URL", envvar="DISCREET_URL", help="How users reach it, if through a proxy: https://dp.example.org")
     ] = None,
@@ -27,36 +31,37 @@ def serve(
     ] = None,
     certificate: Annotated[Path | None, Option(metavar="FILE", envvar="DISCREET_CERTIFICATE", help="The TLS certificate chain.")] = None,
     key: Annotated[Path | None, Option(metavar="FILE", envvar="DISCREET_KEY", help="The TLS key.")] = None,
-    slot: Annotated[float, Option(metavar="SECONDS", envvar="DISCREET_SLOT", help="The shortest time in which an answer leaves.")] = 1.0,
+    slot: Annotated[
+        float | None, Option(metavar="SECONDS", envvar="DISCREET_SLOT", help="The shortest time in which an answer leaves: 1.")
+    ] = None,
     no_slots: Annotated[
         bool, Option("--no-slots", help="Answer as soon as possible; the time of an answer then tells about private rows.")
     ] = False,
     rows: Annotated[
-        float,
+        float | None,
         Option(metavar="N", envvar="DISCREET_ROWS", help="About how many rows a table has that has no profile; slots follow from it."),
-    ] = 1e6,
-    seats: Annotated[int, Option(metavar="N", envvar="DISCREET_SEATS", help="Questions that are answered at the same time.")] = 16,
+    ] = None,
+    seats: Annotated[
+        int | None, Option(metavar="N", envvar="DISCREET_SEATS", help="Questions that are answered at the same time: 16.")
+    ] = None,
     proxy: Annotated[
-        list[str] | None, Option(metavar="HOST", envvar="DISCREET_PROXY", help="A proxy whose X-Forwarded-For is believed.")
+        list[str] | None, Option(metavar="HOST", envvar="DISCREET_PROXIES", help="A proxy whose X-Forwarded-For is believed.")
     ] = None,
 ) -> None:
-    """Serve data sets over HTTP: owners, analysts and auditors log in; programs use tokens."""
+    """Serve data sets over HTTP: owners, analysts and auditors log in; programs use tokens.
+
+    Options override the environment (DISCREET_PORT and so on), which overrides the file of settings.
+    """
     require("fastapi")
-    if (certificate is None) != (key is None):
-        raise Invalid("TLS needs both: give --certificate and --key")
-    from discreet.server.clock import Clock
     from discreet.server.datasets import named
     from discreet.server.listen import listen
-    from discreet.server.settings import Settings, database_beside
+    from discreet.server.settings import made, read_settings
 
-    found = named(policies)
-    settings = Settings(
-        found,
-        database or database_beside(next(iter(found.values()))),
-        (url or f"{'http' if certificate is None else 'https'}://{host}:{port}").rstrip("/"),
-        Clock(first=slot, off=no_slots),
-        rows,
-        seats,
-        proxies=tuple(proxy or ()),
-    )
-    listen(settings, host, port, certificate, key, lambda line: out.print(line, soft_wrap=True))
+    given = {
+        "policies": [str(one) for one in policies or ()], "host": host, "port": port, "url": url, "database": database,
+        "certificate": certificate, "key": key, "slot": slot, "slots": False if no_slots else None, "rows": rows, "seats": seats,
+        "proxies": [part for one in proxy or () for part in one.split(",")],
+    }  # fmt: skip
+    found = read_settings(config, given)
+    settings, listening = made(found, named(found["policies"]))
+    listen(settings, listening, lambda line: out.print(line, soft_wrap=True, markup=False))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeAlias, final
 
@@ -45,6 +45,7 @@ class Engine(ABC):
     name: str
     version: str
     dialect: Dialect
+    tell_owner: Callable[[Exception], object] | None = None  # gets every error of the engine before it is dropped
 
     @abstractmethod
     def schema(self, table: str) -> dict[str, Kind | None]:
@@ -84,6 +85,8 @@ class Engine(ABC):
         except Exception as error:
             if is_interrupt(error) or self.interrupted(error):
                 raise KeyboardInterrupt from None
+            if self.tell_owner is not None:
+                self.tell_owner(error)
             found = UNREADY
         if found is not None:
             raise EngineError(f"{found}. Nothing was charged")
@@ -119,6 +122,8 @@ class Engine(ABC):
             except Exception as error:
                 stopped = is_interrupt(error) or self.interrupted(error)
                 said = error if isinstance(error, EngineError) and error.args == (REOPEN,) else None
+                if self.tell_owner is not None and not stopped:
+                    self.tell_owner(error)
                 del error
             else:
                 yield batch

@@ -24,14 +24,17 @@ OWNING: tuple[Role, ...] = ("owner",)
 _RANK: dict[Scope, int] = {"read": 0, "ask": 1, "all": 2}
 
 
+@final
 class Unauthenticated(Error):
     """Nobody is logged in, or the token is not good."""
 
 
+@final
 class Forbidden(Error):
     """Whoever this is may not do that."""
 
 
+@final
 class TooManyRequests(Error):
     """Somebody asks too often."""
 
@@ -63,8 +66,8 @@ def server_of(request: Request) -> Server:
     return found
 
 
-def by_token(*roles: Role, scope: Scope = "read") -> Access:
-    """Programs: a bearer token of an account with one of these roles, and at least this scope."""
+def by_token(*roles: Role, scope: Scope = "read", whole: bool = False) -> Access:
+    """Programs: a bearer token of an account with one of these roles, and at least this scope; `whole` if not for some data sets only."""
 
     def access(request: Request) -> Caller:
         server, text = server_of(request), request.headers.get("authorization", "")
@@ -73,7 +76,8 @@ def by_token(*roles: Role, scope: Scope = "read") -> Access:
         if found is None:
             raise Unauthenticated("this needs a token that is good: send it as `Authorization: Bearer …`, or make a new one in the console")
         account, token = found
-        return _admitted(request, Caller(account, token=token), roles, _RANK[token.scope] >= _RANK[scope])
+        enough = _RANK[token.scope] >= _RANK[scope] and not (whole and token.datasets is not None)
+        return _admitted(request, Caller(account, token=token), roles, enough)
 
     return _marked(access, "token", roles, scope)
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from importlib import metadata
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
-import discreet
 from discreet.errors import Error
 from discreet.server.access import server_of
 from discreet.server.api import asking, owning, reading, running
 from discreet.server.api.answers import problem
+from discreet.server.api.nesting import require_plain
+from discreet.server.asking import UNEXPECTED
 from discreet.server.pages.problems import is_page, page_problem, told_page
 from discreet.server.pages.routes import ROUTERS
 from discreet.server.server import Server
@@ -43,11 +47,16 @@ def application(server: Server) -> FastAPI:
         await server.stop()
 
     app = FastAPI(
-        title="discreet", version=discreet.__version__, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
+        title="discreet",
+        version=metadata.version("discreet"),
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
     )
     app.state.server = server
     for part in (reading, asking, running, owning):
-        app.include_router(part.router)
+        app.include_router(part.router, dependencies=[Depends(require_plain)])
     for pages in ROUTERS:
         app.include_router(pages)
     app.get("/health", response_class=PlainTextResponse)(health)
@@ -71,26 +80,22 @@ def ready(request: Request) -> PlainTextResponse:
 
 
 async def _guarded(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Refuse bodies that are too large, add headers, count and log."""
+    """Refuse bodies that are too large or too slow, add headers, count and log; what nobody foresaw ends here."""
     server, begin = server_of(request), time.monotonic()
-    length = request.headers.get("content-length", "0")
-    if not length.isdigit() or int(length) > server.settings.largest_body or "transfer-encoding" in request.headers:
-        response: Response = JSONResponse({"error": "Invalid", "message": "the body is too large, or its length is not given"}, 413)
-    else:
+    response: Response | None = await _refused(request, server)
+    if response is None:
         try:
             response = await call_next(request)
-        except Exception as error:  # a bug of ours: its text may contain data, so it goes to the owner's file alone
-            server.log.failed("(none)", error)
+        except Exception as error:  # its text may contain data
+            server.log.crashed(_route(request), error)
             response = _unexpected(request)
     for name, text in _HEADERS.items():
         response.headers.setdefault(name, text)
     if server.settings.is_secure:
         response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
-    route = getattr(request.scope.get("route"), "path", "(none)")
-    server.metrics.request(request.method if len(request.method) < 10 else "(other)", route, response.status_code)
-    server.log.request(
-        request.method[:10], route, response.status_code, getattr(request.state, "account", None), (time.monotonic() - begin) * 1000
-    )
+    route, account = _route(request), getattr(request.state, "account", None)
+    server.metrics.request(request.method, route, response.status_code)
+    server.log.request(request.method, route, response.status_code, account, (time.monotonic() - begin) * 1000)
     return response
 
 
@@ -99,26 +104,50 @@ def _problem(request: Request, error: Exception) -> Response:
     return page_problem(request, error) if is_page(request) else problem(error)
 
 
+async def _refused(request: Request, server: Server) -> Response | None:
+    """Read the body, or say why not: a client that sends it byte by byte must not keep anything waiting."""
+    length = request.headers.get("content-length", "0")
+    if "transfer-encoding" in request.headers or not (length.isascii() and length.isdigit()):
+        return _invalid("the length of the body is not given: send Content-Length", 411)
+    if len(length) > 18 or int(length) > server.settings.largest_body:
+        return _invalid("the body is too large", 413)
+    try:
+        async with asyncio.timeout(server.settings.body_seconds):
+            await request.body()
+    except TimeoutError:
+        return _invalid("the body did not arrive in time", 408)
+    except ClientDisconnect:
+        return _invalid("the body did not arrive", 400)
+    return None
+
+
+def _route(request: Request) -> str:
+    return str(getattr(request.scope.get("route"), "path", "(none)"))
+
+
+def _invalid(message: str, status: int) -> JSONResponse:
+    return JSONResponse({"error": "Invalid", "message": message}, status)
+
+
 def _malformed(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     if is_page(request):
         return told_page(request, 422, "This address is not complete, or was changed.")
     where = "; ".join(f"{'.'.join(map(str, one['loc']))[:200]}: {one['msg']}" for one in error.errors()[:5])
-    return JSONResponse({"error": "Invalid", "message": f"this request is not well formed: {where}"}, 422)
+    return _invalid(f"this request is not well formed: {where}", 422)
 
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if is_page(request):
         return told_page(request, error.status_code, "There is nothing here." if error.status_code == 404 else "This is not possible here.")
-    return JSONResponse(
-        {"error": "Invalid", "message": "there is nothing here" if error.status_code == 404 else "not allowed here"},
-        error.status_code,
-        error.headers,
-    )
+    said = {404: "there is nothing here", 405: "not allowed here"}.get(error.status_code, "this request cannot be read")
+    response = _invalid(said, error.status_code)
+    response.headers.update(error.headers or {})
+    return response
 
 
 def _unexpected(request: Request) -> Response:
     if is_page(request):
         return told_page(request, 500, "Something unexpected failed on the server; its owner can look up the reason.")
-    return JSONResponse({"error": "Error", "message": "something unexpected failed on the server; its owner can look up the reason"}, 500)
+    return JSONResponse({"error": "Error", "message": UNEXPECTED}, 500)

@@ -27,6 +27,7 @@ VERBS = ("release", "refine", "bias", "dry_run")
 _STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
 _DISCOVERING = 3
 NO_JOB = "there is no such job"
+UNEXPECTED = "something unexpected failed on the server; its owner can look up the reason"
 INTERRUPTED = "the server stopped after this was charged and before it was answered: asking again draws and charges again"
 
 
@@ -129,7 +130,7 @@ class Asking:
             return as_outcome(error)
         except Exception as error:  # a bug of ours: its text may contain data
             self._failed(job.id, error)
-            return {"error": "Error", "message": "something unexpected failed on the server; its owner can look up the reason"}
+            return {"error": "Error", "message": UNEXPECTED}
 
     def recover(self, data: DataSet, account: Account, job: Job) -> bool:
         """After a restart: whether an unfinished job is to be queued again; one that was charged ends as interrupted."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, final
 
+from discreet.address import is_address, without_credentials
 from discreet.errors import Invalid
 from discreet.ledger.ledger import Ledger
-from discreet.ledger.standing import OWNER
+from discreet.ledger.standing import OWNER, Allowance
 from discreet.server.store.accounts import Account
 from discreet.session.project import ledger_of, open_project, read_project, sources_of
 from discreet.session.session import Session
@@ -24,10 +26,13 @@ UNKNOWN = "there is no such data set, or you may not use it"
 class DataSet:
     """One policy that is open. Every account asks through a session of its own, on the same engine and ledger."""
 
-    def __init__(self, name: str, path: Path) -> None:
+    def __init__(self, name: str, path: Path, failed: Callable[[str, Exception], object] | None = None) -> None:
+        """`failed` gets the errors of the engine, which may contain data."""
         self.name, self.path = name, path
         self._lock = threading.Lock()
         self._owner = open_project(path, None, OWNER)
+        if failed is not None:
+            self._owner.tell_owner(lambda error: failed(name, error))
         self._sessions: dict[str, Session] = {}
 
     @property
@@ -51,6 +56,11 @@ class DataSet:
                 self._sessions[account.payer] = self._owner.for_account(account.payer)
             return self._sessions[account.payer]
 
+    def allowance(self, account: Account) -> Allowance:
+        """What an account was granted, has spent and may still spend; an analyst's own budget alone, which tells nothing about others."""
+        found = self.ledger.allowance(account.payer)
+        return found.own if account.role == "analyst" else found
+
     def profiled(self) -> None:
         """Let all sessions use a profile that was just bought."""
         with self._lock:
@@ -70,12 +80,13 @@ class DataSet:
 class DataSets:
     """All data sets of a server, by name."""
 
-    def __init__(self, policies: Mapping[str, Path]) -> None:
+    def __init__(self, policies: Mapping[str, Path], failed: Callable[[str, Exception], object] | None = None) -> None:
         require_apart(policies)
-        self._open: dict[str, DataSet] = {}
+        self._failed, self._open = failed, dict[str, DataSet]()
+        self._replaced: list[DataSet] = []
         try:
             for name, path in policies.items():
-                self._open[name] = DataSet(name, path)
+                self._open[name] = DataSet(name, path, failed)
         except BaseException:
             self.close()
             raise
@@ -97,13 +108,14 @@ class DataSets:
     def reload(self, name: str) -> None:
         """Read a policy again; logins, tokens and jobs stay. The old one goes on if the new one has problems."""
         before = self._open[name]
-        after = DataSet(name, before.path)
+        require_apart({one.name: one.path for one in self._open.values()})
+        after = DataSet(name, before.path, self._failed)
         self._open[name] = after
-        before.close()
+        self._replaced.append(before)  # what runs on it was paid for, and ends there
 
     def close(self) -> None:
         """Close all."""
-        for one in self._open.values():
+        for one in (*self._open.values(), *self._replaced):
             one.close()
         self._open.clear()
 
@@ -126,14 +138,31 @@ def require_apart(policies: Mapping[str, Path]) -> None:
     for name, path in policies.items():
         place, policy = read_project(path)
         ledger, _ = ledger_of(policy, place)
+        if ledger == ":memory:":
+            raise Invalid(f"the ledger of {name} is in memory, and a restart would forget what was spent: name a file under [ledger]")
+        ledger = without_credentials(ledger) if is_address(ledger) else os.path.realpath(ledger)
         public = {table.name for table in policy.tables if table.unit is None}
         for table, source in sources_of(policy, place, Problems()).items():
-            if table in public:
-                continue
-            where = os.path.realpath(str(source)) if os.path.exists(str(source)) else str(source)
-            first, other = ledgers.setdefault(where, (ledger, name))
-            if first != ledger:
-                raise Invalid(
-                    f"{other} and {name} read the same table and pay from different ledgers, so nobody would count both: "
-                    "give both policies the same ledger"
-                )
+            for where in () if table in public else _places(source):
+                first, other = ledgers.setdefault(where, (ledger, name))
+                if first != ledger:
+                    raise Invalid(
+                        f"{other} and {name} read the same table and pay from different ledgers, so nobody would count both: "
+                        "give both policies the same ledger"
+                    )
+
+
+def _places(source: Any) -> list[str]:
+    """Where a table is, as far as it can be told apart: its files, or its database and name."""
+    if isinstance(source, tuple):
+        address, table = source
+        return [f"{without_credentials(address)}#{table}"]
+    path = os.fspath(source)
+    if "://" in path:
+        return [without_credentials(path) if is_address(path) else path]
+    files = [inner for found in glob.glob(path) or [path] for inner in ([found, *_below(found)] if os.path.isdir(found) else [found])]
+    return [os.path.realpath(one) for one in files]
+
+
+def _below(folder: str) -> list[str]:
+    return [os.path.join(here, name) for here, _, names in os.walk(folder) for name in names]

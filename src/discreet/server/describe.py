@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.exact import short
-from discreet.ledger.standing import Allowance, Amount
+from discreet.ledger.standing import Amount
 from discreet.server.datasets import DataSet
 from discreet.server.store.accounts import Account
 from discreet.tables.column import ColumnMetadata
@@ -65,7 +65,7 @@ def column_of(column: ColumnMetadata) -> dict[str, Any]:
 
 def budget(data: DataSet, account: Account) -> dict[str, Any]:
     """What an account was granted, has spent, and may still spend."""
-    found: Allowance = data.ledger.allowance(account.payer)
+    found = data.allowance(account)
     period = {} if found.period is None else {"renews": str(found.period.next.start)}
     return {"granted": amount(found.granted), "spent": amount(found.spent), "remaining": amount(found.remaining)} | period
 

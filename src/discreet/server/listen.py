@@ -2,39 +2,89 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any, final
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discreet.server.app import application
-from discreet.server.logs import Log
+from discreet.server.logs import Libraries, Log
 from discreet.server.server import Server
-from discreet.server.settings import Settings
+from discreet.server.settings import Listening, Settings
 
 _PATIENCE = 30  # seconds that connections have to end
+_HEADERS = 10.0  # seconds in which a request's first lines must arrive
+_MOST = 1000  # connections
 
 
-def listen(settings: Settings, host: str, port: int, certificate: Path | None, key: Path | None, say: Callable[[str], None]) -> None:
+def listen(settings: Settings, listening: Listening, say: Callable[[str], None], log: Log | None = None) -> None:
     """Serve until SIGTERM or Ctrl-C; answers that were begun are finished."""
-    failures = None if "://" in settings.database else Path(f"{settings.database}.failures")
-    server = Server(settings, Log.to_screen(failures))
+    log = log or Log.to_screen(settings.failures)
+    logging.getLogger().addHandler(Libraries(log))
+    server = Server(settings, log)
     if (link := server.owner_link()) is not None:
         say(f"first start: choose the owner's password within a day at {link}")
     say(f"serving {', '.join(settings.policies)} at {settings.address}")
-    uvicorn.run(
-        application(server),
-        host=host,
-        port=port,
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        date_header=True,
-        proxy_headers=bool(settings.proxies),
-        forwarded_allow_ips=list(settings.proxies) or None,
-        timeout_graceful_shutdown=_PATIENCE,
-        timeout_keep_alive=30,
-        h11_max_incomplete_event_size=64 * 1024,
-    )
+    log.event("started", datasets=len(settings.policies), slots=not settings.clock.off, tls=listening.certificate is not None)
+    uvicorn.run(**options(server, listening))
+
+
+def options(server: Server, listening: Listening) -> dict[str, Any]:
+    """What the web server is told."""
+    proxies = server.settings.proxies
+    return {
+        "app": application(server),
+        "host": listening.host,
+        "port": listening.port,
+        "ssl_certfile": listening.certificate,
+        "ssl_keyfile": listening.key,
+        "http": Impatient,
+        "ws": "none",
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "date_header": True,
+        "proxy_headers": bool(proxies),
+        "forwarded_allow_ips": list(proxies) or None,
+        "timeout_graceful_shutdown": _PATIENCE,
+        "timeout_keep_alive": 30,
+        "limit_concurrency": _MOST,
+        "h11_max_incomplete_event_size": 64 * 1024,
+    }
+
+
+@final
+class Impatient(H11Protocol):
+    """A connection that is closed if a request's first lines do not arrive in time: slow clients must not use up all connections."""
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Somebody connected."""
+        super().connection_made(transport)
+        self._expect()
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes arrived: perhaps the whole request, perhaps one letter more."""
+        super().data_received(data)
+        self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """They went away."""
+        self._forget()
+        super().connection_lost(exc)
+
+    def _expect(self) -> None:
+        """Give a request that has not begun its time, once; one that has begun has its own limits."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._forget()
+        elif self._late is None:
+            self._late = self.loop.call_later(_HEADERS, self.transport.close)
+
+    def _forget(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None

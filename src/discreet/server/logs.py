@@ -1,8 +1,12 @@
-"""Logs: one line of JSON an event, made of public facts. Why an engine failed goes to a file of its own, for the owner."""
+"""Logs: one line of JSON an event, made of public facts. Why an engine failed goes to a file of its own, for the owner.
+
+A request's line has its duration, which may depend on private rows. So the log, like the file of failures, is for the owner alone.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import threading
@@ -10,6 +14,8 @@ import time
 import traceback
 from pathlib import Path
 from typing import IO, Any, Self, final
+
+from discreet.server.metrics import known
 
 
 @final
@@ -39,15 +45,45 @@ class Log:
     def request(self, method: str, route: str, status: int, account: str | None, milliseconds: float | None) -> None:
         """A request, by its route and not by its path, which may contain what somebody typed."""
         facts: dict[str, Any] = {} if milliseconds is None else {"ms": round(milliseconds, 1)}
-        self.event("request", method=method, route=route, status=status, account=account, **facts)
+        self.event("request", method=known(method), route=route, status=status, account=account, **facts)
 
     def failed(self, job: str, error: BaseException) -> None:
         """A job that failed: its kind is an event; the reason, which may contain data, goes to the owner's file alone."""
         self.event("job failed", job=job, error=type(error).__name__)
+        self._explain(f"job {job}", error)
+
+    def crashed(self, route: str, error: BaseException) -> None:
+        """A request that failed for a reason that nobody foresaw."""
+        self.event("request failed", route=route, error=type(error).__name__)
+        self._explain(f"request {route}", error)
+
+    def engine_failed(self, dataset: str, error: BaseException) -> None:
+        """An error of an engine, before it is dropped: only the owner's file has its text."""
+        self.event("engine failed", dataset=dataset, error=type(error).__name__)
+        self._explain(f"engine of {dataset}", error)
+
+    def _explain(self, what: str, error: BaseException) -> None:
+        self.explain(what, "".join(traceback.format_exception(error)))
+
+    def explain(self, what: str, text: str) -> None:
+        """A text that may contain data, for the owner's file alone."""
         if self._failures is not None:
-            text = "".join(traceback.format_exception(error))
-            with self._lock, open(self._failures, "a", encoding="utf-8", opener=_private) as file:
-                print(f"{_now()} job {job}\n{text}", file=file)
+            with self._lock, open(self._failures, "a", encoding="utf-8", errors="backslashreplace", opener=_private) as file:
+                print(f"{_now()} {what}\n{text}", file=file)
+
+
+@final
+class Libraries(logging.Handler):
+    """What libraries log: that they did is an event; what they said may contain data, and goes to the owner's file."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One record."""
+        self._log.event("library", logger=record.name, level=record.levelname)
+        self._log.explain(f"library {record.name}", self.format(record))
 
 
 def _private(path: str, flags: int) -> int:

@@ -27,6 +27,7 @@ class FairQueue:
     def __init__(self, clock: Clock, seats: int, most_waiting: int) -> None:
         self.clock, self._free, self._most = clock, seats, most_waiting
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        self._stopped = False
         self._threads = ThreadPoolExecutor(seats, thread_name_prefix="discreet-question")
 
     async def run(self, account: str, slot: int, work: Callable[[], T], begun: Callable[[], Any] = lambda: None) -> T:
@@ -51,6 +52,8 @@ class FairQueue:
         return sum(map(len, self._waiting.values()))
 
     async def _seat(self, account: str) -> None:
+        if self._stopped:
+            raise asyncio.CancelledError
         if self._free and not self._waiting:
             self._free -= 1
             return
@@ -84,7 +87,8 @@ class FairQueue:
         self._free += 1
 
     def stop(self) -> None:
-        """Start nothing more: those who wait are refused, and their jobs stay queued."""
+        """Start nothing more: those who wait are cancelled, and their jobs stay queued."""
+        self._stopped = True
         for turns in self._waiting.values():
             for turn in turns:
                 turn.cancel()

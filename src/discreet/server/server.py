@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, final
 
 from discreet.errors import Error
-from discreet.server.asking import Asked, Asking, Outcome
+from discreet.server.asking import UNEXPECTED, Asked, Asking, Outcome
 from discreet.server.datasets import DataSet, DataSets
 from discreet.server.limits import Limit
 from discreet.server.logs import Log
@@ -31,7 +31,7 @@ class Server:
         self.database = open_database(settings.database)
         self.accounts = Accounts(self.database)
         self.tokens, self.logins = Tokens(self.database, self.accounts), Logins(self.database, self.accounts)
-        self.datasets = DataSets(settings.policies)
+        self.datasets = DataSets(settings.policies, self.log.engine_failed)
         self.jobs = Jobs(self.database)
         self.queue = FairQueue(settings.clock, settings.seats, settings.most_waiting)
         self.asking, self.runs = Asking(self.jobs, self.queue, settings.rows, self.log.failed), Runs(self.queue)
@@ -84,6 +84,9 @@ class Server:
                 await self.asking.answer(self.datasets.get(job.dataset, account), account, job)
             except Error as error:  # too many waiting, or the data set was closed
                 self.jobs.end(job.id, "failed", {"error": type(error).__name__, "message": str(error)})
+            except Exception as error:  # a bug of ours: its text may contain data
+                self.log.failed(job.id, error)
+                self.jobs.end(job.id, "failed", {"error": "Error", "message": UNEXPECTED})
 
         task = asyncio.create_task(run())
         self._tasks.add(task)
@@ -101,3 +104,4 @@ class Server:
         self.queue.close()
         self.datasets.close()
         self.database.close()
+        self.log.event("stopped")

@@ -1,14 +1,40 @@
-"""The settings of a server, from a file, the environment and the command line."""
+"""The settings of a server: from a file, overridden by the environment, overridden by the command line."""
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from attrs import field, frozen
 
+from discreet.address import is_address
+from discreet.errors import Invalid, PolicyError
 from discreet.server.clock import Clock
+from discreet.tables.problems import Problems
+
+# settings that are numbers: their least value, and whether they are whole
+_NUMBERS: dict[str, tuple[float, bool]] = {
+    "port": (0, True),
+    "slot": (0.001, False),
+    "longest_slot": (0.001, False),
+    "rows": (1, False),
+    "seats": (1, True),
+    "most_waiting": (1, True),
+    "wait": (0, False),
+    "requests_a_minute": (1, True),
+    "logins_a_minute": (1, True),
+    "largest_body": (1000, True),
+    "body_seconds": (0.001, False),
+}
+_TEXTS = ("host", "url", "database")
+_FILES = ("certificate", "key", "failures")
+_LISTS = ("policies", "proxies")
+KNOWN = (*_LISTS, *_TEXTS, *_FILES, "slots", *_NUMBERS)
+_PREFIX = "DISCREET_"
 
 
 @final
@@ -27,7 +53,9 @@ class Settings:
     requests_a_minute: int = 6000  # of one account
     logins_a_minute: int = 10  # wrong passwords from one address
     largest_body: int = 1_000_000  # bytes
+    body_seconds: float = 20.0  # in which a body must arrive
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-For is believed
+    failures: Path | None = None  # the owner's file that says why something failed
 
     @property
     def is_secure(self) -> bool:
@@ -35,6 +63,143 @@ class Settings:
         return self.address.startswith("https://")
 
 
+@final
+@frozen
+class Listening:
+    """Where a server listens, and its TLS."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    certificate: Path | None = None
+    key: Path | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it is reached if nothing stands before it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'http' if self.certificate is None else 'https'}://{host}:{self.port}"
+
+
 def database_beside(policy: Path) -> str:
     """The default place of the server's database: beside the first policy."""
     return os.fspath(policy.with_suffix(".server"))
+
+
+def read_settings(config: Path | None, given: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """All settings as plain values; PolicyError with all problems at once. Relative paths of a file start from its folder."""
+    problems = Problems()
+    found = {} if config is None else _of_file(config, problems)
+    found |= _of_environment(environment, problems)
+    found |= {name: value for name, value in given.items() if value not in (None, [])}
+    checked = {name: kept for name, value in found.items() if (kept := _checked(name, value, problems)) is not None}
+    if not checked.get("policies") and not any(one.startswith("policies") for one in problems.found):
+        problems.add("policies", "is missing; name the discreet.toml of each data set")
+    if ("certificate" in checked) != ("key" in checked):
+        problems.add("key" if "certificate" in checked else "certificate", "is missing; TLS needs certificate and key")
+    _require_safe(checked, problems)
+    problems.stop()
+    return checked
+
+
+def made(found: Mapping[str, Any], policies: dict[str, Path]) -> tuple[Settings, Listening]:
+    """The settings and where to listen; `policies` are the data sets by name."""
+    listening = Listening(**{name: found[name] for name in ("host", "port", "certificate", "key") if name in found})
+    more = {name: found[name] for name in Settings.__annotations__ if name in found and name not in ("policies", "database")}
+    clock = Clock(first=found.get("slot", 1.0), longest=found.get("longest_slot", 3600.0), off=not found.get("slots", True))
+    database = str(found.get("database", database_beside(next(iter(policies.values())))))
+    if "failures" not in more and not is_address(database):
+        more["failures"] = Path(f"{database}.failures")
+    address = str(found.get("url", listening.address)).rstrip("/")
+    return Settings(policies, database, address, clock, **more), listening
+
+
+def _of_file(config: Path, problems: Problems) -> dict[str, Any]:
+    try:
+        read = tomllib.loads(config.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise Invalid(f"{config} cannot be read: check that it exists, and that it is UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise PolicyError(f"{config} is not TOML: {error}") from None
+    problems.known(read, "", ("server",))
+    found = problems.known(read.get("server", {}), "server", KNOWN)
+    base = config.absolute().parent
+    for name in ("policies", "database", *_FILES):
+        if name in found:
+            found[name] = [_from(base, one) for one in found[name]] if isinstance(found[name], list) else _from(base, found[name])
+    return found
+
+
+def _from(base: Path, place: Any) -> Any:
+    return os.fspath(base / Path(place).expanduser()) if isinstance(place, str) and place and not is_address(place) else place
+
+
+def _of_environment(environment: Mapping[str, str], problems: Problems) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in KNOWN:
+        text = environment.get(_PREFIX + name.upper())
+        if not text:
+            continue
+        if name in _LISTS:
+            found[name] = text.split(os.pathsep if name == "policies" else ",")
+        elif name == "slots":
+            found[name] = {"true": True, "false": False}.get(text.lower(), text)
+        elif name in _NUMBERS:
+            found[name] = _number(text)
+        else:
+            found[name] = text
+    return found
+
+
+def _number(text: str) -> Any:
+    try:
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        return text
+
+
+def _checked(name: str, value: Any, problems: Problems) -> Any:
+    """A value of the type that its setting has; None if it is not, which is recorded."""
+    if name in _NUMBERS:
+        least, whole = _NUMBERS[name]
+        if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not least <= value < 1e18:
+            problems.add(name, f"must be a {'whole ' if whole else ''}number of at least {least:g}")
+            return None
+        return value
+    if name == "slots":
+        if not isinstance(value, bool):
+            problems.add(name, "must be true or false")
+            return None
+        return value
+    if name in _LISTS:
+        if not isinstance(value, list) or not all(isinstance(one, str | os.PathLike) and os.fspath(one) for one in value):
+            problems.add(name, 'must be a list of texts, as in ["…"]')
+            return None
+        return tuple(map(os.fspath, value))
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value).strip():
+        problems.add(name, "must be a non-empty text")
+        return None
+    return Path(value) if name in _FILES else os.fspath(value)
+
+
+def _require_safe(found: Mapping[str, Any], problems: Problems) -> None:
+    """Refuse what would send passwords and tokens in clear text across a network, or believe anybody's headers."""
+    url, host = str(found.get("url", "")), str(found.get("host", "127.0.0.1"))
+    if url and not url.startswith(("http://", "https://")):
+        problems.add("url", 'begins with "https://", or with "http://" on this machine')
+    if not _is_local(host) and "certificate" not in found and not url.startswith("https://"):
+        problems.add("host", "is open to a network without TLS; give certificate and key, or the https url of the proxy before it")
+    for proxy in found.get("proxies", ()):
+        try:
+            ipaddress.ip_network(proxy)
+        except ValueError:
+            problems.add("proxies", "are addresses of machines, as in 10.0.0.7")
+    for name in ("certificate", "key"):
+        if name in found and not os.path.isfile(found[name]):
+            problems.add(name, "there is no such file")
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -296,6 +296,10 @@ class Session:
         """The tables, with what is declared and what profiles found."""
         return self._pipeline.catalog
 
+    def tell_owner(self, told: Callable[[Exception], object]) -> None:
+        """Call this with every error of the engine, which no other error, log or answer repeats, because it may contain data."""
+        self._engine.tell_owner = told
+
     def for_account(self, analyst: str) -> Session:
         """A session of an account on the same engine and ledger, charged for all that it receives; closing either closes both."""
         return Session(self._engine, self._declared, self._ledger, analyst, per_account=True)

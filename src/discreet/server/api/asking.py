@@ -35,13 +35,21 @@ def dataset_of(request: Request, caller: Caller, name: str) -> DataSet:
     return server_of(request).datasets.get(name, caller.account)
 
 
+def error_of(plan: Any, said: dict[str, Any]) -> Any:
+    """The error of a plan, for these arguments."""
+    try:
+        return plan.error(**value(said))
+    except TypeError:
+        raise Invalid("error() takes confidence and size") from None
+
+
 @router.post("/datasets/{name}/plans")
 def plan(request: Request, name: str, body: PlanBody, caller: Reader) -> dict[str, Any]:
     """What would happen at this price, and the error to expect; free, and reads no private row."""
     data = dataset_of(request, caller, name)
     asked = Asked.read({"request": _calls(body), "price": body.price})
     found = server_of(request).asking.plan(data, caller.account, asked)
-    error = found.error(**value(body.error or {}))
+    error = error_of(found, body.error or {})
     slot = server_of(request).asking.slot(data, asked)
     clock = server_of(request).queue.clock
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 from attrs import asdict
@@ -13,12 +14,14 @@ from discreet.server.api.asking import dataset_of
 from discreet.server.api.bodies import AccountBody, GrantBody, TokenBody
 from discreet.server.describe import amount
 from discreet.server.granting import grant_budget
+from discreet.server.metrics import Gauge
 from discreet.server.store import audit
 from discreet.server.store.tokens import Token
 
 router = APIRouter(prefix="/api/v1")
-Owner = Annotated[Caller, Depends(by_token(*OWNING, scope="all"))]
-Auditor = Annotated[Caller, Depends(by_token(*READING))]
+Owner = Annotated[Caller, Depends(by_token(*OWNING, scope="all"))]  # of one data set
+ServerOwner = Annotated[Caller, Depends(by_token(*OWNING, scope="all", whole=True))]
+Auditor = Annotated[Caller, Depends(by_token(*READING, whole=True))]
 Anyone = Annotated[Caller, Depends(by_token(*EVERYBODY, scope="all"))]
 
 
@@ -29,7 +32,7 @@ def accounts(request: Request, caller: Auditor) -> dict[str, Any]:
 
 
 @router.post("/accounts")
-def add_account(request: Request, body: AccountBody, caller: Owner) -> dict[str, str]:
+def add_account(request: Request, body: AccountBody, caller: ServerOwner) -> dict[str, str]:
     """Create an account; the link lets its holder choose a password, once."""
     server = server_of(request)
     account = server.accounts.add(body.name, body.role, caller.account.name)
@@ -37,14 +40,14 @@ def add_account(request: Request, body: AccountBody, caller: Owner) -> dict[str,
 
 
 @router.post("/accounts/{name}/links")
-def link(request: Request, name: str, caller: Owner) -> dict[str, str]:
+def link(request: Request, name: str, caller: ServerOwner) -> dict[str, str]:
     """A new link with which the holder of an account chooses a password."""
     server = server_of(request)
     return {"link": f"{server.settings.address}/welcome/{server.accounts.link(name, caller.account.name)}"}
 
 
 @router.delete("/accounts/{name}")
-def disable(request: Request, name: str, caller: Owner) -> dict[str, str]:
+def disable(request: Request, name: str, caller: ServerOwner) -> dict[str, str]:
     """End all that an account can do."""
     server_of(request).accounts.disable(name, caller.account.name)
     return {"disabled": name}
@@ -65,6 +68,8 @@ def reload(request: Request, name: str, caller: Owner) -> dict[str, str]:
     server = server_of(request)
     dataset_of(request, caller, name)
     server.datasets.reload(name)
+    with server.database.writing() as run:
+        audit.add(run, caller.account.name, "policy read again", name)
     return {"reloaded": name}
 
 
@@ -80,11 +85,11 @@ def audit_log(request: Request, caller: Auditor, newest: int = 1000) -> dict[str
 def metrics(request: Request, caller: Auditor) -> str:
     """Counters for Prometheus; for owners and auditors."""
     server = server_of(request)
-    gauges = {"queue_waiting": float(server.queue.waiting)}
+    gauges: list[Gauge] = [Gauge("queue_waiting", float(server.queue.waiting))]
     for data in server.datasets:
-        spent, granted = data.ledger.spent.epsilon, data.ledger.terms.epsilon
-        gauges[f'epsilon_spent{{dataset="{data.name}"}}'] = float(spent or 0)
-        gauges[f'epsilon_budget{{dataset="{data.name}"}}'] = float(granted)
+        spent = data.ledger.spent.epsilon
+        gauges.append(Gauge("epsilon_spent", math.inf if spent is None else float(spent), data.name))
+        gauges.append(Gauge("epsilon_budget", float(data.ledger.terms.epsilon), data.name))
     return server.metrics.text(gauges)
 
 
@@ -104,8 +109,9 @@ def tokens(request: Request, caller: Anyone) -> dict[str, Any]:
 
 @router.post("/tokens")
 def add_token(request: Request, body: TokenBody, caller: Anyone) -> dict[str, Any]:
-    """A new token for one's own account; its text is shown now and never again."""
-    made, text = server_of(request).tokens.add(caller.account.name, body.label, body.scope, body.days, body.datasets, caller.account.name)
+    """A new token for one's own account, no wider and no longer lived than this one; its text is shown now and never again."""
+    mine = caller.account.name
+    made, text = server_of(request).tokens.add(mine, body.label, body.scope, body.days, body.datasets, mine, caller.token)
     return token_of(made) | {"token": text}
 
 

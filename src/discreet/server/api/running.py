@@ -41,6 +41,8 @@ async def step(request: Request, number: str, body: StepBody, caller: Asker) -> 
     if body.step == "state":
         return state_of(opened)
     arguments = value(body.arguments)
+    if not isinstance(arguments, dict):
+        raise Invalid('arguments are written as {"question": "SELECT COUNT(*) FROM visits"}')
     if "question" in arguments:
         arguments["question"] = question_of(opened, body.arguments["question"])
     method = getattr(opened.run, body.step, None)

@@ -35,7 +35,7 @@ def gauge_of(data: DataSet, account: Account, asking: Any = None) -> dict[str, A
     """What an account was granted, has spent and may still spend, and a drawing of it; None for who asks nothing."""
     if account.role == "auditor":
         return None
-    found = data.ledger.allowance(account.payer)
+    found = data.allowance(account)
     spent, granted, left = found.spent.epsilon, found.granted.epsilon, found.remaining
     return {
         "granted": granted,

@@ -118,7 +118,7 @@ def receipt_of(found: Released) -> list[tuple[str, str]]:
         ("policy", receipt.priced.policy),
         ("question", receipt.question),
     ]
-    lines += [(f"ledger entry {paid.sequence}", paid.entry) for paid in receipt.payments]
+    lines += [(f"ledger entry {paid.sequence}", paid.entry) for paid in receipt.payments if paid.entry is not None]
     lines += [(f"step {place}", what) for place, (what, _) in enumerate(receipt.steps, start=1)]
     return [*lines, ("hash", str(receipt.to_json()["hash"]))]
 

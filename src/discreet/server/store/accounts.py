@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any, Literal, TypeAlias, final, get_args
 
@@ -16,6 +17,7 @@ from discreet.server.store.secret import digest, hash_password, new_secret, pass
 Role: TypeAlias = Literal["owner", "analyst", "auditor"]
 ROLES: tuple[Role, ...] = get_args(Role)
 _LINK_LASTS = 24 * 3600.0  # seconds
+_CANCELLED = json.dumps({"error": "Refused", "message": "the account was disabled before this began; nothing was charged"})
 _COLUMNS = "name, role, disabled, created, password IS NOT NULL"
 
 
@@ -75,6 +77,10 @@ class Accounts:
             run("DELETE FROM logins WHERE account = ?", name)
             run("DELETE FROM links WHERE account = ?", name)
             run("UPDATE tokens SET revoked = 1 WHERE account = ?", name)
+            run(
+                "UPDATE jobs SET state = 'cancelled', ended = ?, outcome = ? WHERE account = ? AND state = 'queued'",
+                *(time.time(), _CANCELLED, name),
+            )
             audit.add(run, by, "account disabled", name)
 
     # ── passwords ────────────────────────────────────────────────────────────────────────────────────────────────────

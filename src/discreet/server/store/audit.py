@@ -56,7 +56,10 @@ def entries(database: Database, newest: int | None = None) -> list[AuditEntry]:
 
 
 def verify(database: Database) -> int:
-    """The number of events; LedgerError if one was changed, removed or inserted."""
+    """The number of events; LedgerError if one was changed, removed or inserted.
+
+    That the newest ones were cut off cannot be seen here, but in what is kept elsewhere: `discreet backup` writes down the newest hash.
+    """
     previous, count = _BEFORE_ALL, 0
     for entry in entries(database):
         if entry.sequence != count or entry.previous != previous or entry.hash != entry.sealed:

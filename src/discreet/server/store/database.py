@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any, Protocol, TypeAlias, final
 
 from discreet.address import is_address
-from discreet.errors import Invalid
+from discreet.errors import Invalid, LedgerError
 from discreet.extras import require
-from discreet.server.store.schema import MIGRATIONS
+from discreet.server.store.schema import migrate
+from discreet.server.store.storable import UNUSABLE, storable
 
 Row: TypeAlias = tuple[Any, ...]
 PATIENCE = 30.0  # seconds to wait for another writer
@@ -43,65 +44,74 @@ def open_database(place: str | os.PathLike[str]) -> Database:
 
 @final
 class SqliteDatabase:
-    """One file that only its owner can read; each thread has its own connection."""
+    """One file that only its owner can read. A connection is used by one thread at a time, and kept for the next one."""
 
     def __init__(self, path: str) -> None:
-        self._path, self._local, self._lock = path, threading.local(), threading.Lock()
-        self._all: list[sqlite3.Connection] = []
-        if path != ":memory:":
-            if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
-                raise Invalid("the folder of the server's database does not exist: create it, or choose another path")
+        if path == ":memory:":
+            raise Invalid("the server's database is a file, so that accounts and jobs survive a restart: give a path")
+        if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+            raise Invalid("the folder of the server's database does not exist: create it, or choose another path")
+        self._path, self._lock, self._closed = path, threading.Lock(), False
+        self._idle: list[sqlite3.Connection] = []
+        try:
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-        with self.writing() as run:
-            done = _version(run)
-            for number, statements in enumerate(MIGRATIONS[done:], start=done + 1):
-                for statement in statements:
-                    run(statement)
-                run("INSERT INTO migrations (number) VALUES (?)", number)
+        except OSError:
+            raise Invalid("the server's database cannot be written: make its file and folder writable, or choose another path") from None
+        try:
+            with self.writing() as run:
+                migrate(run)
+        except BaseException:
+            self.close()
+            raise
 
     def rows(self, sql: str, *values: Any) -> list[Row]:
-        if self._path == ":memory:":
-            with self._lock:
-                return self._connection.execute(sql, values).fetchall()
-        return self._connection.execute(sql, values).fetchall()
+        with self._connected() as connection:
+            return connection.execute(sql, storable(values)).fetchall()
 
     @contextmanager
     def writing(self) -> Iterator[Any]:
-        with self._lock:  # threads of this process queue here; other processes wait in SQLite
-            connection = self._connection
+        with self._lock, self._connected() as connection:  # threads of this process queue here; other processes wait in SQLite
             connection.execute("BEGIN IMMEDIATE")
             try:
-                yield lambda sql, *values: connection.execute(sql, values).fetchall()
+                yield lambda sql, *values: connection.execute(sql, storable(values)).fetchall()
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
 
-    @property
-    def _connection(self) -> sqlite3.Connection:
-        if self._path == ":memory:" and self._all:
-            return self._all[0]
-        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if found is None:
+    def copy_to(self, path: str) -> None:
+        """Write a consistent copy into another file, while others go on."""
+        with self._connected() as connection, closing(sqlite3.connect(path)) as copy:
+            connection.backup(copy)
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """A connection that no other thread uses meanwhile. There are as many as were ever needed at once, not one a thread."""
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._opened()
+        try:
+            yield connection
+        except (sqlite3.OperationalError, sqlite3.NotSupportedError):
+            raise LedgerError(UNUSABLE) from None
+        finally:
+            if self._closed:
+                connection.close()
+            else:
+                self._idle.append(connection)
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
             found = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
             for pragma in ("journal_mode = delete", "synchronous = extra", "foreign_keys = on"):
                 found.execute(f"PRAGMA {pragma}")
-            self._local.connection = found
-            self._all.append(found)
+        except sqlite3.DatabaseError:
+            raise Invalid("this file is not a database of a server, or it is damaged; it was not changed: choose another path") from None
         return found
 
     def close(self) -> None:
-        for connection in self._all:
-            connection.close()
-        self._all.clear()
-        self._local = threading.local()
-
-
-def _version(run: Any) -> int:
-    run("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)")
-    found: Sequence[Row] = run("SELECT coalesce(max(number), 0) FROM migrations")
-    done = int(found[0][0])
-    if done > len(MIGRATIONS):
-        raise Invalid("the server's database was written by a newer version of discreet: update discreet")
-    return done
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()

@@ -1,4 +1,4 @@
-"""Logins of browsers: a random cookie, stored as a hash, that ends when it is not used, and a secret for the login's forms."""
+"""Logins of browsers: a random cookie, stored as a hash, that ends when it is not used, and a secret for its forms."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ class Logins:
 
     def begin(self, account: Account) -> tuple[str, str]:
         """The cookie of a new login, and the secret of its forms."""
-        cookie, form, now = new_secret(), new_secret(), time.time()
+        cookie, now = new_secret(), time.time()
         with self._database.writing() as run:
             run("DELETE FROM logins WHERE seen < ? OR created < ?", now - _IDLE, now - _LASTS)
             run(
-                "INSERT INTO logins (hash, account, form, created, seen) VALUES (?, ?, ?, ?, ?)",
-                *(digest(cookie), account.name, form, now, now),
+                "INSERT INTO logins (hash, account, created, seen) VALUES (?, ?, ?, ?)",
+                *(digest(cookie), account.name, now, now),
             )
             audit.add(run, account.name, "logged in")
-        return cookie, form
+        return cookie, _form(cookie)
 
     def find(self, cookie: str) -> Login | None:
         """Whose login a cookie is, if it is good."""
         hashed, now = digest(cookie), time.time()
-        rows = self._database.rows("SELECT account, form, created, seen FROM logins WHERE hash = ?", hashed)
-        if not rows or rows[0][3] < now - _IDLE or rows[0][2] < now - _LASTS:
+        rows = self._database.rows("SELECT account, created, seen FROM logins WHERE hash = ?", hashed)
+        if not rows or rows[0][2] < now - _IDLE or rows[0][1] < now - _LASTS:
             return None
         account = self._accounts.get(rows[0][0])
         if account is None:
             return None
-        if rows[0][3] < now - _SEEN:
+        if rows[0][2] < now - _SEEN:
             with self._database.writing() as run:
                 run("UPDATE logins SET seen = ? WHERE hash = ?", now, hashed)
-        return Login(account, hashed, rows[0][1])
+        return Login(account, hashed, _form(cookie))
 
     def end(self, login: Login) -> None:
         """Log out."""
@@ -70,3 +70,8 @@ class Logins:
         known = self._accounts.get(name)
         with self._database.writing() as run:
             audit.add(run, None if known is None else known.name, "login refused")
+
+
+def _form(cookie: str) -> str:
+    """The secret of a login's forms follows from its cookie, so that it need not be stored, and tells nothing about it."""
+    return digest(f"form of {cookie}")

@@ -2,77 +2,82 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, final
 
 import psycopg
 
-from discreet.errors import Invalid
-from discreet.server.store.schema import MIGRATIONS
+from discreet.errors import LedgerError
+from discreet.server.store.schema import migrate
+from discreet.server.store.storable import UNUSABLE, storable
 
 _LOCK = 0x64697376  # "disv": one writer at a time, as in SQLite
 
 
 @final
 class PostgresDatabase:
-    """Tables in the schema `discreet_server` of a database; each thread has its own connection."""
+    """Tables in the schema `discreet_server` of a database; a connection is used by one thread at a time."""
 
     def __init__(self, address: str) -> None:
-        self._address, self._local, self._lock = address, threading.local(), threading.Lock()
-        self._all: list[psycopg.Connection[Any]] = []
-        with self.writing() as run:
-            run("CREATE SCHEMA IF NOT EXISTS discreet_server")
-            run("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)")
-            done = int(run("SELECT coalesce(max(number), 0) FROM migrations")[0][0])
-            if done > len(MIGRATIONS):
-                raise Invalid("the server's database was written by a newer version of discreet: update discreet")
-            for number, statements in enumerate(MIGRATIONS[done:], start=done + 1):
-                for statement in statements:
-                    run(statement)
-                run("INSERT INTO migrations (number) VALUES (?)", number)
+        self._address, self._closed = address, False
+        self._idle: list[psycopg.Connection[Any]] = []
+        try:
+            with self.writing() as run:
+                run("CREATE SCHEMA IF NOT EXISTS discreet_server")
+                migrate(run)
+        except BaseException:
+            self.close()
+            raise
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        connection = self._connection
-        try:
-            return _rows(connection.execute(_placeholders(sql), values))
-        except psycopg.OperationalError:
-            return _rows(self._again(connection).execute(_placeholders(sql), values))
+        with self._connected() as connection:
+            return _rows(connection.execute(_placeholders(sql), storable(values)))
 
     @contextmanager
     def writing(self) -> Iterator[Any]:
-        connection = self._connection
-        if connection.closed or connection.broken:
-            connection = self._again(connection)
-        with connection.transaction():
+        with self._connected() as connection, connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-            yield lambda sql, *values: _rows(connection.execute(_placeholders(sql), values))
+            yield lambda sql, *values: _rows(connection.execute(_placeholders(sql), storable(values)))
 
-    @property
-    def _connection(self) -> psycopg.Connection[Any]:
-        found: psycopg.Connection[Any] | None = getattr(self._local, "connection", None)
-        return self._opened() if found is None else found
+    @contextmanager
+    def _connected(self) -> Iterator[psycopg.Connection[Any]]:
+        """A connection that no other thread uses meanwhile, and that answers: the database may have been restarted."""
+        connection = self._live() or self._opened()
+        try:
+            yield connection
+        except psycopg.OperationalError:
+            connection.close()
+            raise LedgerError(UNUSABLE) from None
+        finally:
+            if self._closed or connection.closed:
+                connection.close()
+            else:
+                self._idle.append(connection)
 
-    def _again(self, connection: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
-        connection.close()
-        return self._opened()
+    def _live(self) -> psycopg.Connection[Any] | None:
+        while True:
+            try:
+                found = self._idle.pop()
+            except IndexError:
+                return None
+            try:
+                found.execute("SELECT 1")
+            except psycopg.Error:
+                found.close()
+            else:
+                return found
 
     def _opened(self) -> psycopg.Connection[Any]:
         try:
-            found = psycopg.connect(self._address, autocommit=True, options="-c search_path=discreet_server")
+            return psycopg.connect(self._address, autocommit=True, options="-c search_path=discreet_server")
         except psycopg.Error:
-            raise Invalid("the server's database does not answer: check its address") from None
-        self._local.connection = found
-        with self._lock:
-            self._all.append(found)
-        return found
+            raise LedgerError(UNUSABLE) from None
 
     def close(self) -> None:
-        for connection in self._all:
-            connection.close()
-        self._all.clear()
-        self._local = threading.local()
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
 
 
 def _placeholders(sql: str) -> Any:

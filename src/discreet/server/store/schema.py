@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from discreet.errors import Invalid
+
 # Times are seconds since 1970, UTC. Secrets are stored as hashes only. SQL that SQLite and PostgreSQL share.
 _FIRST = (
     """CREATE TABLE accounts (
@@ -30,7 +34,6 @@ _FIRST = (
     """CREATE TABLE logins (
     hash TEXT PRIMARY KEY,
     account TEXT NOT NULL REFERENCES accounts (name),
-    form TEXT NOT NULL,
     created DOUBLE PRECISION NOT NULL,
     seen DOUBLE PRECISION NOT NULL
 )""",
@@ -71,3 +74,15 @@ _FIRST = (
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+
+
+def migrate(run: Any) -> None:
+    """Bring the tables to the newest version; inside `writing`."""
+    run("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)")
+    done = int(run("SELECT coalesce(max(number), 0) FROM migrations")[0][0])
+    if done > len(MIGRATIONS):
+        raise Invalid("the server's database was written by a newer version of discreet: update discreet")
+    for number, statements in enumerate(MIGRATIONS[done:], start=done + 1):
+        for statement in statements:
+            run(statement)
+        run("INSERT INTO migrations (number) VALUES (?)", number)

@@ -49,8 +49,10 @@ class Tokens:
     def __init__(self, database: Database, accounts: Accounts) -> None:
         self._database, self._accounts = database, accounts
 
-    def add(self, account: str, label: str, scope: Scope, days: int, datasets: Sequence[str] | None, by: str) -> tuple[Token, str]:
-        """Create a token; the text is shown now and never again."""
+    def add(
+        self, account: str, label: str, scope: Scope, days: int, datasets: Sequence[str] | None, by: str, within: Token | None = None
+    ) -> tuple[Token, str]:
+        """Create a token; the text is shown now and never again. One that is made with another token cannot do more, nor live longer."""
         if scope not in SCOPES:
             raise Invalid(f"the scope of a token is one of {', '.join(SCOPES)}")
         if not 1 <= days <= _LONGEST_DAYS:
@@ -59,16 +61,12 @@ class Tokens:
             raise Invalid("a token has a label of up to 100 printable characters, which says what it is for")
         if self._accounts.get(account) is None:
             raise Invalid("there is no such account: check the name")
-        made = Token(
-            new_secret(50),
-            account,
-            label,
-            scope,
-            None if datasets is None else tuple(datasets),
-            now := time.time(),
-            now + days * 86400,
-            False,
-        )
+        some = None if datasets is None else tuple(datasets)
+        now = time.time()
+        ends = now + days * 86400
+        if within is not None:
+            some, ends = _narrowed(some, within), min(ends, within.expires)
+        made = Token(new_secret(50), account, label, scope, some, now, ends, False)
         secret = new_secret(200)
         listed = None if made.datasets is None else json.dumps(made.datasets)
         with self._database.writing() as run:
@@ -103,6 +101,14 @@ class Tokens:
         token = _token(rows[0][:-1])
         account = self._accounts.get(token.account)
         return None if account is None or not token.live else (account, token)
+
+
+def _narrowed(datasets: tuple[str, ...] | None, within: Token) -> tuple[str, ...] | None:
+    if within.datasets is None or datasets is None:
+        return within.datasets if datasets is None else datasets
+    if not set(datasets) <= set(within.datasets):
+        raise Invalid("this token is for some data sets only, and so are those that it makes: leave the others out")
+    return datasets
 
 
 def _token(row: Any) -> Token:

@@ -1,0 +1,69 @@
+"""Asking over HTTP: plans and prices are free, releases are jobs in slots."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from server.clinic import COUNT, Served, asked
+
+D = "/api/v1/datasets/clinic"
+
+
+def test_a_plan_tells_its_error_and_its_slot(client: TestClient, served: Served) -> None:
+    plan = client.post(f"{D}/plans", json=asked() | {"error": {"confidence": 0.9}}, headers=served.header("ann")).json()
+    assert plan["epsilon"] == "0.1"
+    assert plan["error"]["n"] > 0
+    assert plan["seconds"] in served.server.queue.clock.slots
+    assert client.get(f"{D}/budget", headers=served.header("ann")).json()["spent"]["epsilon"] == "0"
+
+
+@pytest.mark.parametrize("error", [{"nothing": 1}, {"$date": "2020-01-01"}, {"$pairs": [[1, 2]]}, {"confidence": "x"}, {"size": [1]}])
+def test_arguments_that_a_plan_does_not_take(client: TestClient, served: Served, error: dict[str, Any]) -> None:
+    answer = client.post(f"{D}/plans", json=asked() | {"error": error}, headers=served.header("ann"))
+    assert answer.status_code in (400, 422)
+
+
+def test_a_price_for_an_error(client: TestClient, served: Served) -> None:
+    body = {"request": [["sql", [COUNT], {}]], "error": {"n": 20}}
+    price = float(client.post(f"{D}/prices", json=body, headers=served.header("ann")).json()["epsilon"])
+    body = {"request": [["sql", [COUNT], {}]], "error": {"n": 10}}
+    assert float(client.post(f"{D}/prices", json=body, headers=served.header("ann")).json()["epsilon"]) > price > 0
+
+
+def test_a_job_is_fetched_later(client: TestClient, served: Served) -> None:
+    header = served.header("ann")
+    job = client.post(f"{D}/releases", json=asked(), headers=header | {"Prefer": "respond-async"})
+    assert job.status_code == 202
+    place = job.headers["location"]
+    while client.get(place, headers=header).json()["state"] in ("queued", "running"):
+        time.sleep(0.01)
+    assert client.get(f"{place}/answer", headers=header).json()["release"]["answers"]
+    assert client.delete(place, headers=header).json() == {"cancelled": False}
+
+
+def test_a_retry_with_the_same_key_pays_once(client: TestClient, served: Served) -> None:
+    header = served.header("ann", **{"Idempotency-Key": "k"})
+    first, second = (client.post(f"{D}/releases", json=asked(), headers=header) for _ in range(2))
+    assert first.headers["discreet-job"] == second.headers["discreet-job"]
+    assert first.content == second.content
+    assert client.get(f"{D}/budget", headers=served.header("ann")).json()["spent"]["epsilon"] == "0.1"
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "error"),
+    [
+        (asked("SELECT person FROM visits"), 422, "Refused"),
+        (asked(epsilon=100), 402, "BudgetExceeded"),
+        (asked(epsilon=-1), 400, "Invalid"),
+        (asked(nothing=1), 400, "Invalid"),
+        ({"request": [["watch", [], {"threshold": 1}]], "price": {"epsilon": 1}}, 400, "Invalid"),
+        (asked() | {"verb": "close"}, 422, "Invalid"),
+    ],
+)
+def test_refusals_charge_nothing(client: TestClient, served: Served, body: Any, status: int, error: str) -> None:
+    answer = client.post(f"{D}/releases", json=body, headers=served.header("ann"))
+    assert (answer.status_code, answer.json()["error"]) == (status, error)
+    assert client.get(f"{D}/budget", headers=served.header("ann")).json()["spent"]["epsilon"] == "0"

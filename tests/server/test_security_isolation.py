@@ -1,0 +1,101 @@
+"""Between analysts: what is another's looks like what is not there, and what others asked shows nowhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from server.clinic import Served, asked
+
+RELEASES = "/api/v1/datasets/clinic/releases"
+WATCH = {"request": [["watch", [], {"threshold": 100}]], "price": {"epsilon": 0.1}}
+
+
+def told(answer: Any) -> tuple[int, bytes, set[tuple[str, str]]]:
+    """Everything that an answer tells, but for its date."""
+    return answer.status_code, answer.content, {(name, text) for name, text in answer.headers.items() if name != "date"}
+
+
+@pytest.fixture
+def job(client: TestClient, served: Served) -> str:
+    """An answered question of ann's."""
+    answer = client.post(RELEASES, json=asked(), headers=served.header("ann"))
+    assert answer.status_code == 200
+    return answer.headers["discreet-job"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [("GET", "", None), ("GET", "/answer", None), ("DELETE", "", None), ("POST", "/shares", {"account": "bob"})],
+)
+@pytest.mark.parametrize("other", ["bob", "owner"])
+def test_anothers_job_looks_like_none(client: TestClient, served: Served, job: str, method: str, path: str, body: Any, other: str) -> None:
+    header = served.header(other)
+    theirs = client.request(method, f"/api/v1/jobs/{job}{path}", json=body, headers=header)
+    none = client.request(method, f"/api/v1/jobs/{'0' * len(job)}{path}", json=body, headers=header)
+    assert theirs.status_code == 400
+    assert told(theirs) == told(none)
+
+
+def test_anothers_run_looks_like_none(client: TestClient, served: Served) -> None:
+    run = client.post("/api/v1/datasets/clinic/runs", json=WATCH, headers=served.header("ann")).json()["run"]
+    for method, body in (("POST", {"step": "state"}), ("POST", {"step": "ask", "arguments": {}}), ("DELETE", None)):
+        theirs, none = (
+            client.request(method, f"/api/v1/runs/{number}", json=body, headers=served.header("bob")) for number in (run, "0" * len(run))
+        )
+        assert theirs.status_code == 400
+        assert told(theirs) == told(none)
+    assert client.post(f"/api/v1/runs/{run}", json={"step": "state"}, headers=served.header("ann")).status_code == 200
+
+
+def test_anothers_token_looks_like_none(client: TestClient, served: Served) -> None:
+    made, text = served.server.tokens.add("ann", "x", "all", 1, None, "owner")
+    theirs, none = (client.delete(f"/api/v1/tokens/{number}", headers=served.header("bob")) for number in (made.id, "0" * len(made.id)))
+    assert told(theirs) == told(none)
+    assert served.server.tokens.holder(text) is not None
+    assert made.id not in client.get("/api/v1/tokens", headers=served.header("bob")).text
+
+
+def test_lists_are_ones_own(client: TestClient, served: Served, job: str) -> None:
+    header = served.header("bob")
+    assert client.get("/api/v1/jobs", headers=header).json() == {"jobs": [], "shared": []}
+    assert client.get("/api/v1/datasets/clinic/budget", headers=header).json()["spent"]["epsilon"] == "0"
+    assert job not in client.get("/api/v1/datasets/clinic", headers=header).text
+
+
+def test_an_idempotency_key_is_ones_own(client: TestClient, served: Served) -> None:
+    first = client.post(RELEASES, json=asked(), headers=served.header("ann", **{"Idempotency-Key": "key"}))
+    other = client.post(RELEASES, json=asked(epsilon=0.2), headers=served.header("bob", **{"Idempotency-Key": "key"}))
+    assert first.status_code == other.status_code == 200
+    assert first.headers["discreet-job"] != other.headers["discreet-job"]
+    reused = client.post(RELEASES, json=asked(epsilon=0.3), headers=served.header("ann", **{"Idempotency-Key": "key"}))
+    assert reused.status_code == 400
+
+
+@pytest.mark.xfail(reason="accounts are charged for stored answers once the ledger has its mode for accounts", strict=False)
+def test_a_shared_answer_is_charged_to_who_looks(client: TestClient, served: Served, job: str) -> None:
+    assert client.post(f"/api/v1/jobs/{job}/shares", json={"account": "bob"}, headers=served.header("ann")).status_code == 200
+    assert client.delete(f"/api/v1/jobs/{job}", headers=served.header("bob")).status_code == 403
+    assert client.post(f"/api/v1/jobs/{job}/shares", json={"account": "owner"}, headers=served.header("bob")).status_code == 400
+    seen = client.get(f"/api/v1/jobs/{job}/answer", headers=served.header("bob"))
+    assert seen.status_code == 200
+    assert client.get("/api/v1/datasets/clinic/budget", headers=served.header("bob")).json()["spent"]["epsilon"] == "0.1"
+
+
+@pytest.mark.parametrize("account", ["eve", "nobody", "new"])
+def test_answers_are_shared_only_with_who_may_use_the_data(client: TestClient, served: Served, job: str, account: str) -> None:
+    served.server.accounts.add("new", "analyst", "owner")  # without a grant
+    answer = client.post(f"/api/v1/jobs/{job}/shares", json={"account": account}, headers=served.header("ann"))
+    assert (answer.status_code, answer.json()["message"]) == (400, "there is no such account that may use this data set")
+
+
+def test_an_account_without_a_grant_learns_nothing(client: TestClient, served: Served) -> None:
+    served.server.accounts.add("new", "analyst", "owner")
+    _, token = served.server.tokens.add("new", "x", "all", 1, None, "owner")
+    header = {"Authorization": f"Bearer {token}"}
+    assert client.get("/api/v1/datasets", headers=header).json() == {"datasets": []}
+    for path in ("", "/budget", "/history", "/profile"):
+        theirs, none = (client.get(f"/api/v1/datasets/{name}{path}", headers=header) for name in ("clinic", "nowhere"))
+        assert theirs.status_code == 400
+        assert told(theirs) == told(none)
