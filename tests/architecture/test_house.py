@@ -63,7 +63,7 @@ DOORS = {
     "session/query.py": {"discreet.engines.duckdb.engine", "discreet.query.sql.read"},
     "session/released.py": {"pandas", "polars", "pyarrow", "discreet.plots.figure"},
     "session/synthesize/synthetic.py": {"pyarrow.parquet", "discreet.plots.synthetic"},
-    "session/connect.py": {"discreet.session.project"},
+    "session/connect.py": {"discreet.session.project", "discreet.session.remote.session"},
     "engines/choose.py": {"discreet.engines.duckdb.engine", "discreet.engines.postgres.engine", "discreet.engines.spark.engine"},
     "cli/demo.py": {"discreet.engines.postgres.load"},
     "cli/serve.py": {"discreet.server.clock", "discreet.server.datasets", "discreet.server.listen", "discreet.server.settings"},

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 import discreet
 from discreet.errors import Error
 from discreet.server.access import server_of
-from discreet.server.api import asking, owning, reading, running
+from discreet.server.api import asking, checking, owning, reading, running
 from discreet.server.api.answers import problem
 from discreet.server.server import Server
 
@@ -44,7 +44,7 @@ def application(server: Server) -> FastAPI:
         title="discreet", version=discreet.__version__, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
     )
     app.state.server = server
-    for part in (reading, asking, running, owning):
+    for part in (reading, asking, checking, running, owning):
         app.include_router(part.router)
     app.get("/health", response_class=PlainTextResponse)(health)
     app.get("/ready", response_class=PlainTextResponse)(ready)

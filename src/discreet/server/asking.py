@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from discreet.errors import Error, Invalid
 from discreet.server.datasets import DataSet
@@ -14,9 +14,11 @@ from discreet.server.queue import FairQueue
 from discreet.server.replay import request_of
 from discreet.server.store.accounts import Account
 from discreet.server.store.jobs import Job, Jobs
+from discreet.session.refine import Asked as AnsweredQuestion
 from discreet.session.release import Release
 from discreet.session.released import Released
 from discreet.session.remote.wire import Chain, value
+from discreet.session.saved import release_of_text
 from discreet.session.session import Session
 from discreet.tables.table import Table
 
@@ -24,6 +26,7 @@ Outcome: TypeAlias = dict[str, Any]
 VERBS = ("release", "refine", "bias", "dry_run")
 _STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
 _DISCOVERING = 3
+_ONLY_QUESTIONS = "only the answer to a question can be refined"
 INTERRUPTED = "the server stopped after this was charged and before it was answered: asking again draws and charges again"
 
 
@@ -35,7 +38,8 @@ class Asked:
     chain: Chain
     verb: str
     price: dict[str, Any]
-    refined: dict[str, Any]  # the price of a refinement
+    refined: tuple[dict[str, Any], ...] = ()  # the price of each refinement
+    of: str | None = None  # a release, to which bias() refers
 
     @classmethod
     def read(cls, body: Mapping[str, Any]) -> Asked:
@@ -43,10 +47,11 @@ class Asked:
         verb = body.get("verb", "release")
         if verb not in VERBS:
             raise Invalid(f"verb is one of {', '.join(VERBS)}")
-        price, refined = (value(body.get(name) or {}) for name in ("price", "refine"))
-        if not isinstance(price, dict) or not isinstance(refined, dict):
+        said = body.get("refine") or []
+        price, *refined = (value(one) for one in (body.get("price") or {}, *([said] if isinstance(said, dict) else said)))
+        if not all(isinstance(one, dict) for one in (price, *refined)):
             raise Invalid('the price is written as {"epsilon": 0.1}')
-        return cls(Chain.from_json(body.get("request")), verb, price, refined)
+        return cls(Chain.from_json(body.get("request")), verb, price, tuple(refined), body.get("of"))
 
     @property
     def title(self) -> str:
@@ -74,13 +79,7 @@ class Asking:
         session = data.session(account)
         if asked.verb == "dry_run":
             return _run(session, asked)
-        if asked.verb != "release":
-            return None
-        price = {name: one for name, one in asked.price.items() if name in ("epsilon", "delta", "confidence")}
-        request = request_of(session, asked.chain)
-        if "error" in asked.price or not hasattr(request, "release"):
-            return None
-        return _run(session, asked) if session.holds(_called(request.plan, price)) else None
+        return held(session, asked) if asked.verb in ("release", "refine") else None
 
     def slot(self, data: DataSet, asked: Asked) -> int:
         """The number of the slot at whose end an answer leaves, by public facts alone."""
@@ -111,10 +110,13 @@ class Asking:
 
     def _outcome(self, data: DataSet, account: Account, asked: Asked, job: Job) -> Outcome:
         try:
-            found = _run(data.session(account), asked, lambda step, share: self.jobs.progress(job.id, step, share))
+            session = data.session(account)
+            spent = session.spent
+            found = _run(session, asked, lambda step, share: self.jobs.progress(job.id, step, share))
             if asked.chain.steps[0][0] == "profile":
                 data.profiled()
-            return {"release": found.to_text()}
+            # what others paid for first is no repeat for this account: it was charged now
+            return {"release": found.to_text(), "repeated": found.repeated and session.spent == spent}
         except Error as error:
             self._failed(job.id, error)
             return as_outcome(error)
@@ -148,6 +150,25 @@ def released(outcome: Outcome) -> Mapping[str, Any]:
     return found
 
 
+def held(session: Session, asked: Asked) -> Released | None:
+    """The answer that this account has received before, with its refinements; None if it has none. Nothing is charged."""
+    request = request_of(session, asked.chain)
+    if not hasattr(request, "release") or "error" in asked.price:
+        return None
+    price = {name: one for name, one in asked.price.items() if name in ("epsilon", "delta", "confidence")}
+    if not session.holds(_called(request.plan, price)):
+        return None
+    found = _as_released(_called(request.release, asked.price))
+    for one in asked.refined:
+        question = found.question if isinstance(found, Release) else None
+        if not isinstance(question, AnsweredQuestion):
+            raise Invalid(_ONLY_QUESTIONS)
+        if not _called(question.has_refined, {"first": found} | one):
+            return None
+        found = _as_released(_called(question.refine, {"first": found} | one))
+    return found
+
+
 def _run(session: Session, asked: Asked, progress: Callable[[str, float], None] | None = None) -> Released:
     """Do what was asked, in this thread."""
     request = request_of(session, asked.chain)
@@ -156,14 +177,32 @@ def _run(session: Session, asked: Asked, progress: Callable[[str, float], None] 
     if asked.verb in ("bias", "dry_run"):
         if not hasattr(request, asked.verb):
             raise Invalid(f"only questions have {asked.verb}()")
-        return _as_released(_called(getattr(request, asked.verb), asked.price))
+        return _as_released(_called(getattr(request, asked.verb), asked.price | _referring(session, asked)))
+    if asked.verb == "refine":
+        return _refined(session, asked)
     more = {} if progress is None or asked.chain.steps[0][0] not in ("synthesize", "profile") else {"progress": progress}
-    first = _as_released(_called(request.release, asked.price | more))
-    if asked.verb == "release":
-        return first
+    return _as_released(_called(request.release, asked.price | more))
+
+
+def _refined(session: Session, asked: Asked) -> Released:
+    """Refine an answer that this account has: what comes before the last refinement is never bought here."""
+    if not asked.refined:
+        raise Invalid('a refinement has a price: give refine=[{"epsilon": 0.1}]')
+    first = held(session, evolve(asked, refined=asked.refined[:-1]))
+    if first is None:
+        raise Invalid("there is no answer to refine yet: release the question first")
     if not isinstance(first, Release):
-        raise Invalid("only the answer to a question can be refined")
-    return _as_released(_called(first.refine, asked.refined))
+        raise Invalid(_ONLY_QUESTIONS)
+    return _as_released(_called(first.refine, asked.refined[-1]))
+
+
+def _referring(session: Session, asked: Asked) -> dict[str, Any]:
+    """The release that bias() refers to; it must be one of this ledger."""
+    if asked.of is None:
+        return {}
+    found = release_of_text(asked.of)
+    session.verify(found)
+    return {"of": found}
 
 
 def _as_released(found: Any) -> Released:

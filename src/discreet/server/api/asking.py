@@ -13,11 +13,12 @@ from discreet.exact import short
 from discreet.server.access import ASKING, Caller, Forbidden, by_token, server_of
 from discreet.server.api.answers import answered
 from discreet.server.api.bodies import PlanBody, PriceBody, ReleaseBody, ShareBody
+from discreet.server.api.plans import plan_of
 from discreet.server.asking import Asked
 from discreet.server.datasets import UNKNOWN, DataSet
 from discreet.server.replay import request_of
 from discreet.server.store.jobs import OPEN, Job
-from discreet.session.remote.wire import Chain, plain, value
+from discreet.session.remote.wire import Chain, value
 
 router = APIRouter(prefix="/api/v1")
 Reader = Annotated[Caller, Depends(by_token(*ASKING, scope="read"))]
@@ -42,20 +43,9 @@ def plan(request: Request, name: str, body: PlanBody, caller: Reader) -> dict[st
     data = dataset_of(request, caller, name)
     asked = Asked.read({"request": _calls(body), "price": body.price})
     found = server_of(request).asking.plan(data, caller.account, asked)
-    error = found.error(**value(body.error or {}))
-    slot = server_of(request).asking.slot(data, asked)
-    clock = server_of(request).queue.clock
-    return {
-        "title": found.title,
-        "epsilon": short(found.epsilon),
-        "delta": short(found.delta),
-        "error": plain(dict(error) if hasattr(error, "items") else error),
-        "worst": plain(dict(error.worst)) if hasattr(error, "worst") else None,
-        "text": str(found.explain()),
-        "html": found._repr_html_(),
-        "seconds": clock.slots[slot] if clock.slots else None,
-        "leak": None if clock.off else clock.leak(slot),
-    }
+    slot, clock = server_of(request).asking.slot(data, asked), server_of(request).queue.clock
+    leaves = {"seconds": clock.slots[slot] if clock.slots else None, "leak": None if clock.off else clock.leak(slot)}
+    return plan_of(found, value(body.error or {}), body.shown) | leaves
 
 
 @router.post("/datasets/{name}/prices")
@@ -85,7 +75,7 @@ async def release(request: Request, name: str, body: ReleaseBody, caller: Asker,
     asked = Asked.read(said)
     found = await asyncio.to_thread(server.asking.known, data, caller.account, asked)
     if found is not None:
-        return answered(request, {"release": found.to_text()})
+        return answered(request, {"release": found.to_text(), "repeated": found.repeated})
     job, new = await asyncio.to_thread(server.asking.add, data, caller.account, said, once)
     if not new:
         return job_answer(request, job)
