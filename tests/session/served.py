@@ -17,7 +17,7 @@ from discreet.server.settings import Settings
 
 @contextlib.contextmanager
 def remote_session(tables: Mapping[str, Any], policy: str, grants: Mapping[str, tuple[Any, Any]] | None = None) -> Iterator[Any]:
-    """A session on a server of its own; `_server`, `_engine` and `_ledger` are those behind it. With grants: the first analyst's session."""
+    """A session on a server of its own; `_server`, `_engine` and `_ledger` are those behind it. With grants, the first analyst asks."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "data"
         folder.mkdir()

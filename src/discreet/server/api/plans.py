@@ -11,6 +11,8 @@ from discreet.explain.forecast import Forecast
 from discreet.explain.text import Explanation
 from discreet.ledger.receipt import PricedRequest
 from discreet.loss import record
+from discreet.loss.charge import Charge
+from discreet.loss.loss import Loss
 from discreet.session.life_cycle import AnyPlan
 from discreet.session.remote.wire import plain
 
@@ -35,9 +37,17 @@ def plan_of(plan: AnyPlan, asked: Mapping[str, Any] | None = None, shown: int | 
         "facts": explained.to_json() if isinstance(explained, Explanation) else None,
         "html": plan._repr_html_(),
         "priced": priced_of(plan.priced),
-        "loss": record.to_json(plan.loss),
+        "loss": _loss(plan.loss),
         "shown": None if shown is None else getattr(plan, "shown")(shown),  # noqa: B009
     }
+
+
+def _loss(loss: Loss) -> dict[str, Any]:
+    """A loss as a term; where it is not decided yet which of several it will be, the charge that covers each."""
+    try:
+        return record.to_json(loss)
+    except Invalid:
+        return {"charge": Charge.of(loss, pure=False).to_json()}
 
 
 def _forecast(error: Forecast) -> dict[str, Any]:

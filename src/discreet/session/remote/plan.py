@@ -15,6 +15,7 @@ from discreet.explain.forecast import Forecast
 from discreet.explain.text import Explanation
 from discreet.ledger.receipt import PricedRequest
 from discreet.loss import record
+from discreet.loss.charge import Charge
 from discreet.loss.loss import Loss
 from discreet.session.priced_plan import PricedPlan
 from discreet.session.remote.http import Connection
@@ -51,8 +52,9 @@ class RemotePlan(PricedPlan):
 
     @cached_property
     def loss(self) -> Loss:
-        """The privacy loss as a term."""
-        return record.from_json(self.said["loss"])
+        """The privacy loss: as a term, or as the charge that covers it where it is not decided yet."""
+        said = self.said["loss"]
+        return Charge.from_json(said["charge"]) if "charge" in said else record.from_json(said)
 
     @property
     def epsilon(self) -> Fraction:
