@@ -21,7 +21,7 @@ FLOORS: list[list[str]] = [
     ["plan", "run", "explain"],
     ["plots", "attacks", "session"],
     ["server"],
-    ["__init__", "cli", "__main__"],
+    ["notebook", "__init__", "cli", "__main__"],
 ]
 # Each outside library has its rooms.
 ROOMS = {
@@ -46,6 +46,7 @@ ROOMS = {
 }
 # Imports inside functions: heavy things that load on first use, so that `import discreet` stays quick. Each is a declared door.
 DOORS = {
+    "__init__.py": {"discreet.notebook"},
     "session/session.py": {
         "discreet.session.estimate.estimate",
         "discreet.session.estimate.request",
