@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -36,6 +37,16 @@ def remote_session(tables: Mapping[str, Any], policy: str, grants: Mapping[str, 
             db: Any = discreet.connect(f"{address}/data", token=token)
             db._server, db._engine, db._ledger = server, data._owner._engine, data.ledger
             yield db
+
+
+def policy(table: str, *, unit: str, epsilon: Any, delta: Any = 0, bounds: Any = None, keys: Any = None, contributions: Any = None) -> str:
+    """What `connect` is told, as a discreet.toml."""
+    lines = [f"budget = {{ epsilon = {epsilon}, delta = {delta} }}", f"[tables.{table}]", f'source = "{table}.parquet"', f'unit = "{unit}"']
+    if contributions:
+        lines.append(f"contributions = {{ {', '.join(f'{name} = {most}' for name, most in contributions.items())} }}")
+    lines += [f"columns.{name}.bounds = {list(ends)}" for name, ends in (bounds or {}).items()]
+    lines += [f"columns.{name}.keys = {json.dumps(values)}" for name, values in (keys or {}).items()]
+    return "\n".join(lines)
 
 
 def write_parquet(table: Any, place: Path) -> None:

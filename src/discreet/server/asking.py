@@ -190,7 +190,7 @@ def _refined(session: Session, asked: Asked) -> Released:
         raise Invalid('a refinement has a price: give refine=[{"epsilon": 0.1}]')
     first = held(session, evolve(asked, refined=asked.refined[:-1]))
     if first is None:
-        raise Invalid("there is no answer to refine yet: release the question first")
+        raise Invalid("there is no answer to refine at this price: release the question first, and state its delta")
     if not isinstance(first, Release):
         raise Invalid(_ONLY_QUESTIONS)
     return _as_released(_called(first.refine, asked.refined[-1]))

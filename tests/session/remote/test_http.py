@@ -141,8 +141,9 @@ def test_errors_come_back_by_their_names(name: str, kind: type[Error]) -> None:
 
 
 def test_a_redirection_is_not_followed() -> None:
-    with answering(told(200, {})) as (elsewhere, there), answering(told(302, {}, Location=elsewhere.address)) as (connection, _):
-        with pytest.raises(Unreachable, match="302"):
+    with answering(told(200, {})) as (elsewhere, there):
+        moved = told(302, {}, Location=elsewhere.address)
+        with answering(moved) as (connection, _), pytest.raises(Unreachable, match="302"):
             connection.get()
     assert there == []
 
@@ -158,9 +159,9 @@ def test_busy_servers_and_gateways_are_asked_again() -> None:
     with answering(lambda number, _: answers[number - 1]) as (connection, seen):
         assert connection.step("runs", {}) == {}
     assert len({request.headers["Idempotency-Key"] for request in seen}) == 1
-    with answering(told(429, {"error": "TooManyRequests", "message": "wait 1 seconds"})) as (connection, _):
-        with pytest.raises(Refused, match="wait 1 seconds"):
-            connection.get()
+    busy = told(429, {"error": "TooManyRequests", "message": "wait 1 seconds"})
+    with answering(busy) as (connection, _), pytest.raises(Refused, match="wait 1 seconds"):
+        connection.get()
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"", b"{"])

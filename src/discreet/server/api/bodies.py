@@ -43,7 +43,7 @@ class PriceBody(BaseModel):
 
     model_config = _STRICT
     request: list[Call] = _REQUEST
-    error: dict[str, Any] = Field(description="the target of each output", examples=[{"n": 10}])
+    error: Any = Field(description="the target of each output", examples=[{"n": 10}])
     more: dict[str, Any] = Field(default_factory=dict, description="size, confidence, delta, at, assume")
 
 

@@ -39,7 +39,7 @@ def at_confidence(request: Request, name: str, body: ConfidenceBody, caller: Rea
     session, said = dataset_of(request, caller, name).session(caller.account), body.model_dump(mode="json")
     found = held(session, Asked.read({key: said[key] for key in ("request", "price", "refine")}))
     if not isinstance(found, Release):
-        raise Invalid("there is no answer yet whose intervals could be changed: release the question first")
+        raise Invalid("there is no answer at this price: release the question first, and state its delta")
     changed = found.at_confidence(value(said["confidence"]))
     return columns_to_json(changed.columns) | {"level": str(changed.level)}
 

@@ -9,7 +9,6 @@ from typing import Any, final
 
 from attrs import evolve, field, frozen
 
-from discreet import exact
 from discreet.errors import Unreachable
 from discreet.exact import Number
 from discreet.session.release import Release, columns_from_json
@@ -31,7 +30,9 @@ def bought(
     body = {"request": chain.to_json(), "verb": verb, "price": plain(given)} | ({} if of is None else {"of": of.to_text()})
     found = read(connection.order(body, progress))
     if isinstance(found, Release) and verb == "release":
-        return evolve(found, question=RemoteAsked(connection, chain, (_exact(found),)))
+        target = {"epsilon": found.receipt.epsilon} if "error" in given else {}  # the least ε is not looked for again
+        paid = {name: one for name, one in given.items() if name in ("epsilon", "delta", "confidence")} | target
+        return evolve(found, question=RemoteAsked(connection, chain, (paid,)))
     return found
 
 
@@ -48,7 +49,7 @@ def read(said: Any) -> Released:
 @final
 @frozen(eq=False)
 class RemoteAsked:
-    """A question that a server answered: its calls, what the answer cost exactly, and what each refinement since has cost."""
+    """A question that a server answered: its calls, the price of the answer, and the price of each refinement since."""
 
     connection: Connection = field(repr=False)
     chain: Chain
@@ -56,10 +57,10 @@ class RemoteAsked:
 
     def refine(self, first: Release, epsilon: Number, delta: Number | None = None) -> Release:
         """Buy another draw of its totals and combine both; the same again is free."""
-        more = {"epsilon": epsilon} | ({} if delta is None else {"delta": delta})
+        more: Price = {"epsilon": epsilon} | ({} if delta is None else {"delta": delta})
         found = read(self.connection.order(self._body(*self.prices[1:], more) | {"verb": "refine"}))
         assert isinstance(found, Release), "a refinement of an answer is one"
-        return evolve(found, question=RemoteAsked(self.connection, self.chain, (*self.prices, _refinement(found))))
+        return evolve(found, question=RemoteAsked(self.connection, self.chain, (*self.prices, more)))
 
     def at_confidence(self, first: Release, confidence: Number) -> Release:
         """The same answers with intervals of another confidence; free."""
@@ -71,15 +72,6 @@ class RemoteAsked:
 
     def __reduce_ex__(self, _: Any) -> Any:
         return _forgotten, ()  # a connection is not copied: a release that is copied or pickled is as one that was read from a file
-
-
-def _exact(found: Release) -> Price:
-    """What an answer cost, so that the same answer is found again whatever is left of the budget by then."""
-    return _refinement(found) | {"confidence": exact.rational(found.receipt.priced.confidence)}
-
-
-def _refinement(found: Release) -> Price:
-    return {"epsilon": found.receipt.epsilon, "delta": found.receipt.delta}
 
 
 def _forgotten() -> None:
