@@ -22,7 +22,7 @@ from discreet.session.remote.wire import Chain, value
 from discreet.session.session import Session
 
 _MOST = 50  # open runs of one account
-_KEYS = 1000  # idempotency keys that a run, or the server, remembers
+_KEYS, _OUTCOMES = 1000, 20  # idempotency keys of openings, and outcomes of one run's steps, that are remembered
 _IDLE = 24 * 3600.0  # seconds after which an unused run is closed
 GONE = "this conversation, stream or feed is not open: open it again; what was paid stays paid"
 
@@ -99,7 +99,7 @@ class Runs:
                     return step()
                 if once not in opened.outcomes:
                     opened.outcomes[once] = (body, _outcome(step))
-                    while len(opened.outcomes) > _KEYS:
+                    while len(opened.outcomes) > _OUTCOMES:
                         opened.outcomes.popitem(last=False)
                 before, found = opened.outcomes[once]
             if before != body:

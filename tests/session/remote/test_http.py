@@ -207,6 +207,25 @@ def test_a_lost_answer_is_received_again_and_paid_once(db: Any) -> None:
     assert db.sql("SELECT COUNT(*) AS n FROM visits").release(0.5).rows[0]["n"] == first["release"]["answers"]["columns"][0]["values"][0]
 
 
+def test_a_request_whose_outcome_never_came_is_taken_up_again(db: Any) -> None:
+    with losing(db._connection.address) as (address, proxy):
+        away = through(db, address)
+        proxy.lose = 6
+        with pytest.raises(Unreachable) as caught:
+            away.order(COUNT)
+        assert "the same call again receives" in caught.value.__notes__[0]
+        assert away.order(COUNT)["repeated"] is False
+        assert len(set(proxy.keys)) == 1
+        away.order(COUNT)
+        assert len(set(filter(None, proxy.keys))) == 2  # an outcome that came is not asked for again
+    assert db.spent.epsilon == 0.5
+
+
+def test_a_body_that_is_too_large_is_told(db: Any) -> None:
+    with pytest.raises(Invalid, match="too large"):
+        db._connection.post("verifications", {"release": "x" * 3_000_000})
+
+
 def test_a_paid_failure_is_told_again_without_a_new_draw(db: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[Any] = []
 

@@ -11,7 +11,8 @@ import json
 import os
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from http.client import HTTPException
 from typing import Any, final
 from urllib.error import HTTPError, URLError
@@ -40,6 +41,7 @@ class Connection:
         self.address, self.dataset, self.closed = address, dataset, False
         self._token, self._timeout, self._pause = token, timeout, pause
         self._opener = _opener(address)
+        self._lost: dict[str, str] = {}  # keys of requests whose outcome never arrived: the same request goes on with its key
 
     @classmethod
     def of(cls, url: str, token: str | None = None) -> Connection:
@@ -67,7 +69,9 @@ class Connection:
 
     def step(self, path: str, body: Mapping[str, Any]) -> Any:
         """Take a step that may cost something, once: of the data set, or of an open run if the path begins with /."""
-        return self._send("POST", path if path.startswith("/") else self._at(path), body, {"Idempotency-Key": new_key()})[1]
+        place = path if path.startswith("/") else self._at(path)
+        with self._key(place, body) as key:
+            return self._send("POST", place, body, {"Idempotency-Key": key})[1]
 
     def forget(self, path: str) -> None:
         """Close something on the server."""
@@ -75,20 +79,29 @@ class Connection:
 
     def order(self, body: Mapping[str, Any], progress: Progress | None = None) -> Any:
         """Order a release, wait until it is there, and return it; with `progress`, say from time to time how far it is."""
-        headers = {"Idempotency-Key": new_key()} | ({} if progress is None else {"Prefer": "respond-async"})
-        status, said = self._send("POST", self._at("releases"), body, headers)
-        wait = 0.05
-        try:
+        place, wait = self._at("releases"), 0.05
+        with self._key(place, body) as key:
+            headers = {"Idempotency-Key": key} | ({} if progress is None else {"Prefer": "respond-async"})
+            status, said = self._send("POST", place, body, headers)
             while status == 202:
                 if progress is not None:
                     progress(str(said.get("step") or said.get("state") or ""), float(said.get("progress") or 0.0))
                 time.sleep(wait)
                 wait = min(1.5 * wait, 2.0)
                 status, said = self._send("GET", f"/jobs/{quote(str(said['job']), safe='')}/answer")
-        except KeyboardInterrupt as stopped:
-            stopped.add_note("the server goes on and may have charged this: ask the same again to receive its answer")
+            return said
+
+    @contextmanager
+    def _key(self, place: str, body: Mapping[str, Any]) -> Iterator[str]:
+        """The key of a request. If its outcome does not arrive, the same request later is the same one, and not paid again."""
+        said = json.dumps([place, body], sort_keys=True)
+        key = self._lost.pop(said, None) or new_key()
+        try:
+            yield key
+        except (Unreachable, KeyboardInterrupt) as stopped:
+            self._lost[said] = key
+            stopped.add_note("the server may have charged this and goes on: the same call again receives what comes of it")
             raise
-        return said
 
     def _at(self, what: str) -> str:
         return f"/datasets/{quote(self.dataset, safe='')}" + (f"/{what}" if what else "")
@@ -98,14 +111,10 @@ class Connection:
     ) -> tuple[int, Any]:
         if self.closed and not even_closed:
             raise Invalid(CLOSED)
-        data = None if body is None else json.dumps(body, allow_nan=False).encode()
-        sent = {"Accept": "application/json", "Authorization": f"Bearer {self._token}", "User-Agent": "discreet"} | dict(headers or {})
-        sent |= {} if data is None else {"Content-Type": "application/json"}
         for attempt in range(_TRIES):
-            request = Request(f"{self.address}/api/v1{path}", data, sent, method=method)
             wait = self._pause * 2**attempt
             try:
-                with self._opener.open(request, timeout=self._timeout) as found:
+                with self._opener.open(self._request(method, path, body, headers or {}), timeout=self._timeout) as found:
                     return found.status, json.loads(found.read())
             except HTTPError as told:
                 with told:
@@ -121,6 +130,14 @@ class Connection:
                     ) from None
             time.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
+
+    def _request(self, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Request:
+        """A request with the token, which is in no variable of frames that errors pass through."""
+        data = None if body is None else json.dumps(body, allow_nan=False).encode()
+        sent = {"Accept": "application/json", "Authorization": f"Bearer {self._token}", "User-Agent": "discreet", **headers}
+        return Request(
+            f"{self.address}/api/v1{path}", data, sent | ({} if data is None else {"Content-Type": "application/json"}), method=method
+        )
 
     def _wait(self, told: HTTPError, wait: float, last: bool) -> float:
         """How long to wait after a response that is no answer, before sending the request again; or the error that it means."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, final
@@ -29,7 +29,7 @@ from discreet.session.transcript import Transcript
 from discreet.session.watch.watch import Outcome
 
 
-class RemoteRun(ABC):
+class RemoteRun(ABC):  # noqa: B024 – what can be asked differs by kind
     """A run that is open on a server. The ledger there keeps what was paid, and the run ends with the server."""
 
     COPIED: ClassVar[str] = "a run on a server cannot be copied or pickled, for its steps are paid one by one: open one where it is needed"
@@ -37,10 +37,6 @@ class RemoteRun(ABC):
     def __init__(self, connection: Connection, plan: RemotePlan, said: Mapping[str, Any]) -> None:
         self.plan = plan
         self._connection, self._number, self._said = connection, str(said["run"]), said
-
-    @abstractmethod
-    def release(self) -> Any:
-        """Everything that was answered so far, with the receipt."""
 
     def _step(self, step: str, **arguments: Any) -> Any:
         given = {name: plain(sent(self._connection, one)) for name, one in arguments.items() if one is not None}
@@ -151,7 +147,7 @@ class RemoteFeed(RemoteRun):
         """Who is protected, what it costs, whether that was paid, and how far off the totals will be."""
         return str(self._said["text"])
 
-    def release(self, until: datetime.date | str = "", *, confidence: Number = CONFIDENCE) -> Days:
+    def release(self, until: datetime.date | str, *, confidence: Number = CONFIDENCE) -> Days:
         """Give the running totals of all days up to this one; days that were not released before are noised now, at no further cost."""
         answer = self._step("release", until=until, confidence=confidence)
         found = read({"release": answer["release"], "repeated": self._said.get("repeated")})
