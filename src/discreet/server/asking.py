@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, final
 
@@ -13,7 +14,8 @@ from discreet.server.datasets import DataSet
 from discreet.server.queue import FairQueue
 from discreet.server.replay import request_of
 from discreet.server.store.accounts import Account
-from discreet.server.store.jobs import Job, Jobs
+from discreet.server.store.jobs import REUSED, Job, Jobs
+from discreet.server.store.secret import digest
 from discreet.session.refine import Asked as AnsweredQuestion
 from discreet.session.release import Release
 from discreet.session.released import Released
@@ -26,6 +28,7 @@ Outcome: TypeAlias = dict[str, Any]
 VERBS = ("release", "refine", "bias", "dry_run")
 _STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
 _DISCOVERING = 3
+_KEYS = 10_000  # idempotency keys that are remembered beside those of jobs
 _ONLY_QUESTIONS = "only the answer to a question can be refined"
 INTERRUPTED = "the server stopped after this was charged and before it was answered: asking again draws and charges again"
 
@@ -67,6 +70,7 @@ class Asking:
     def __init__(self, jobs: Jobs, queue: FairQueue, rows: float, failed: Callable[[str, BaseException], None]) -> None:
         """`rows` is how many a table is taken to have about which nothing is declared or profiled."""
         self.jobs, self.queue, self._rows, self._failed = jobs, queue, rows, failed
+        self._bound: OrderedDict[tuple[str, str], str] = OrderedDict()  # idempotency keys, and what they were used for
 
     # ── free ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -80,6 +84,14 @@ class Asking:
         if asked.verb == "dry_run":
             return _run(session, asked)
         return held(session, asked) if asked.verb in ("release", "refine") else None
+
+    def bind(self, data: DataSet, account: Account, body: Mapping[str, Any], once: str) -> None:
+        """Bind an idempotency key to a request, for one that is free has no job; Invalid if it was used for another."""
+        said = digest(f"{data.name}\n{json.dumps(body, sort_keys=True)}")
+        if self._bound.setdefault((account.name, once), said) != said:
+            raise Invalid(REUSED)
+        while len(self._bound) > _KEYS:
+            self._bound.popitem(last=False)
 
     def slot(self, data: DataSet, asked: Asked) -> int:
         """The number of the slot at whose end an answer leaves, by public facts alone."""

@@ -254,6 +254,10 @@ def test_a_key_is_bound_to_its_body_and_account(db: Any) -> None:
     assert send("POST", "/datasets/data/releases", COUNT, key)[1]["release"] == first[1]["release"]
     with pytest.raises(Invalid, match="used for another request"):
         send("POST", "/datasets/data/releases", COUNT | {"price": {"epsilon": 0.25}}, key)
+    free = {"Idempotency-Key": "of a free answer"}
+    assert send("POST", "/datasets/data/releases", COUNT, free)[1]["repeated"] is True
+    with pytest.raises(Invalid, match="used for another request"):
+        send("POST", "/datasets/data/releases", COUNT | {"price": {"epsilon": 0.25}}, free)
     token = db._server.tokens.add("owner", "tests", "ask", 1, None, "owner")[1]
     owner = Connection(db._connection.address, "data", token)
     assert owner._send("POST", "/datasets/data/releases", COUNT | {"price": {"epsilon": 0.25}}, key)[0] == 200

@@ -72,6 +72,8 @@ async def release(request: Request, name: str, body: ReleaseBody, caller: Asker,
     data = dataset_of(request, caller, name)
     if once is not None and (known := await asyncio.to_thread(server.jobs.known, caller.account.name, name, said, once)) is not None:
         return job_answer(request, known)
+    if once is not None:
+        server.asking.bind(data, caller.account, said, once)
     asked = Asked.read(said)
     found = await asyncio.to_thread(server.asking.known, data, caller.account, asked)
     if found is not None:
