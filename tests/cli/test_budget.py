@@ -6,6 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from discreet.ledger.ledger import open_ledger
+from discreet.ledger.terms import Terms
+from discreet.loss.leaves import Pure
+
 SQL = "SELECT dept, COUNT(*) AS visits FROM visits GROUP BY dept"
 
 
@@ -37,3 +41,18 @@ def test_a_question_cannot_steer_the_terminal(run: Any, asked: Path) -> None:
     shown = run("budget", asked).out
     assert "\x1b" not in shown
     assert "[red]" in shown  # what looks like markup is shown as it was typed
+
+
+def test_what_was_received_is_listed_with_who_received_it(run: Any, tmp_path: Path) -> None:
+    place = tmp_path / "a.ledger"
+    ledger = open_ledger(place, Terms(2, 0, "id"))
+    for name in ("ada", "bo"):
+        ledger.grant(name, 1)
+    ledger.store(ledger.spend(Pure("1/4"), question="q", note="SELECT 1", analyst="ada"), {})
+    ledger.receive("q", "bo", note="SELECT 1")
+    ledger.close()
+    assert "(received by bo) SELECT 1" in run("budget", place).out
+    told = json.loads(run("budget", place, "--json").out)
+    assert [(row["analyst"], row["epsilon"], row["received"]) for row in told["history"]] == [("ada", "1/4", False), ("bo", "1/4", True)]
+    assert (told["spent"]["epsilon"], told["analysts"]["bo"]["spent"]["epsilon"]) == ("1/4", "1/4")
+    assert "analysts were charged for 1 answers that somebody else had paid for" in run("verify", place).out

@@ -84,8 +84,41 @@ def test_init_fills_in_what_was_bought(run: Any, visits: Path) -> None:
 
 def test_init_says_what_to_decide_first(run: Any, tmp_path: Path) -> None:
     people().write_csv(tmp_path / "visits.csv")
-    ran = run("init", tmp_path / "visits.csv", "--epsilon", "0.9")
+    (tmp_path / "towns.csv").write_text("town,beds\nYork,5\n")
+    ran = run("init", tmp_path, "--epsilon", "0.9")
     assert ran.code == 0
     assert "nothing was bought" in ran.out
     assert "discreet profile" in ran.out
     assert not list(tmp_path.glob("*.ledger"))
+
+
+def test_the_types_of_a_csv_file_are_bought_with_the_rest(run: Any, tmp_path: Path) -> None:
+    people().with_columns(zip=polars.Series([f"{i % 500:05d}" for i in range(4000)])).write_csv(tmp_path / "visits.csv")
+    assert run("init", tmp_path / "visits.csv", "--epsilon", "0.9").code == 0
+    text = (tmp_path / "discreet.toml").read_text()
+    assert 'type = "real"                # CHECK: bought: ε = 0.9' in text
+    assert "of its values parse as dates" in text
+    with open_project(tmp_path) as db:
+        declared = db._declared.table("visits")
+        assert declared is not None
+        kinds = {column.name: column.kind.value for column in declared.columns}
+        assert kinds == {"patient_id": "text", "age": "integer", "cost": "real", "town": "text", "day": "date", "zip": "text"}
+        assert not declared.untyped
+        bounds = declared.column("cost").bounds  # type: ignore[union-attr]
+        assert bounds is not None
+        assert bounds[0] <= 1
+        assert bounds[1] >= 90
+    ran = run("ask", tmp_path, "SELECT AVG(cost) AS m FROM visits", "--epsilon", "0.09")
+    assert ran.code == 0, ran.err
+
+
+def test_types_that_a_profile_found_are_used_by_the_next_command(run: Any, tmp_path: Path) -> None:
+    people().write_csv(tmp_path / "visits.csv")
+    asked = ("ask", tmp_path / "visits.csv", "SELECT AVG(cost) AS m FROM visits WHERE day > DATE '2024-02-01'", "--epsilon", "5", *SAID)
+    refused = run(*asked)
+    assert refused.code != 0
+    assert "or discreet profile" in refused.err
+    ran = run("profile", tmp_path / "visits.csv", "--epsilon", "5", *SAID, "--toml", tmp_path / "made.toml")
+    assert "of its values parse as numbers" in ran.out
+    assert 'type = "date"' in (tmp_path / "made.toml").read_text()
+    assert run(*asked).code == 0

@@ -225,7 +225,7 @@ def test_a_report_counts() -> None:
     ledger.store(ledger.spend(Pure(0.1), question="q"), {})
     last = ledger.spend(Pure(0.1), question="r")
     report = ledger.verify()
-    assert report == Report(entries=4, spends=2, releases=1, repriced=0, head=last.hash, witnessed=False)
+    assert report == Report(entries=4, spends=2, releases=1, received=0, repriced=0, head=last.hash, witnessed=False)
 
 
 @pytest.mark.parametrize(

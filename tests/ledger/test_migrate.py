@@ -129,7 +129,7 @@ def test_a_link_is_the_file_and_a_second_name_is_refused(old: Path) -> None:
     migrate(link)
     assert link.is_symlink()
     check(old)
-    with pytest.raises(LedgerError, match="already"):
+    with pytest.raises(LedgerError, match="not a ledger of format"):
         migrate(old)
 
 

@@ -13,10 +13,10 @@ from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
 
 
-def test_the_statements_are_those_of_format_three() -> None:
+def test_the_statements_are_those_of_format_four() -> None:
     """Existing ledgers are compared with these, also the bodies of the triggers."""
     text = "\n".join(ddl.statements("discreet_x"))
-    assert (ddl.VERSION, sha256(text.encode()).hexdigest()) == (3, "608c2118f6e59ee0e543a61710adc1ac6820d9ee7a11a696bb6fcdd570e9c143")
+    assert (ddl.VERSION, sha256(text.encode()).hexdigest()) == (4, "3a569ee4d96ff3e2745fe1715b01964c1e371fa5174c84070effe1b5675700c9")
 
 
 def test_an_inspection_finds_what_is_expected_and_one_line_more(schemas: Schemas) -> None:

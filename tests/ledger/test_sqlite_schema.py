@@ -44,12 +44,12 @@ def test_a_write_ahead_log_is_put_back_to_a_rollback_journal(place: Path) -> Non
     assert ledger.verify().entries == 10
 
 
-def test_the_statements_are_those_of_format_three() -> None:
+def test_the_statements_are_those_of_format_four() -> None:
     """Existing files are compared with these, letter by letter."""
     text = "\n".join(sqlite_schema.SCHEMA)
     assert (sqlite_schema.VERSION, sha256(text.encode()).hexdigest()) == (
-        3,
-        "b052744228474a3f86dcfe52158c6f3366cb28bf52462c5cf5535948f69383e1",
+        4,
+        "c401643b54b15ecb35267cd978774ab56d77d171e54eeb82096927dde864ce8a",
     )
 
 

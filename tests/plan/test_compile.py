@@ -126,7 +126,7 @@ def test_sums_are_centred_where_that_errs_less() -> None:
 
 def test_public_groups_are_all_there() -> None:
     made = plan("SELECT dept, age > 60 AS old, COUNT(*) FROM t GROUP BY dept, age > 60", catalog({"rows": 1})).steps
-    assert made.groups == tuple((dept, old) for dept in DEPTS for old in (False, True))
+    assert tuple(made.groups or ()) == tuple((dept, old) for dept in DEPTS for old in (False, True))
 
 
 def test_one_row_for_each_unit_needs_no_bounding() -> None:

@@ -67,6 +67,22 @@ def test_a_question_that_finds_nothing_stops_and_charges_its_discovery_alone() -
         assert db.sql("SELECT COUNT(*) AS n FROM data").release(epsilon=0.1)  # the rest was not reserved for ever
 
 
+def test_a_question_of_which_one_column_is_not_found_says_how_to_ask_for_the_rest() -> None:
+    """Everybody has a mass, and five have wings."""
+    table = masses(3000).assign(wing=[200.0 if i < 5 else None for i in range(3000)])
+    with session(table, keys={"species": ["a", "b"]}) as db:
+        asked = "select species, avg(mass) as m, avg(wing) as w, count(*) as n from data group by species order by n"
+        with pytest.raises(NotEnoughData, match="discover the range of wing") as stopped:
+            db.sql(asked).release(epsilon=1)
+        rest = str(stopped.value).partition("Or ask for the rest alone: ")[2]
+        assert rest == "SELECT species, AVG(mass) AS m, COUNT(*) AS n FROM data GROUP BY species ORDER BY n"
+        assert set(db.sql(rest).release(epsilon=1).rows[0]) == {"species", "m", "n"}
+        with pytest.raises(NotEnoughData, match=r"Or leave out w$"):  # built in Python: there is no text to copy
+            db.table("data").mean("mass", name="m").mean("wing", name="w").release(epsilon=1)
+        with pytest.raises(NotEnoughData, match=r"or give a larger epsilon$"):
+            db.sql("SELECT AVG(wing) AS w FROM data").release(epsilon="0.1")
+
+
 def test_nothing_is_begun_that_the_budget_does_not_admit() -> None:
     with session(masses()) as db, pytest.raises(discreet.BudgetExceeded):
         db.sql(MEAN).release(epsilon=1001)

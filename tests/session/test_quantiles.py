@@ -98,3 +98,18 @@ def test_a_mode_says_how_many_votes_it_may_be_behind() -> None:
     assert note.startswith("m has at most ")
     assert note.endswith("with confidence 90 %")
     assert note in str(told)
+
+
+def test_an_interval_that_goes_on_to_the_largest_numbers_says_so_in_words() -> None:
+    """With so few rows the guard of a maximum lies above all of them, where nothing but the type ends an interval."""
+    rows = {"id": range(400), "x": [float(i % 50) for i in range(400)]}
+    with discreet.connect({"t": pa.table(rows)}, unit="id", epsilon=100, one_row_per_unit=True, ledger=":memory:") as db:
+        told = db.sql("SELECT MIN(x) AS lowest, MAX(x) AS highest, MEDIAN(x) AS middle FROM t").release(epsilon=6)
+    ends = told.intervals[0]
+    assert (ends["lowest"][0], ends["highest"][1]) == (-(2.0**60), 2.0**60)  # numbers stay numbers for programs
+    assert "1,152,921,504" not in str(told)
+    assert str(told).count(" … no upper end)") == str(told).count("(no lower end … ") == 1
+    for shown in (str(told), told._repr_html_()):
+        assert "a larger epsilon, declared bounds or a profile end it" in shown
+    with session(rows, keys=None, bounds={"x": (0, 2.0**70)}) as db:  # declared, so that it is an end
+        assert "no upper end" not in str(db.sql("SELECT MAX(x) AS m FROM t").release(epsilon=1))

@@ -9,6 +9,7 @@ from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Kind
 from discreet.tables.policy import Policy
 from discreet.tables.table import Table
+from discreet.tables.unit import EachRow
 from discreet.tables.untyped import ask_for_types, missing_types
 
 
@@ -29,6 +30,12 @@ def test_tables_with_types_are_not_mentioned_and_their_order_is_fixed() -> None:
     said = missing_types({b, typed, a})
     assert said.index("x of a") < said.index("y of b")
     assert "typed" not in said
+
+
+def test_a_profile_is_named_where_one_can_be_bought() -> None:
+    private, public = Table("a", (), EachRow(), untyped=("x",)), Table("b", (), untyped=("y",))
+    assert 'db.profile("a", epsilon=…)' in missing_types([private, public])
+    assert "profile" not in missing_types([public])
 
 
 def test_bounds_of_a_column_without_a_type_ask_for_the_types_of_all() -> None:

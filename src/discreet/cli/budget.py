@@ -108,6 +108,7 @@ def _history(rows: list[dict[str, Any]]) -> Table:
     table.add_column("asked", overflow="ellipsis", no_wrap=True, ratio=1)
     for cells, row in zip(shown, rows[-_RECENT:], strict=True):
         asked = " ".join("".join(c if c.isprintable() else " " for c in row["asked"]).split()) or "(in Python)"
+        asked = f"(received by {format_value(row['analyst'])}) {asked}" if row["received"] else asked
         table.add_row(*cells, Text(asked) if row["answered"] else Text(f"(paid, not answered) {asked}", style="yellow"))
     if len(rows) > _RECENT:
         table.caption = f"the last {_RECENT} of {len(rows):,} questions; --json lists all of them"

@@ -40,11 +40,11 @@ def init(
 
 
 def _filled_in(place: Path, epsilon: str) -> bool:
-    """Buy profiles and fill in the draft; False if the draft leaves open who is protected, or which types columns have."""
-    if "# CHECK: unit =" in place.read_text(encoding="utf-8") or "this file has no types" in place.read_text(encoding="utf-8"):
+    """Buy profiles and fill in the draft; False if the draft leaves open who is protected."""
+    if "# CHECK: unit =" in place.read_text(encoding="utf-8"):
         again = shlex.join(["discreet", "profile", str(place), "--epsilon", epsilon])
-        out.print(Text("nothing was bought: the draft cannot decide who is protected, or the types of a CSV file's columns. Decide the"))
-        out.print(Text(f"lines marked CHECK, then buy the profile:\n  {again}"), soft_wrap=True)
+        out.print(Text("nothing was bought: the draft cannot decide who is protected. Decide the lines marked CHECK, then buy it:"))
+        out.print(Text(f"  {again}"), soft_wrap=True)
         return False
     with screen.working("opening") as progress, open_project(place) as db:
         text = place.read_text(encoding="utf-8")
@@ -53,6 +53,6 @@ def _filled_in(place: Path, epsilon: str) -> bool:
             text = found.to_toml(text)
         remaining = db.remaining
     write(str(place), text)
-    out.print("filled in what was bought: bounds, keys and limits")
+    out.print("filled in what was bought: types that a file has not, bounds, keys and limits")
     screen.left(remaining)
     return True

@@ -16,10 +16,13 @@ def migrate(
     place: Annotated[str, Argument(metavar="LEDGER", help="A ledger's file, or its address in PostgreSQL.")],
     witness: Witness = None,
 ) -> None:
-    """Convert a ledger of the previous format to the current one.
+    """Convert a ledger of an older format to the current one.
 
     The old ledger is kept beside the new one, and is closed: nothing can be spent from it.
     """
     done = migration.migrate(place, witness)
     out.print(f"migrated and verified {done.entries:,} entries; the old ledger is kept as ", Text(done.old), sep="", soft_wrap=True)
-    out.print("verify older receipts against the old ledger, with the version that wrote them")
+    if done.keeps_receipts:
+        out.print("its entries are unchanged: older receipts and the witness, if there is one, stay valid", soft_wrap=True)
+    else:
+        out.print("verify older receipts against the old ledger, with the version that wrote them")

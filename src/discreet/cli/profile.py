@@ -28,7 +28,7 @@ def profile(
 ) -> None:
     """Release ranges, values, sizes and limits of all columns once; every later question uses them at no further cost.
 
-    The same profile again is free.
+    The types of a CSV file's columns are found too, unless --type gives them. The same profile again is free.
     """
     for option, file in (("--html", html), ("--save", save), ("--toml", toml)):
         require_writable(option, file)  # before anything is paid

@@ -51,7 +51,9 @@ def remote_account(db: Any) -> dict[str, Any]:
         "remaining_means": budget["remaining"]["meaning"],
         "renews": budget.get("renews"),
         "analysts": {},
-        "history": [one | {name: _exactly(one[name]) for name in ("epsilon", "delta")} for one in db.history()],
+        "history": [
+            {"entry": "", "received": False} | one | {name: _exactly(one[name]) for name in ("epsilon", "delta")} for one in db.history()
+        ],
     }
 
 

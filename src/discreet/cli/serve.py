@@ -27,7 +27,7 @@ def serve(
     ] = None,
     certificate: Annotated[Path | None, Option(metavar="FILE", envvar="DISCREET_CERTIFICATE", help="The TLS certificate chain.")] = None,
     key: Annotated[Path | None, Option(metavar="FILE", envvar="DISCREET_KEY", help="The TLS key.")] = None,
-    slot: Annotated[float, Option(metavar="SECONDS", envvar="DISCREET_SLOT", help="The shortest time in which an answer leaves.")] = 0.25,
+    slot: Annotated[float, Option(metavar="SECONDS", envvar="DISCREET_SLOT", help="The shortest time in which an answer leaves.")] = 1.0,
     no_slots: Annotated[
         bool, Option("--no-slots", help="Answer as soon as possible; the time of an answer then tells about private rows.")
     ] = False,

@@ -41,7 +41,7 @@ def verify(
         receipt, has_answers = _verify_receipt(Path(place), opened)
     paid = f": ε = {amount(receipt.epsilon)}, δ = {amount(receipt.delta)}, protecting "
     out.print(Text.assemble(("sound", "green"), paid, format_value(receipt.protected)))
-    entry = f"paid in ledger entry {receipt.sequence}"
+    entry = "paid" if receipt.sequence is None else f"paid in ledger entry {receipt.sequence}"
     if opened is None:
         out.print("checked: the receipt is unchanged, and what was done costs no more than it states")
         out.print(f"the answers are NOT checked against a ledger, nor that this was {entry}: give --ledger to check that too")
@@ -55,6 +55,8 @@ def _verify_ledger(place: str, witness: str | None) -> None:
     with closing(find_ledger(place, witness)) as ledger:
         report = ledger.verify()
     out.print(f"[green]sound[/green]: {report.entries:,} entries, {report.spends:,} spends, {report.releases:,} releases")
+    if report.received:
+        out.print(f"analysts were charged for {report.received:,} answers that somebody else had paid for")
     if report.repriced:
         out.print(f"{report.repriced:,} spends would be priced differently by this version")
     out.print("checked against its witness" if report.witnessed else "no witness: an older copy put in its place would not be noticed")
@@ -78,7 +80,8 @@ def _verify_receipt(path: Path, ledger: Ledger | None) -> tuple[Receipt, bool]:
         raise Invalid(f"`discreet ask` did not write {', '.join(sorted(map(format_value, unknown)))}, which cannot be checked: take it out")
     receipt = verify_receipt(found["receipt"], ledger)
     if ledger is not None:
-        held = json.loads(as_text(Release.from_text(receipt.stored_text(ledger))))
+        stored = Release.from_text(receipt.stored_text(ledger))
+        held = json.loads(as_text(stored.without_entries() if receipt.sequence is None else stored))
         if any(value != held[name] for name, value in found.items() if name != "repeated"):
             raise LedgerError(CHANGED)
     return receipt, "rows" in found

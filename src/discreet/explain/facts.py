@@ -268,7 +268,10 @@ def _of_group(plan: Steps, k: int) -> dict[str, Any]:
 def _forecast(plan: Steps) -> dict[str, Any]:
     found = forecast(plan)
     widths = {name: {str(n): w for n, w in of.items()} if isinstance(of, dict) else of for name, of in found.items()}
-    return {"confidence": found.confidence, "half_widths": widths, "ranks": sorted(found.ranks), "assumed": dict(found.assumed)}
+    profiled = {name: said for name in widths if (said := found.remark(name))}
+    told = {"confidence": found.confidence, "half_widths": widths, "ranks": sorted(found.ranks), "assumed": dict(found.assumed)}
+    corrected = plan.removed is not None and bool(plan.removed.clipped)  # then the widths include what clipping takes away
+    return told | {"profiled": profiled, "corrected": corrected}
 
 
 def _unknown(plan: Steps) -> list[str]:

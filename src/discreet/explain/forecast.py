@@ -13,6 +13,7 @@ from attrs import field, frozen
 from discreet import exact
 from discreet.errors import Invalid
 from discreet.exact import Number
+from discreet.explain.profile_floor import ProfileFloor, profile_floors
 from discreet.mechanisms.sensitivity import interval
 from discreet.plan.discovery import LimitDiscovery
 from discreet.plan.range_discovery import RangeDiscovery
@@ -52,6 +53,7 @@ class Forecast(Mapping[str, HalfWidth]):
     ranks: frozenset[str] = field(default=frozenset())  # columns whose error is a number of ranks, or of votes
     assumed: Mapping[str, int] = field(factory=dict)  # values assumed for limits that are still to be discovered
     worst: dict[str, HalfWidth] = field(factory=dict)
+    floors: Mapping[str, ProfileFloor] = field(factory=dict)  # what remains at any ε, because a profile is not exact
 
     def __getitem__(self, name: str) -> HalfWidth:
         return self.widths[name]
@@ -65,10 +67,16 @@ class Forecast(Mapping[str, HalfWidth]):
     def __repr__(self) -> str:
         lines = [f"expected error, {self.confidence:.0%} intervals:"]
         for name, width in self.widths.items():
-            lines.append(f"  {name}: {_spelled(width, name in self.ranks)}{_at_worst(width, self.worst.get(name))}")
+            rest = f"{_at_worst(width, self.worst.get(name))}{self.remark(name)}"
+            lines.append(f"  {name}: {_spelled(width, name in self.ranks)}{rest}")
         for what, limit in self.assumed.items():
             lines.append(f'  assuming a discovered limit of {what} = {limit}; the error grows with it, see assume={{"{what}": …}}')
         return "\n".join(lines)
+
+    def remark(self, name: str) -> str:
+        """The end of a line about an output whose error is mostly that of a profile."""
+        width, floor = self.widths[name], self.floors.get(name)
+        return floor.remark() if floor is not None and isinstance(width, float) and floor.dominates(width) else ""
 
 
 def _at_worst(width: HalfWidth, worst: HalfWidth) -> str:
@@ -121,7 +129,8 @@ def forecast(
             ranks.add(name)
         else:
             widths[name] = worst[name] = None
-    return Forecast(widths, level, frozenset(ranks), guessed, worst)
+    floors = profile_floors(closed, _cells(closed, sizes, places, TYPICAL, SPREAD), level)
+    return Forecast(widths, level, frozenset(ranks), guessed, worst, floors)
 
 
 def confidence_of(value: Number) -> Fraction:
@@ -152,8 +161,7 @@ def _columns(plan: Steps) -> set[str]:
 def _additive(
     plan: Steps, expr: Expr, sizes: tuple[int, ...], at: Mapping[str, float], level: float, place: float, spread: float
 ) -> list[float]:
-    group = HypotheticalGroup.of(plan, at, place, spread)
-    cells: Cells = {one.total: np.array([size * group.mean_of(one.total) for size in sizes]) for one in plan.totals}
+    cells = _cells(plan, sizes, at, place, spread)
     statistics = {name: one for name, one in plan.question.additive.items() if name in columns_of(expr)}
     of = resolved_totals(plan)
 
@@ -179,6 +187,12 @@ def _additive(
     return [
         0.0 if np.isnan(width) else min(float(width), _furthest(float(at), low, high)) for width, at in zip(found, centres, strict=True)
     ]
+
+
+def _cells(plan: Steps, sizes: tuple[int, ...], at: Mapping[str, float], place: float, spread: float) -> Cells:
+    """The totals of hypothetical groups of these sizes."""
+    group = HypotheticalGroup.of(plan, at, place, spread)
+    return {one.total: np.array([size * group.mean_of(one.total) for size in sizes]) for one in plan.totals}
 
 
 def _furthest(centre: float, low: float, high: float) -> float:

@@ -27,13 +27,21 @@ def target_errors(error: Any, question: Question) -> dict[str, float]:
 def least_epsilon(forecast_at: Callable[[Fraction], Forecast], targets: Mapping[str, float], surely: bool) -> Fraction:
     """The least ε of three significant digits at which every output is within its target; `surely`, for every true value."""
 
-    def enough(epsilon: Fraction) -> bool:
-        forecast = forecast_at(epsilon)
-        return all(_width((forecast.worst if surely else forecast)[name], name) <= width for name, width in targets.items())
+    def beyond(forecast: Forecast) -> dict[str, float]:
+        """The outputs that miss their targets, with their errors."""
+        found = {name: _width((forecast.worst if surely else forecast)[name], name) for name in targets}
+        return {name: width for name, width in found.items() if width > targets[name]}
 
-    steps = [Fraction(digits) * Fraction(10) ** exponent for exponent in range(-8, 2) for digits in range(100, 1000)]
+    def enough(epsilon: Fraction) -> bool:
+        return not beyond(forecast_at(epsilon))
+
+    steps = [Fraction(digits) * Fraction(10) ** exponent for exponent in range(-7, 2) for digits in range(100, 1000)]
     low, high = 0, len(steps) - 1
-    if not enough(steps[high]):
+    best = forecast_at(steps[high])
+    for name, width in beyond(best).items():
+        if name in best.floors and best.floors[name].dominates(width):
+            raise Invalid(best.floors[name].advice(name, targets[name]))
+    if beyond(best):
         raise Invalid("no ε reaches this target: ask for a larger error, or declare tighter bounds and contributions")
     while low < high:
         middle = (low + high) // 2

@@ -144,9 +144,12 @@ def _total(told: dict[str, Any]) -> Iterator[str]:
 
 
 def _forecast(told: dict[str, Any]) -> list[str]:
-    lines = [
-        f"{told['confidence']:.0%} intervals for the noise; bias from clipping and contribution bounds is excluded:".replace("%", " %")
-    ]
+    for_what = (
+        "the noise and the correction of clipping"
+        if told["corrected"]
+        else "the noise; bias from clipping and contribution bounds is excluded"
+    )
+    lines = [f"{100 * told['confidence']:.3g} % intervals for {for_what}:"]
     for name, width in told["half_widths"].items():
         unit = " ranks or votes" if name in told["ranks"] else ""
         match width:
@@ -156,7 +159,7 @@ def _forecast(told: dict[str, Any]) -> list[str]:
                 text = ", ".join(f"± {half:,.3g}{unit} in a group of {int(size):,}" for size, half in width.items())
             case _:
                 text = f"± {width:,.4g}{unit}"
-        lines.append(f"{name}: {text}")
+        lines.append(f"{name}: {text}{told['profiled'].get(name, '')}")
     lines += [f"assuming a discovered limit of {what} = {limit}; the error grows with it" for what, limit in told["assumed"].items()]
     return lines
 

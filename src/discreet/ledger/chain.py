@@ -13,8 +13,8 @@ from attrs import field, frozen
 
 from discreet.errors import Invalid
 
-EntryKind: TypeAlias = Literal["terms", "grant", "spend", "release", "checkpoint"]
-KINDS = ("terms", "grant", "spend", "release", "checkpoint")
+EntryKind: TypeAlias = Literal["terms", "grant", "spend", "release", "receive", "checkpoint"]
+KINDS = ("terms", "grant", "spend", "release", "receive", "checkpoint")
 BEFORE_ALL = "0" * 64  # the previous hash of the first entry
 
 _FLOAT = "$float"  # {"$float": "0.1"} is a float, as a decimal that every reader parses in the same way

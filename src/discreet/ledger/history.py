@@ -19,7 +19,8 @@ from discreet.loss.filter import Filter
 EVERY = 1000  # entries between two checkpoints
 
 _SPEND = {"question", "key", "note", "loss", "charge", "analyst", "whole"}
-_RELEASE, _GRANT = {"spend", "question", "release"}, {"analyst", "epsilon", "delta"}
+_RECEIVE = {"spend", "question", "note", "analyst", "charge"}
+_GRANT = {"analyst", "epsilon", "delta"}
 _RENEWING = _GRANT | {"every", "period"}  # a grant that renews, and each of its renewals
 
 WHAT_TO_DO = "Nothing was released. Keep it for inspection, and continue with an intact copy that is no older, or with a new ledger."
@@ -44,8 +45,9 @@ class Step:
 class History:
     """Follow a chain from its first entry or from a checkpoint; only sealed entries that are valid at their place are accepted.
 
-    Its size does not grow with the chain, except for 32 bytes per entry since the checkpoint. That a key pays once and a spend has one
-    release is looked up in the storage (`ledger.py`), and checked for the whole chain by `replay.py`.
+    Its size does not grow with the chain, except for 32 bytes per entry since the checkpoint; it keeps the entry that was checked last.
+    That a key pays once, that a spend has one release, and that a release is received once, at its price, is looked up in the storage
+    (`ledger.py`, `receiving.py`), and checked for the whole chain by `replay.py`.
     """
 
     def __init__(self) -> None:
@@ -58,6 +60,7 @@ class History:
         self.start = 0  # the first entry whose hash is kept
         self.checkpoint = 0  # the sequence of the last checkpoint, or of the first entry
         self._digests = bytearray()  # 32 bytes per entry
+        self._checked: Entry | None = None  # the last entry whose seal was found valid
 
     @classmethod
     def resumed(cls, first: Entry, checkpoint: Entry) -> History:
@@ -99,7 +102,15 @@ class History:
 
     def holds(self, entry: Entry) -> bool:
         """Whether exactly this entry was accepted since the checkpoint."""
-        return self.start <= entry.sequence < self.length and entry.sound and self.hash_of(entry.sequence) == entry.hash
+        return self.start <= entry.sequence < self.length and self.hash_of(entry.sequence) == entry.hash and self._is_sound(entry)
+
+    def _is_sound(self, entry: Entry) -> bool:
+        """Whether the seal is valid. Every block reads the newest entry again, and it may be long: an equal one is not hashed again."""
+        if entry != self._checked:
+            if not entry.sound:
+                return False
+            self._checked = entry
+        return True
 
     # ── accepting entries ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -123,7 +134,7 @@ class History:
         """The state after this entry, if it is valid as the next one, without accepting it; else LedgerError or BudgetExceeded."""
         if entry.sequence != self.length or entry.previous != self.head:
             raise untrusted(f"entry {entry.sequence} does not follow the one before it")
-        if not entry.sound:
+        if not self._is_sound(entry):
             raise untrusted(f"entry {entry.sequence} was changed")
         if entry.kind == "release" and entry.sequence > 0:
             return Step(entry, {}, self.standing)  # a release may be long and is not parsed: the seal suffices here
@@ -145,6 +156,8 @@ class History:
             case "spend" if entry.sequence > 0 and body.keys() == _SPEND:
                 whole = None if body["whole"] is None else Charge.from_json(body["whole"])
                 return self.standing.after(Charge.from_json(body["charge"]), body["analyst"], whole)
+            case "receive" if body.keys() == _RECEIVE and _follows(entry, body):
+                return self.standing.after_receiving(Charge.from_json(body["charge"]), analyst_name(body["analyst"]))
             case "checkpoint" if entry.sequence > 0 and body == self.summary:
                 return self.standing
         raise untrusted(f"entry {entry.sequence} is not valid at its place")
@@ -177,3 +190,10 @@ class History:
         """Raise LedgerError unless the state row agrees with the chain."""
         if (state.sequence, state.head, state.filter) != (self.length - 1, self.head, self.standing.text):
             raise untrusted("its state does not match its entries")
+
+
+def _follows(entry: Entry, body: dict[str, Any]) -> bool:
+    """Whether a received release may come after its spend and the release itself; `replay.py` checks that they are there."""
+    spend = body["spend"]
+    texts = isinstance(body["question"], str) and isinstance(body["note"], str)
+    return texts and isinstance(spend, int) and not isinstance(spend, bool) and 0 < spend < entry.sequence - 1

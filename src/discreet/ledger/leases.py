@@ -1,4 +1,4 @@
-"""Leases: which questions are being answered, and which budget is reserved for requests of several steps.
+"""Leases: which questions and requests are being answered, and which budget is reserved for requests of several steps.
 
 A lease lasts while its holder renews it. Privacy does not depend on leases: debits are made and kept by the chain alone. If a clock is
 wrong, a question may be paid for twice, or a request may be refused halfway.
@@ -7,10 +7,10 @@ wrong, a question may be paid for twice, or a request may be refused halfway.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
-from typing import final
+from typing import TypeAlias, final
 
 from attrs import evolve, frozen
 
@@ -20,8 +20,10 @@ from discreet.ledger.standing import Standing
 from discreet.ledger.storage import Lease, Storage
 from discreet.loss.charge import Charge
 
+Charged: TypeAlias = Callable[[Standing, Charge, str | None], Standing]
+
 LASTS = 20.0  # seconds after a renewal
-_QUESTION, _RESERVATION = "question ", "order "  # prefixes of stored names
+_QUESTION, _REQUEST, _RESERVATION = "question ", "request ", "order "  # prefixes of stored names
 
 
 @final
@@ -56,6 +58,14 @@ def prune(storage: Storage) -> None:
 def take(storage: Storage, question: str, holder: str) -> None:
     """Take the lease on a question that has none."""
     storage.lease(Lease(of_question(question), holder, storage.clock() + LASTS))
+
+
+def take_turn(storage: Storage, request: str, holder: str) -> bool:
+    """Take the lease on a request of several steps, each of which has its own question; False if somebody holds it."""
+    if live(storage, _REQUEST + request):
+        return False
+    storage.lease(Lease(_REQUEST + request, holder, storage.clock() + LASTS))
+    return True
 
 
 def renew(storage: Storage, holder: str) -> None:
@@ -117,16 +127,16 @@ def use(storage: Storage, mine: Reservation | None, charge: Charge) -> None:
         storage.lease(evolve(mine.lease, charge=chain.write(left)))
 
 
-def require_beside(others: Sequence[Reservation], standing: Standing, charge: Charge, analyst: str | None, whole: Charge | None) -> None:
+def require_beside(others: Sequence[Reservation], standing: Standing, charge: Charge, analyst: str | None, charged: Charged) -> None:
     """Raise BudgetExceeded if the budget admits a charge, but not together with the reservations of others.
 
-    A reservation that no longer fits by itself is ignored.
+    `charged` gives the accounts after a charge. A reservation that no longer fits by itself is ignored.
     """
     for other in others:
         with suppress(BudgetExceeded, Invalid):
-            standing = standing.after(other.rest, other.lease.analyst, whole)
+            standing = charged(standing, other.rest, other.lease.analyst)
     try:
-        standing.after(charge, analyst, whole)
+        charged(standing, charge, analyst)
     except BudgetExceeded:
         raise BudgetExceeded(
             "the rest of the budget is reserved for a request that is running: ask again when it has finished. Nothing was charged."

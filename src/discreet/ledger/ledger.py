@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,8 +11,8 @@ from discreet.address import is_address
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.extras import require
-from discreet.ledger import grants, leases
-from discreet.ledger.chain import BEFORE_ALL, Entry, required_text, writable
+from discreet.ledger import grants, leases, receiving, spending
+from discreet.ledger.chain import Entry
 from discreet.ledger.fork import fork_safe_lock
 from discreet.ledger.history import History, untrusted
 from discreet.ledger.leases import Held
@@ -24,8 +23,6 @@ from discreet.ledger.storage import Storage
 from discreet.ledger.terms import Terms
 from discreet.ledger.verified import VerifiedChain
 from discreet.ledger.witness import Witness
-from discreet.loss import record
-from discreet.loss.charge import Charge
 from discreet.loss.filter import Filter
 from discreet.loss.loss import Loss
 
@@ -70,7 +67,7 @@ class Ledger:
     ) -> tuple[Entry, bool]:  # fmt: skip
         """Spend, and return whether this call paid. Only the call that paid may draw noise: a second draw on one payment would be free, and
         could be seen in an error even if it is never stored. `reservation` names the reservation of which this is a step."""
-        body = self._spend_body(loss, question, key, note, analyst)
+        body = spending.spend_body(loss, self.terms, question, key, note, analyst)
         self._begin_period(analyst)
         with self._lock:
             with self._chain.writing():
@@ -93,71 +90,32 @@ class Ledger:
         self._begin_period(analyst)
         with self._lock:
             with self._chain.writing():
-                taken = self._taken(question, ever)
+                taken = spending.taken(self._storage, question, ever)
                 if isinstance(taken, Held):
                     return taken
-                entry = self._charge(self._spend_body(loss, question, taken, note, analyst), reservation)
+                body = spending.spend_body(loss, self.terms, question, taken, note, analyst)
+                entry = self._charge(body, reservation)
                 leases.take(self._storage, question, holder)
             self._chain.confirm(entry)
         return entry
 
-    def _taken(self, question: str, ever: int) -> Held | str | None:
-        """Why a question cannot be answered now; or the key to pay under."""
-        if self._storage.first_release(question) is not None:
-            return Held.ANSWERED
-        if leases.live(self._storage, leases.of_question(question)):
-            return Held.BUSY
-        keys = [f"{question}#{draw}" for draw in range(ever)]
-        free = next((key for key in keys if self._storage.spend_under(key) is None), None)
-        return Held.SPENT if ever and free is None else free
-
-    def _spend_body(self, loss: Loss, question: str, key: str | None, note: str, analyst: str | None) -> dict[str, Any]:
-        with writable():
-            charge = Charge.of(loss, pure=self.terms.delta == 0)
-            return {
-                "question": required_text(question, "question"),
-                "key": None if key is None else required_text(key, "key"),
-                "note": required_text(note, "note", least=0),
-                "analyst": None if analyst is None else required_text(analyst, "analyst"),
-                "loss": record.to_json(loss),
-                "charge": charge.to_json(),
-                "whole": None,
-            }
-
     def _charge(self, body: dict[str, Any], reservation: str | None) -> Entry:
-        """Append a spend that the budget admits together with the reservations of others; inside `writing`."""
-        charge, analyst, standing = Charge.from_json(body["charge"]), body["analyst"], self._history.standing
-        standing.require(analyst)
-        leases.prune(self._storage)
-        reserved = leases.reservations(self._storage)
-        mine = next((one for one in reserved if one.lease.name == reservation), None)
-        whole = leases.split_for(standing, mine or next(iter(reserved), None))
-        standing.after(charge, analyst, whole)  # BudgetExceeded if it does not fit even alone
-        leases.require_beside([one for one in reserved if one is not mine], standing, charge, analyst, whole)
-        entry = self._chain.append("spend", body | {"whole": None if whole is None else whole.to_json()})
-        leases.use(self._storage, mine, charge)
-        return entry
+        return spending.charge(self._chain, body, reservation)
 
     def reserve(self, losses: Sequence[Loss], *, holder: str, analyst: str | None = None) -> str:
         """Reserve budget for all steps of a request, so that none is refused for its price; or raise BudgetExceeded and reserve nothing.
 
         Return the name of the reservation. Each step is charged when it runs; the reservation lapses with its lease.
         """
-        with writable():
-            charges = [Charge.of(loss, pure=self.terms.delta == 0) for loss in losses]
-            total = functools.reduce(Charge.plus, charges)
+        charges = spending.charges_of(losses, self.terms)
         self._begin_period(analyst)
         with self._lock, self._chain.writing():
-            standing = self._history.standing
-            standing.require(analyst)
-            leases.prune(self._storage)
-            others = leases.reservations(self._storage)
-            whole = leases.split_for(standing, others[0] if others else total)
-            after = standing
-            for charge in charges:
-                after = after.after(charge, analyst, whole)
-            leases.require_beside(others, standing, total, analyst, whole)
-            return leases.put(self._storage, holder, analyst, total)
+            return spending.reserve(self._chain, charges, holder, analyst)
+
+    def take_turn(self, request: str, holder: str) -> bool:
+        """Take the lease on a request of several steps; False if somebody else holds it, and is paying for these steps now."""
+        with self._lock, self._storage.writing():
+            return leases.take_turn(self._storage, request, holder)
 
     def renew(self, holder: str) -> None:
         """Extend the leases of a holder."""
@@ -176,7 +134,8 @@ class Ledger:
         was not spent lapses. Each renewal is an entry. The budget of the data set is never renewed and limits all periods together.
 
         After the first grant, every spend names its analyst. Grants may add up to more than the budget of the data set, which limits all
-        analysts together. A grant limits new questions, not what may be read: stored answers are available to every analyst.
+        analysts together. By itself a grant limits new questions, not what may be read: stored answers are available to every
+        analyst, unless she is charged for them by `receive`, as `Payments(…, per_account=True)` does.
         """
         with self._lock:
             return grants.grant(self._chain, analyst, epsilon, delta, every)
@@ -212,6 +171,26 @@ class Ledger:
         """The release of this question, if there is one; the first if it was paid for more than once."""
         with self._reading():
             return self._release(self._storage.first_release(question), question)
+
+    def paid_for(self, question: str) -> Entry | None:
+        """The spend that paid for the release that `find` returns, if there is one."""
+        with self._reading():
+            return receiving.paid_for(self._chain, question)
+
+    def receive(self, question: str, analyst: str | None, *, note: str = "", reservation: str | None = None) -> Entry | None:
+        """Charge an analyst for receiving the release that `find` returns, and return the entry; the data set has paid for it.
+
+        None if nothing is to be charged: she paid for it or received it before, or it is the owner or nobody (None) who asks. Raise
+        BudgetExceeded, about her own budget alone, and charge nothing, if that does not admit it; Invalid if there is no release. `note` is
+        the question in her words; `reservation` names the reservation of which this is a step.
+        """
+        with self._lock:
+            return receiving.receive(self._chain, question, analyst, note, reservation)
+
+    def has_received(self, question: str, analyst: str | None) -> bool:
+        """Whether there is a release of this question that `receive` would not charge this analyst for."""
+        with self._reading():
+            return receiving.is_charged(self._chain, question, analyst)
 
     def release_of(self, spend: Entry) -> dict[str, Any] | None:
         """The release that this spend paid for, if there is one."""
@@ -279,12 +258,7 @@ class Ledger:
     def entries(self) -> list[Entry]:
         """Every entry, oldest first."""
         with self._reading():
-            found = list(self._storage.entries(0, self._history.length))
-            heads = [BEFORE_ALL, *(entry.hash for entry in found)]
-            chained = all(entry.sound and entry.previous == head for entry, head in zip(found, heads, strict=False))
-            if not chained or len(found) != self._history.length or heads[-1] != self._history.head:
-                raise untrusted("an entry is missing or was changed")
-            return found
+            return self._chain.entries()
 
     def verify(self) -> Report:
         """Read the whole ledger and its whole witness; raise LedgerError if anything was changed."""

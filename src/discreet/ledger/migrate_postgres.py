@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from discreet.errors import LedgerError
@@ -16,13 +16,12 @@ from discreet.ledger.storage import Storage
 _COLUMNS = "sequence, kind, body, previous, at, hash"
 
 
-Copy = Callable[[Iterable[Entry], Sequence[Any], Storage], int]
+Carry = Callable[[int, Sequence[Entry], Sequence[Any], Storage], int]
 
 
-def migrate_database(address: str, copied: Copy, before: int) -> tuple[int, str]:
-    """Convert a ledger of the previous format; return the number of new entries, and the schema of the old ledger."""
+def migrate_database(address: str, carry: Carry, older: Sequence[int]) -> tuple[int, str, int]:
+    """Convert a ledger of an older format; return the number of new entries, the schema of the old ledger and its format."""
     target, schema = split_address(address)
-    old = f"{schema}_format{before}"
     connection = connect_to_server(target)
     require_durable(connection)
     storage = PostgresStorage(address, create=True)
@@ -30,15 +29,17 @@ def migrate_database(address: str, copied: Copy, before: int) -> tuple[int, str]
     try:
         connection.execute(ddl.begin_writing(30.0))
         about = try_or_explain(lambda: connection.execute(f"SELECT application, version FROM {schema}.about FOR UPDATE").fetchall())
-        if about != [(ddl.APPLICATION, before)]:
-            raise LedgerError(f"this is not a ledger of format {before}, and was not changed: check the address")
+        version = next((one for one in older if about == [(ddl.APPLICATION, one)]), None)
+        if version is None:
+            raise LedgerError(f"this is not a ledger of format {' or '.join(map(str, older))}, and was not changed: check the address")
+        old = f"{schema}_format{version}"
         rows = connection.execute(f"SELECT {_COLUMNS} FROM {schema}.entries ORDER BY sequence").fetchall()
         state = connection.execute(f"SELECT sequence, head, filter FROM {schema}.state").fetchall()
         connection.execute(f"ALTER SCHEMA {schema} RENAME TO {old}")
         connection.execute(f"CREATE SCHEMA {schema}")
         for statement in ddl.statements(schema):
             connection.execute(statement)
-        count = copied([Entry(*row) for row in rows], state, storage)
+        count = carry(version, [Entry(*row) for row in rows], state, storage)
         connection.execute("COMMIT")
     except LedgerError:
         raise
@@ -46,4 +47,4 @@ def migrate_database(address: str, copied: Copy, before: int) -> tuple[int, str]
         raise LedgerError("the database refused the migration, and nothing was changed: run it as the owner of the tables") from None
     finally:
         connection.close()  # which rolls back what was not committed
-    return count, old
+    return count, old, version

@@ -157,6 +157,9 @@ class PostgresStorage(Storage):
     def first_release(self, question: str) -> Entry | None:
         return self._one("kind = 'release' AND question = %s", digest(question))
 
+    def received(self, question: str, analyst: str) -> Entry | None:
+        return self._one("once = %s", _of_receiving(question, analyst))
+
     def unanswered(self) -> list[Entry]:
         paid = f"SELECT 1 FROM {self._schema}.entries AS r WHERE r.once = 'spend ' || entries.sequence"
         return self._found(f"kind = 'spend' AND NOT EXISTS ({paid})", limit="ALL")
@@ -288,15 +291,18 @@ class PostgresStorage(Storage):
 
 
 def _marks(entry: Entry) -> tuple[str | None, str | None]:
-    """The index values of an entry: what may be written only once (the spend of a key, the release of a spend), and the question.
+    """The index values of an entry: what may be written only once, and the question of a release.
 
+    Once are written the spend of a key, the release of a spend, and what an analyst is charged for receiving the answer to a question.
     Keys and questions are stored as digests, for PostgreSQL does not store every text.
     """
-    if entry.kind not in ("spend", "release"):
+    if entry.kind not in ("spend", "release", "receive"):
         return None, None
     body = json.loads(entry.text)  # floats stay tagged
     if entry.kind == "spend":
         return None if body["key"] is None else _of_key(body["key"]), None
+    if entry.kind == "receive":
+        return _of_receiving(body["question"], body["analyst"]), None
     return _of_spend(body["spend"]), digest(body["question"])
 
 
@@ -306,3 +312,7 @@ def _of_key(key: str) -> str:
 
 def _of_spend(sequence: int) -> str:
     return f"spend {sequence}"
+
+
+def _of_receiving(question: str, analyst: str) -> str:
+    return f"receive {digest([question, analyst])}"

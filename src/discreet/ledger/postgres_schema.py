@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-VERSION = 3
+VERSION = 4
 IDLE = 10.0  # seconds that a writer may be idle before the server ends its transaction
 
 # Writes through PostgresStorage never violate these triggers. They restrict a role that does not own the tables and so cannot drop them.
@@ -41,13 +41,13 @@ _TABLES = (
     """CREATE TABLE {schema}.entries (
     sequence bigint PRIMARY KEY CONSTRAINT entries_sequence CHECK (sequence >= 0),
     kind text NOT NULL CONSTRAINT entries_kind
-        CHECK (kind IN ('terms', 'grant', 'spend', 'release', 'checkpoint') AND (kind = 'terms') = (sequence = 0)),
+        CHECK (kind IN ('terms', 'grant', 'spend', 'release', 'receive', 'checkpoint') AND (kind = 'terms') = (sequence = 0)),
     body text NOT NULL,
     previous text NOT NULL UNIQUE CONSTRAINT entries_previous CHECK (length(previous) = 64),
     at text NOT NULL CONSTRAINT entries_at CHECK (length(at) = 27),
     hash text NOT NULL CONSTRAINT entries_hash CHECK (length(hash) = 64),
     once text UNIQUE CONSTRAINT entries_once
-        CHECK (CASE kind WHEN 'spend' THEN true WHEN 'release' THEN once IS NOT NULL ELSE once IS NULL END),
+        CHECK (CASE kind WHEN 'spend' THEN true ELSE (kind IN ('release', 'receive')) = (once IS NOT NULL) END),
     question text CONSTRAINT entries_question CHECK ((kind = 'release') = (question IS NOT NULL))
 )""",
     """CREATE TABLE {schema}.state (

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, final, get_args
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.errors import Error, Invalid, LedgerError
@@ -28,6 +28,7 @@ _MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueErro
 _FIELDS = {"format", "kind", "question", "request", "epsilon", "delta", "confidence", "protected", "adjacency", "policy", "version"} | {
     "payments", "discovered", "steps", "notes", "dry_run", "hash",
 }  # fmt: skip
+NO_ENTRY = "the ledger has no such entry: verify this receipt against the ledger that it was paid from"
 _NOT_A_RECEIPT = "this is not a receipt: give what `receipt.to_json()` or `save` wrote"
 
 
@@ -70,28 +71,39 @@ class PricedRequest:
 @final
 @frozen
 class Paid:
-    """One payment: what it was for, its loss, and the entry of the ledger that charged it."""
+    """One payment: what it was for, its loss, and the entry of the ledger that charged it.
+
+    Where each account is charged for what it receives, no entry is named (None): its number would tell who asked first.
+    """
 
     question: str
     loss: Loss
-    sequence: int
-    entry: str
+    sequence: int | None
+    entry: str | None
 
     @classmethod
     def of(cls, entry: Entry) -> Paid:
         """The payment that an entry records."""
         return cls(entry.body["question"], record.from_json(entry.body["loss"]), entry.sequence, entry.hash)
 
+    def without_entry(self) -> Paid:
+        """The same payment, without its entry."""
+        return Paid(self.question, self.loss, None, None)
+
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
         return {"question": self.question, "loss": record.to_json(self.loss), "sequence": self.sequence, "entry": self.entry}
 
     def verify(self, ledger: Ledger) -> None:
-        """Raise LedgerError unless the ledger has this payment."""
-        known = isinstance(self.sequence, int) and 0 <= self.sequence < ledger.length
-        entry = ledger.entry(self.sequence) if known else None
-        if entry is None or entry.hash != self.entry:
-            raise LedgerError("the ledger has no such entry: verify this receipt against the ledger that it was paid from")
+        """Raise LedgerError unless the ledger has this payment; if no entry is named, that for the answer it holds."""
+        if self.sequence is None and self.entry is None:
+            entry = ledger.paid_for(self.question)
+        else:
+            known = isinstance(self.sequence, int) and 0 <= self.sequence < ledger.length
+            entry = ledger.entry(self.sequence) if known and self.sequence is not None else None
+            entry = None if entry is None or entry.hash != self.entry else entry
+        if entry is None:
+            raise LedgerError(NO_ENTRY)
         body = entry.body
         if entry.kind != "spend" or body["question"] != self.question or body["loss"] != record.to_json(self.loss):
             raise LedgerError("the ledger's entry pays for another question or another price than this receipt states: do not trust it")
@@ -156,8 +168,21 @@ class Receipt:
 
     @property
     def sequence(self) -> int | None:
-        """The ledger entry of the last payment; None before the first."""
+        """The ledger entry of the last payment; None before the first, and where no entries are named."""
         return self.payments[-1].sequence if self.payments else None
+
+    @property
+    def where(self) -> str:
+        """Where the payment is recorded, in a few words: its ledger entry, or that there is none; empty where no entries are named."""
+        if self.dry_run:
+            return "dry run"
+        if not self.payments:
+            return "nothing paid yet"
+        return "" if self.sequence is None else f"ledger entry {self.sequence}"
+
+    def without_entries(self) -> Receipt:
+        """The same receipt, without the ledger entries of its payments."""
+        return evolve(self, payments=tuple(paid.without_entry() for paid in self.payments))
 
     # ── as plain values ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -241,29 +266,40 @@ class Receipt:
             self._verify_paid(ledger)
 
     def _verify_paid(self, ledger: Ledger) -> None:
-        for paid in self.payments:
-            paid.verify(ledger)
+        if self.kind not in STATEFUL or any(paid.sequence is not None for paid in self.payments):
+            for paid in self.payments:
+                paid.verify(ledger)
         if self.payments and self.payments[-1].question != self.question:
             raise LedgerError("the ledger's entry pays for another question than this receipt states: do not trust it")
         if (self.protected, self.adjacency) != (ledger.terms.unit, ledger.terms.adjacency):
             raise LedgerError("the ledger protects another unit, or has another adjacency, than this receipt states: do not trust it")
         if self.kind in STATEFUL:
             self._verify_steps(ledger)
-        elif self.held_by(ledger)["receipt"] != self.to_json():
+        elif self._as_told(self.held_by(ledger)["receipt"]) != self.to_json():
             raise LedgerError("the ledger holds another receipt for this payment: do not trust this one")
+
+    def _as_told(self, held: Any) -> Any:
+        """A receipt that the ledger holds, with its entries or without, as in this one."""
+        hidden = bool(self.payments) and all(paid.sequence is None and paid.entry is None for paid in self.payments)
+        return Receipt.from_json(held).without_entries().to_json() if hidden else held
 
     def _verify_steps(self, ledger: Ledger) -> None:
         """For a run that is paid step by step: all its payments up to the last are listed, and nothing else is stated."""
-        last = -1 if self.sequence is None else self.sequence
-        charged = [entry.sequence for entry in ledger.entries() if entry.kind == "spend" and entry.body["question"] == self.question]
-        if [paid.sequence for paid in self.payments] != [sequence for sequence in charged if sequence <= last]:
+        charged = [Paid.of(entry) for entry in ledger.entries() if entry.kind == "spend" and entry.body["question"] == self.question]
+        if self.sequence is None:  # the run's own mark is in the question: the first payments of the run are these
+            charged = [paid.without_entry() for paid in charged][: len(self.payments)]
+        else:
+            charged = [paid for paid in charged if paid.sequence is not None and paid.sequence <= self.sequence]
+        if list(self.payments) != charged:
             raise LedgerError("the ledger has payments for this run that this receipt does not list: do not trust it")
         if self.discovered or self.steps or self.notes:
             raise LedgerError("this receipt states discoveries, steps or notes, which receipts of such runs do not have: do not trust it")
 
     def stored_text(self, ledger: Ledger) -> str:
         """What the ledger stored for the last payment."""
-        stored = ledger.release_of(ledger.entry(self.payments[-1].sequence)) if self.payments else None
+        stored = None
+        if self.payments:
+            stored = ledger.find(self.question) if self.sequence is None else ledger.release_of(ledger.entry(self.sequence))
         if stored is None:
             raise LedgerError("this was paid for, but the ledger holds no answer to it: do not trust the answer with this receipt")
         return str(stored["release"])
@@ -274,8 +310,8 @@ class Receipt:
         return held
 
     def __repr__(self) -> str:
-        entry = "dry run" if self.dry_run else "nothing paid yet" if self.sequence is None else f"ledger entry {self.sequence}"
-        return f"Receipt({self.kind}; {price(self.epsilon, self.delta)}; protects {self.protected}; {entry})"
+        said = [self.kind, price(self.epsilon, self.delta), f"protects {self.protected}", self.where]
+        return f"Receipt({'; '.join(part for part in said if part)})"
 
 
 def verify_receipt(said: Any, ledger: Ledger | None = None) -> Receipt:

@@ -133,6 +133,10 @@ class SqliteStorage(Storage):
     def first_release(self, question: str) -> Entry | None:
         return self._one("kind = 'release' AND json_extract(body, '$.question') = ?", question)
 
+    def received(self, question: str, analyst: str) -> Entry | None:
+        of_both = "json_extract(body, '$.question') = ? AND json_extract(body, '$.analyst') = ?"
+        return self._one(f"kind = 'receive' AND {of_both}", question, analyst)
+
     def unanswered(self) -> list[Entry]:
         answered = "SELECT json_extract(body, '$.spend') FROM entries WHERE kind = 'release'"
         return self._found(f"kind = 'spend' AND sequence NOT IN ({answered})", limit=-1)

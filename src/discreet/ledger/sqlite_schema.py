@@ -9,13 +9,14 @@ from discreet.errors import LedgerError
 from discreet.ledger.history import untrusted
 
 APPLICATION = 0x64697363  # "disc"
-VERSION = 3
+VERSION = 4
 
 # The triggers and unique indices are a second line of defence: writes through SqliteStorage never violate them.
 SCHEMA = (
     """CREATE TABLE entries (
     sequence INTEGER PRIMARY KEY CHECK (sequence >= 0),
-    kind TEXT NOT NULL CHECK (kind IN ('terms', 'grant', 'spend', 'release', 'checkpoint') AND (kind = 'terms') = (sequence = 0)),
+    kind TEXT NOT NULL
+        CHECK (kind IN ('terms', 'grant', 'spend', 'release', 'receive', 'checkpoint') AND (kind = 'terms') = (sequence = 0)),
     body TEXT NOT NULL,
     previous TEXT NOT NULL UNIQUE CHECK (length(previous) = 64),
     hash TEXT NOT NULL CHECK (length(hash) = 64),
@@ -37,6 +38,8 @@ SCHEMA = (
     "CREATE UNIQUE INDEX one_spend_a_key ON entries (json_extract(body, '$.key')) WHERE kind = 'spend'",
     "CREATE UNIQUE INDEX one_release_a_spend ON entries (json_extract(body, '$.spend')) WHERE kind = 'release'",
     "CREATE INDEX releases_of_a_question ON entries (json_extract(body, '$.question'), sequence) WHERE kind = 'release'",
+    """CREATE UNIQUE INDEX one_receive_a_question_and_analyst
+ON entries (json_extract(body, '$.question'), json_extract(body, '$.analyst')) WHERE kind = 'receive'""",
     "CREATE INDEX checkpoints ON entries (sequence) WHERE kind = 'checkpoint'",
     """CREATE TRIGGER entries_follow BEFORE INSERT ON entries
 WHEN NEW.sequence <> (SELECT count(*) FROM state) + coalesce((SELECT sequence FROM state), 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, final
 
 from attrs import evolve, field, frozen
@@ -114,7 +115,7 @@ class Standing:
 
     A spend is charged to the data set and to the analyst who asks, and admitted only if both accounts admit it. So the sum over analysts
     stays within the budget of the data set whatever was granted, and each analyst within her own. After the first grant, every spend names
-    its analyst.
+    its analyst. An analyst who receives what somebody else paid for is charged alone: the data set has paid for it.
     """
 
     whole: Account
@@ -155,8 +156,19 @@ class Standing:
         short = {f"{analyst}'s own": own, "the data set's": self.whole}
         short = {whose: account for whose, account in short.items() if not account.filter.admits(charge, whole)}
         if short:
-            raise BudgetExceeded("; and ".join(_too_much(whose, account) for whose, account in short.items()) + ". Nothing was charged.")
+            refused = (_too_much(whose, account.filter, account.period) for whose, account in short.items())
+            raise BudgetExceeded("; and ".join(refused) + ". Nothing was charged.")
         return Standing(self.whole.after(charge, whole), {**self.analysts, str(analyst): own.after(charge, whole)})
+
+    def after_receiving(self, charge: Charge, analyst: str | None) -> Standing:
+        """The accounts after an analyst received a release that somebody else paid for; or BudgetExceeded, about her own budget alone."""
+        self.require(analyst)
+        if analyst in (None, OWNER):
+            raise Invalid("only an analyst with a budget is charged for what somebody else paid for")
+        own = self.analysts[str(analyst)]
+        if not own.filter.admits(charge):
+            raise BudgetExceeded(_too_much(f"{analyst}'s own", own.filter, own.period) + ". Nothing was charged.")
+        return evolve(self, analysts={**self.analysts, str(analyst): own.after(charge)})
 
     def granted(self, analyst: str, budget: Filter, period: Period | None = None) -> Standing:
         """The accounts with another limit for an analyst, or with that of a new period; BudgetExceeded if more was spent."""
@@ -181,14 +193,28 @@ class Standing:
 
 
 @final
-@frozen
+@frozen(slots=False)
 class Allowance:
     """What an analyst was granted and has spent; what remains is admitted by both her own filter and that of the data set."""
 
     granted: Amount
-    spent: Amount
-    filters: tuple[Filter, ...] = field(repr=False)
+    filters: tuple[Filter, ...] = field(repr=False)  # her own first
     period: Period | None = None  # of a budget that renews; `spent` is what was spent in it
+
+    @cached_property
+    def spent(self) -> Amount:
+        """The amount spent; computed when it is asked for, which takes milliseconds."""
+        return Amount(*self.filters[0].used)
+
+    @property
+    def own(self) -> Allowance:
+        """The same, limited by her own filter alone: what others spend does not change it."""
+        return evolve(self, filters=self.filters[:1])
+
+    @property
+    def refusal(self) -> str:
+        """The message for a price that is not admitted, with the numbers of her own account alone."""
+        return f"{_too_much('the', self.filters[0], self.period)}. Nothing was charged."
 
     def admits(self, loss: Loss) -> bool:
         """Whether this loss may still be spent."""
@@ -208,7 +234,7 @@ class Allowance:
 
 def _allowance(account: Account, *above: Account) -> Allowance:
     budget = account.filter
-    return Allowance(Amount(budget.epsilon, budget.delta), account.spent, (budget, *(one.filter for one in above)), account.period)
+    return Allowance(Amount(budget.epsilon, budget.delta), (budget, *(one.filter for one in above)), account.period)
 
 
 def _share_of_delta(budget: Filter) -> str:
@@ -222,9 +248,9 @@ def _share_of_delta(budget: Filter) -> str:
     )
 
 
-def _too_much(whose: str, account: Account) -> str:
-    epsilon, delta = (exact.float_down(amount) for amount in account.filter.remaining)
-    renews = "" if account.period is None else f", and renews on {account.period.next.start} (UTC)"
+def _too_much(whose: str, budget: Filter, period: Period | None) -> str:
+    epsilon, delta = (exact.float_down(amount) for amount in budget.remaining)
+    renews = "" if period is None else f", and renews on {period.next.start} (UTC)"
     return f"{whose} budget does not admit this; it still admits one question of ε ≤ {epsilon:.6g} and δ ≤ {delta:.6g}{renews}"
 
 

@@ -76,6 +76,10 @@ class Storage(ABC):
         """The first release of a question."""
 
     @abstractmethod
+    def received(self, question: str, analyst: str) -> Entry | None:
+        """The entry that charges an analyst for a release that somebody else paid for."""
+
+    @abstractmethod
     def unanswered(self) -> list[Entry]:
         """The spends without a release, in order."""
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, final
 
 from discreet.errors import LedgerError
-from discreet.ledger.chain import Entry, EntryKind, seal, writable
+from discreet.ledger.chain import BEFORE_ALL, Entry, EntryKind, seal, writable
 from discreet.ledger.history import History, untrusted
 from discreet.ledger.replay import Replay
 from discreet.ledger.report import Report
@@ -65,7 +65,8 @@ class VerifiedChain:
             raise untrusted("an entry is missing or was changed")
         if witness is not None:
             witness.check(history.length, history.hash_of)
-        return Report(history.length, history.spends, history.releases, replay.repriced, history.head, witness is not None)
+        spent = history.spends, history.releases, len(replay.received), replay.repriced
+        return Report(history.length, *spent, history.head, witness is not None)
 
     # ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -186,6 +187,15 @@ class VerifiedChain:
         if entry is None:
             raise untrusted(f"entry {sequence} is missing or was changed")
         return entry
+
+    def entries(self) -> list[Entry]:
+        """Every entry, oldest first; inside a block."""
+        found = list(self.storage.entries(0, self.history.length))
+        heads = [BEFORE_ALL, *(entry.hash for entry in found)]
+        chained = all(entry.sound and entry.previous == head for entry, head in zip(found, heads, strict=False))
+        if not chained or len(found) != self.history.length or heads[-1] != self.history.head:
+            raise untrusted("an entry is missing or was changed")
+        return found
 
     def trusted(self, entry: Entry | None) -> Entry | None:
         """An entry whose seal is confirmed by the chain of this process or, before its checkpoint, by the entry after it."""

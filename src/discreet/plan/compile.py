@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -15,7 +14,8 @@ from discreet.ledger.receipt import CONFIDENCE
 from discreet.loss.loss import NOTHING
 from discreet.plan.budget import declared_size
 from discreet.plan.discover import plan_discoveries
-from discreet.plan.discovery import Discovered, Discovery, KeyValues, LimitDiscovery
+from discreet.plan.discovery import Discovered, Discovery, LimitDiscovery
+from discreet.plan.key_values import Combinations, KeyValues, values_of
 from discreet.plan.noise import choose_noise
 from discreet.plan.price import plan_loss
 from discreet.plan.range_discovery import RangeDiscovery
@@ -182,7 +182,7 @@ def public_groups(question: Question, lookup: Lookup) -> KeyValues | None:
         return None
     if math.prod(len(found or ()) for found in values) > MOST_KEYS:
         raise Refused(f"the keys make more than {MOST_KEYS:,} groups: group by fewer of them")
-    return tuple(itertools.product(*(found or () for found in values)))
+    return Combinations(tuple(found or () for found in values))
 
 
 def _values(question: Question, expr: Expr, lookup: Lookup) -> tuple[Value | None, ...] | None:
@@ -209,7 +209,7 @@ def _left_out(question: Question, groups: KeyValues | None) -> list[str]:
             rows = next((table.profile.rows for table in private_tables(question.relation) if table.profile is not None), 0.0)
             about = f" (about {max(rows - told, 0):,.0f} of all rows)" if column.values else ""
             missing.append(f"values of {name} that the profile did not find are left out{about}")
-        elif groups is not None and field_of(expr, question.schema).nullable and all(group[place] is not None for group in groups):
+        elif groups is not None and field_of(expr, question.schema).nullable and None not in values_of(groups, place):
             missing.append(f"rows without {name} (NULL) are left out: its public values do not include None")
     return missing
 

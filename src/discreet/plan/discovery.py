@@ -19,6 +19,7 @@ from discreet.loss.promise import Promised
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
 from discreet.mechanisms.sensitivity import Adjacency, is_replacement
 from discreet.mechanisms.streams.sparse_vector import SparseVector, ThresholdAnswer
+from discreet.plan.key_values import KeyValues
 from discreet.plan.range_discovery import RangeDiscovery
 from discreet.query.relation.expr import Expr
 from discreet.query.relation.field import Interval
@@ -127,9 +128,6 @@ _FEW, _TINY = 8, Fraction(1, 10**4)
 _TYPICAL_SPREAD = 1.5  # units are usually in a few groups, so each group has less than the full weight
 
 Discovery: TypeAlias = LimitDiscovery | RangeDiscovery | KeyDiscovery
-
-
-KeyValues: TypeAlias = tuple[tuple[Value | None, ...], ...]  # groups, each a tuple with one value for each key
 
 
 @final

@@ -16,7 +16,8 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.plan.bounding import Bounding, Groups, Rows, Single, Votes
 from discreet.plan.budget import needed, split, totals_of
-from discreet.plan.discovery import Discovered, KeyDiscovery, KeyValues, LimitDiscovery, resolved_range
+from discreet.plan.discovery import Discovered, KeyDiscovery, LimitDiscovery, resolved_range
+from discreet.plan.key_values import KeyValues, values_of
 from discreet.plan.profiled_range import known_range, wider_range
 from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.removed import removed_by
@@ -157,4 +158,4 @@ def most_groups(keys: int, groups: KeyValues | None, other: bool) -> int | None:
         return 0
     if other:
         return len(groups or ()) + 1
-    return None if groups is None else max(math.prod(len({group[place] for group in groups}) for place in range(keys)), 1)
+    return None if groups is None else max(math.prod(len(set(values_of(groups, place))) for place in range(keys)), 1)

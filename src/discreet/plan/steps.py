@@ -14,7 +14,8 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.sensitivity import Adjacency
 from discreet.plan.bounding import Bounding, Votes
-from discreet.plan.discovery import Discovered, Discovery, KeyDiscovery, KeyValues
+from discreet.plan.discovery import Discovered, Discovery, KeyDiscovery
+from discreet.plan.key_values import KeyValues
 from discreet.plan.scaling import Scaled
 from discreet.query.question import Question
 from discreet.query.relation.expr import Expr

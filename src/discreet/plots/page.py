@@ -20,6 +20,7 @@ STYLE = """<style>
 .discreet h4{margin:1em 0 .2em}
 .discreet .beside{display:flex;flex-wrap:wrap;gap:.5em 2.5em;align-items:flex-start}
 .discreet .drawn{display:flex;flex-wrap:wrap;gap:1em}
+.discreet svg{max-width:100%;height:auto}
 </style>"""
 
 

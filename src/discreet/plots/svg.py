@@ -86,6 +86,6 @@ def drawing(wide: float, high: float, title: str, parts: Sequence[str]) -> str:
     """The drawing as an element of a page; the title is what a screen reader says."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{number(wide)}" height="{number(high)}" '
-        f'viewBox="0 0 {number(wide)} {number(high)}" font-family="system-ui,sans-serif" '
-        f'style="max-width:100%;height:auto"><title>{escape(printable(title))}</title>{"".join(parts)}</svg>'
+        f'viewBox="0 0 {number(wide)} {number(high)}" font-family="system-ui,sans-serif">'
+        f"<title>{escape(printable(title))}</title>{''.join(parts)}</svg>"
     )

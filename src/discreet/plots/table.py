@@ -21,6 +21,10 @@ FORMATS = (".png", ".svg", ".pdf")  # of plot files; here, because this module l
 TOO_FEW = "too few"
 TOO_FEW_LEGEND = f"{TOO_FEW}: the noisy number of rows is not clear of its noise, so there may be none, and no value is shown"
 LEGEND = f"{TOO_SMALL} the interval contains 0: the answer may be noise alone"
+NO_LOWER, NO_UPPER = "no lower end", "no upper end"
+NO_END_LEGEND = (
+    f"{NO_LOWER}, {NO_UPPER}: the interval goes on to the largest numbers; more data, a larger epsilon, declared bounds or a profile end it"
+)
 
 
 @final
@@ -38,6 +42,7 @@ class Series:
     measures: str = ""  # what it measures, in words
     of: str = ""  # the column that it was computed from, and whose unit it has
     few: Sequence[bool] | None = None  # whether a row has no value because its group is too small for it
+    reach: float = math.inf  # the largest number there is: an interval that ends there, or at its negative, has no end
 
     def ends(self, row: int) -> tuple[float, float] | None:
         """The interval of a row, if it has one."""
@@ -48,6 +53,11 @@ class Series:
         """Whether the interval contains 0, so that the answer may be noise alone."""
         ends = self.ends(row)
         return ends is not None and ends[0] <= 0 <= ends[1] and ends[0] < ends[1]
+
+    def is_open(self, row: int) -> bool:
+        """Whether the interval goes on to the largest numbers, upwards or downwards."""
+        ends = self.ends(row)
+        return ends is not None and (ends[0] == -self.reach or ends[1] == self.reach)
 
     @cached_property
     def digits(self) -> int:
@@ -82,12 +92,18 @@ def format_cell(series: Series, row: int) -> Cell:
 
     >>> str(format_cell(Series("n", [1234.567], [1222.2], [1246.9]), 0)), str(format_cell(Series("n", [3], [0.0], [14.5]), 0))
     ('1,235 ± 12', '3 (0 … 14) ~')
+    >>> str(format_cell(Series("highest", [1e9], [116.0], [2.0**60], reach=2.0**60), 0))
+    '1,000,000,000 (116 … no upper end)'
     """
     value, ends = series.values[row], series.ends(row)
     if value is None and series.few is not None and series.few[row]:
         return Cell(TOO_FEW)
     if ends is None or isinstance(value, str) or value is None:
         return Cell(format_value(value, grouped=not series.is_key))
+    if series.is_open(row):
+        low = NO_LOWER if ends[0] == -series.reach else _rounded(ends[0], series.digits)
+        high = NO_UPPER if ends[1] == series.reach else _rounded(ends[1], series.digits)
+        return Cell(_rounded(value, series.digits), f"({low} … {high})", series.is_faint(row))
     return Cell(_rounded(value, series.digits), _spread(value, *ends, series.digits), series.is_faint(row))
 
 

@@ -7,7 +7,7 @@ the engine's statements depend on the plan and on what was discovered, not on th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, final
@@ -20,7 +20,8 @@ from discreet.engines.dialect import Dialect
 from discreet.engines.engine import Columns, Engine
 from discreet.mechanisms.value_grid import RelativeGrid
 from discreet.plan.bounding import Groups, Votes
-from discreet.plan.discovery import Discovered, KeyValues
+from discreet.plan.discovery import Discovered
+from discreet.plan.key_values import KeyValues
 from discreet.plan.resolve import resolve
 from discreet.plan.scaling import bounding_for
 from discreet.plan.steps import Choice, NoisyTotal, Steps
@@ -41,7 +42,7 @@ OTHER = "(other)"
 
 
 @final
-@frozen(eq=False)
+@frozen(eq=False, slots=False)
 class PlanResults:
     """The public results: the resolved plan, and for each group (the "other" group last) totals and choices."""
 
@@ -50,6 +51,11 @@ class PlanResults:
     totals: Mapping[Total, NDArray[Any]]
     choices: Mapping[str, Sequence[Any]]
     ends: Mapping[str, Sequence[tuple[float, float] | None]] = field(factory=dict)  # of the intervals that mechanisms chose
+
+    @cached_property
+    def listed(self) -> Mapping[Total, list[Any]]:
+        """The totals as plain Python numbers."""
+        return {total: list(cells.tolist()) for total, cells in self.totals.items()}
 
 
 def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) -> PlanResults:

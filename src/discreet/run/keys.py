@@ -11,7 +11,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from discreet.engines.engine import Columns
-from discreet.plan.discovery import KeyValues
+from discreet.plan.key_values import KeyValues, key_column
 from discreet.tables.kind import Kind, Value
 
 
@@ -48,9 +48,9 @@ class Positions:
 
     @classmethod
     def of(cls, groups: KeyValues) -> Positions:
-        keys = len(groups[0]) if groups else 1
-        if keys == 1 and {type(value) for (value,) in groups} == {int}:
-            values = np.fromiter((value for (value,) in groups), np.int64, len(groups))
+        keys = len(next(iter(groups), (None,)))
+        if keys == 1 and set(map(type, listed := key_column(groups, 0))) == {int}:
+            values = np.array(listed, np.int64)
             order = np.argsort(values)
             return cls({}, 1, (values[order], order))
         return cls({tuple(sent(value) for value in group): i for i, group in enumerate(groups)}, keys, None)

@@ -10,6 +10,7 @@ import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
+from discreet.plan.key_values import key_column
 from discreet.plan.steps import NoisyTotal, Steps
 from discreet.query.post import evaluate, in_row_order, smooth
 from discreet.query.relation.expr import Column, Expr, columns_of
@@ -90,11 +91,10 @@ def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: floa
     """A column with intervals, in its most compact form."""
     if math.isfinite(most - least):
         widths = np.where(np.isinf(widths), most - least, widths)  # it may be anywhere between its limits
-    listed: float | Values = _finite(widths)
-    if len(widths) and np.isfinite(widths[0]) and (widths == widths[0]).all():
-        listed = float(widths[0])
+    equal = len(widths) > 0 and np.isfinite(widths[0]) and (widths == widths[0]).all()
     low, high = (None if math.isinf(end) else end for end in (least, most))
-    return OutputColumn(name, values, None if raw == values else raw, listed, low, high)
+    same = raw is values or raw == values
+    return OutputColumn(name, values, None if same else raw, float(widths[0]) if equal else _finite(widths), low, high)
 
 
 def outcome(answers: PlanResults, confidence: float) -> list[OutputColumn]:
@@ -153,11 +153,11 @@ def _released(answers: PlanResults, cells: Cells, clipped: bool) -> dict[str, Va
     """Keys and statistics by name."""
     table: dict[str, Values] = {}
     for place, (name, _) in enumerate(answers.plan.question.keys):
-        table[name] = [group[place] for group in answers.groups]
+        table[name] = list(key_column(answers.groups, place))
     for name, statistic in answers.plan.question.additive.items():
         of, found = resolved_totals(answers.plan), _correction(statistic, answers, cells)
         value = _value(statistic, of, cells, clipped)
-        table[name] = plain_values(statistic, value if found is None else value + found.shift, answers.plan)
+        table[name] = plain_values(statistic, value if found is None else value + found.shift, answers)
     for name in answers.plan.question.selected:
         table[name] = list(answers.choices[name])
     return table
@@ -174,13 +174,17 @@ def _value(statistic: Additive, of: Totals, cells: Cells, clipped: bool) -> Floa
         return statistic.value(of, cells, clipped)
 
 
-def plain_values(statistic: Additive, values: Floats, plan: Steps) -> Values:
-    """Values as plain Python numbers; unweighted counts are integers."""
-    counted = statistic.counted(resolved_totals(plan))
+def plain_values(statistic: Additive, values: Floats, answers: PlanResults) -> Values:
+    """Values as plain Python numbers; unweighted counts are integers, and the list of their total where they are equal to it."""
+    counted = statistic.counted(resolved_totals(answers.plan))
     if counted is None:
         return _finite(values)
-    whole = all(one.unit == 1 for one in plan.totals if one.total == counted)
-    return list((np.rint(values).astype(np.int64) if whole else values).tolist())  # a mean of several draws is rounded
+    if not all(one.unit == 1 for one in answers.plan.totals if one.total == counted):
+        return list(values.tolist())
+    whole, drawn = np.rint(values).astype(np.int64), answers.totals.get(counted)  # a mean of several draws is rounded
+    if drawn is not None and drawn.dtype == whole.dtype and np.array_equal(drawn, whole):
+        return answers.listed[counted]
+    return list(whole.tolist())
 
 
 def _column(
@@ -215,7 +219,7 @@ def _column(
         if (found := _correction(statistic, answers, cells)) is not None:
             raw, limits = raw + found.shift, (-math.inf, math.inf)  # limits are those of clipped values
             widths = corrected_widths(widths, found, confidence)
-        return evolve(_bounded(name, values, plain_values(statistic, raw, plan), widths, *limits), drawn=statistic.drawn)
+        return evolve(_bounded(name, values, plain_values(statistic, raw, answers), widths, *limits), drawn=statistic.drawn)
     return _computed(name, expr, values, answers, cells, table, confidence)
 
 

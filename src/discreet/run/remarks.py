@@ -1,19 +1,28 @@
-"""Notes of a release that follow from its plan: how close a selected value is to the best one, and what has no interval or is not shown."""
+"""Notes of a release, from its plan and what it shows: how close a selected value is to the best one, what has no interval or is hidden."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from discreet.plan.discovery import KeyDiscovery
 from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Column, columns_of
+from discreet.run.outcome import OutputColumn
 
 
-def release_notes(plan: Steps) -> tuple[str, ...]:
+def release_notes(plan: Steps, columns: Sequence[OutputColumn]) -> tuple[str, ...]:
     """The notes of the plan, and how close each selected value without an interval is to the best one."""
-    told = [(choice.name, choice.statistic.closeness(choice.mechanism, choice.candidates, choice.unit)) for choice in plan.choices]
-    close = [f"{name} {said}" for name, said in told if said is not None]
-    return (*plan.notes, *close, *_without_intervals(plan), *_hidden_groups(plan))
+    return (*plan.notes, *_close_to_best(plan, columns), *_without_intervals(plan), *_hidden_groups(plan))
+
+
+def _close_to_best(plan: Steps, columns: Sequence[OutputColumn]) -> Iterator[str]:
+    """How close selected values are, if any is shown: of a value that is not shown there is nothing to say."""
+    outputs = dict(plan.question.outputs)
+    for choice in plan.choices:
+        said = choice.statistic.closeness(choice.mechanism, choice.candidates, choice.unit)
+        values = [value for column in columns if choice.name in columns_of(outputs[column.name]) for value in column.values]
+        if said is not None and any(value is not None for value in values):
+            yield f"{choice.name} {said}" if None not in values else f"where it is shown, {choice.name} {said}"
 
 
 def _without_intervals(plan: Steps) -> Iterator[str]:

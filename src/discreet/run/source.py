@@ -9,7 +9,7 @@ from attrs import frozen
 
 from discreet.engines.dialect import Dialect
 from discreet.engines.engine import PublicTable
-from discreet.plan.discovery import KeyValues
+from discreet.plan.key_values import KeyValues, key_column, values_of
 from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.node import Named, Relation
@@ -111,7 +111,7 @@ class Source:
         """The values of one key in the public groups, where these leave out any rows."""
         if self.groups is None or self.other or self.relation.one_row:
             return []  # with one row for each unit no contribution is lost: rows outside are dropped when groups are counted
-        return [value for value in dict.fromkeys(group[place] for group in self.groups) if value is not None]
+        return [value for value in dict.fromkeys(values_of(self.groups, place)) if value is not None]
 
     def _within_groups(self) -> list[str]:
         """Keep each key to its public values, so that rows outside do not consume a unit's contribution."""
@@ -128,7 +128,7 @@ class Source:
                 tests = [f"{text} IN (SELECT {self._typed('v', table.columns[0][1])} FROM {table.name})"]
             else:
                 tests = [f"{text} IN ({', '.join(map(self.dialect.literal, values))})"] if values else []
-            tests += [f"{text} IS NULL"] if any(group[place] is None for group in self.groups) else []
+            tests += [f"{text} IS NULL"] if None in values_of(self.groups, place) else []
             kept.append(f"({' OR '.join(tests)})" if tests else "FALSE")  # no group was discovered
         return kept
 
@@ -148,7 +148,7 @@ class Source:
 
     def _numbered(self) -> PublicTable:
         groups = self.groups or ()
-        keys = [(f"__k{i}", kind or Kind.TEXT, [group[i] for group in groups]) for i, kind in enumerate(self._kinds)]
+        keys = [(f"__k{i}", kind or Kind.TEXT, key_column(groups, i)) for i, kind in enumerate(self._kinds)]
         return PublicTable("__groups", (*keys, ("__place", Kind.INTEGER, range(len(groups)))))
 
     def _typed(self, name: str, kind: Kind) -> str:

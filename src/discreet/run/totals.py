@@ -12,7 +12,8 @@ from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from discreet import exact
-from discreet.plan.discovery import Discovered, KeyValues
+from discreet.plan.discovery import Discovered
+from discreet.plan.key_values import KeyValues
 from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.resolve import resolve
 from discreet.plan.steps import NoisyTotal, Steps
@@ -39,7 +40,7 @@ class ReleasedTotals:
             dict(found.limits),
             tuple(found.bounds[at] for at in _open_ends(asked)),
             None if asked.public_groups is not None else plan.groups,
-            tuple(list(answers.totals[one.total].tolist()) if one.total in answers.totals else [] for one in plan.totals),
+            tuple(answers.listed.get(one.total, []) for one in plan.totals),
             tuple(one.combined for one in plan.totals),
         )
 

@@ -50,10 +50,10 @@ def write_totals(source: Source, totals: Sequence[tuple[Total, Scaled]], boundin
             inside, shuffles, times = _pairs_weighted(rows, bounding, keys, names, dialect), 3, 1
         case _:
             assert_never(bounding)
-    sums = [
-        f"{dialect.shifted(dialect.total(name, total.most * bounding.heaviest), scaled.bits)} AS {name}"
-        for name, (total, scaled) in zip(names, totals, strict=True)
-    ]
+    sums = []
+    for (name, value), (total, scaled) in zip(values, totals, strict=True):
+        summand = "1" if value == "1" and isinstance(bounding, Single) else name  # rows that have no weight are counted
+        sums.append(f"{dialect.shifted(dialect.total(summand, total.most * bounding.heaviest), scaled.bits)} AS {name}")
     text = f"SELECT {_listed(source.transported(), sums)} FROM {inside}{_group_by(keys)}"
     return Statement.of(source, text, shuffles + 1, times)
 

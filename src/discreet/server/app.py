@@ -16,6 +16,8 @@ from discreet.errors import Error
 from discreet.server.access import server_of
 from discreet.server.api import asking, checking, owning, reading, running
 from discreet.server.api.answers import problem
+from discreet.server.pages.problems import is_page, page_problem, told_page
+from discreet.server.pages.routes import ROUTERS
 from discreet.server.server import Server
 
 _HEADERS = {
@@ -46,13 +48,15 @@ def application(server: Server) -> FastAPI:
     app.state.server = server
     for part in (reading, asking, checking, running, owning):
         app.include_router(part.router)
+    for pages in ROUTERS:
+        app.include_router(pages)
     app.get("/health", response_class=PlainTextResponse)(health)
     app.get("/ready", response_class=PlainTextResponse)(ready)
     app.middleware("http")(_guarded)
-    app.add_exception_handler(Error, lambda _, error: problem(error) if isinstance(error, Error) else _unexpected())
+    app.add_exception_handler(Error, _problem)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, lambda _, __: _unexpected())
+    app.add_exception_handler(Exception, lambda request, _: _unexpected(request))
     return app
 
 
@@ -73,7 +77,11 @@ async def _guarded(request: Request, call_next: Callable[[Request], Awaitable[Re
     if not length.isdigit() or int(length) > server.settings.largest_body or "transfer-encoding" in request.headers:
         response: Response = JSONResponse({"error": "Invalid", "message": "the body is too large, or its length is not given"}, 413)
     else:
-        response = await call_next(request)
+        try:
+            response = await call_next(request)
+        except Exception as error:  # a bug of ours: its text may contain data, so it goes to the owner's file alone
+            server.log.failed("(none)", error)
+            response = _unexpected(request)
     for name, text in _HEADERS.items():
         response.headers.setdefault(name, text)
     if server.settings.is_secure:
@@ -86,14 +94,23 @@ async def _guarded(request: Request, call_next: Callable[[Request], Awaitable[Re
     return response
 
 
-def _malformed(_: Request, error: Exception) -> JSONResponse:
+def _problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Error)
+    return page_problem(request, error) if is_page(request) else problem(error)
+
+
+def _malformed(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
+    if is_page(request):
+        return told_page(request, 422, "This address is not complete, or was changed.")
     where = "; ".join(f"{'.'.join(map(str, one['loc']))[:200]}: {one['msg']}" for one in error.errors()[:5])
     return JSONResponse({"error": "Invalid", "message": f"this request is not well formed: {where}"}, 422)
 
 
-def _http(_: Request, error: Exception) -> JSONResponse:
+def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if is_page(request):
+        return told_page(request, error.status_code, "There is nothing here." if error.status_code == 404 else "This is not possible here.")
     return JSONResponse(
         {"error": "Invalid", "message": "there is nothing here" if error.status_code == 404 else "not allowed here"},
         error.status_code,
@@ -101,5 +118,7 @@ def _http(_: Request, error: Exception) -> JSONResponse:
     )
 
 
-def _unexpected() -> JSONResponse:
+def _unexpected(request: Request) -> Response:
+    if is_page(request):
+        return told_page(request, 500, "Something unexpected failed on the server; its owner can look up the reason.")
     return JSONResponse({"error": "Error", "message": "something unexpected failed on the server; its owner can look up the reason"}, 500)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -10,12 +11,14 @@ from typing import Any, TypeAlias, final
 from attrs import evolve, frozen
 
 from discreet.errors import Error, Invalid
+from discreet.ledger.standing import OWNER
 from discreet.server.datasets import DataSet
 from discreet.server.queue import FairQueue
 from discreet.server.replay import request_of
 from discreet.server.store.accounts import Account
 from discreet.server.store.jobs import REUSED, Job, Jobs
 from discreet.server.store.secret import digest
+from discreet.session.first_step import first_step_of
 from discreet.session.refine import Asked as AnsweredQuestion
 from discreet.session.release import Release
 from discreet.session.released import Released
@@ -30,6 +33,7 @@ _STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question tak
 _DISCOVERING = 3
 _KEYS = 10_000  # idempotency keys that are remembered beside those of jobs
 _ONLY_QUESTIONS = "only the answer to a question can be refined"
+NO_JOB = "there is no such job"
 INTERRUPTED = "the server stopped after this was charged and before it was answered: asking again draws and charges again"
 
 
@@ -78,12 +82,21 @@ class Asking:
         """The plan of a request at its price; it reads no private row."""
         return _called(request_of(data.session(account), asked.chain).plan, asked.price)
 
-    def known(self, data: DataSet, account: Account, asked: Asked) -> Released | None:
-        """The answer, if this account has received it before: then it leaves at once."""
+    def known(self, data: DataSet, account: Account, asked: Asked) -> Outcome | None:
+        """The answer, if this account has received it before or nothing is read for it: then it leaves at once."""
         session = data.session(account)
         if asked.verb == "dry_run":
-            return _run(session, asked)
-        return held(session, asked) if asked.verb in ("release", "refine") else None
+            return {"release": _run(session, asked).to_text()}
+        if asked.verb == "refine":
+            found = held(session, asked)
+            return None if found is None else {"release": found.to_text(), "repeated": True}
+        if asked.verb != "release" or "error" in asked.price:
+            return None
+        request = request_of(session, asked.chain)
+        text = session.stored(_called(request.plan, asked.price)) if hasattr(request, "release") else None
+        if text is not None and asked.chain.steps[0][0] == "profile":
+            _run(session, asked)  # free: later questions of this session use it
+        return None if text is None else {"release": text, "repeated": True}
 
     def bind(self, data: DataSet, account: Account, body: Mapping[str, Any], once: str) -> None:
         """Bind an idempotency key to a request, for one that is free has no job; Invalid if it was used for another."""
@@ -114,18 +127,26 @@ class Asking:
         def work() -> Outcome:
             if not self.jobs.begin(job.id, data.ledger.length):
                 return {"error": "Refused", "message": "cancelled before it began; nothing was charged"}
-            outcome = self._outcome(data, account, asked, job)
-            self.jobs.end(job.id, "failed" if "error" in outcome else "done", outcome)
-            return outcome
+            return self._outcome(data, account, asked, job)
 
-        return await self.queue.run(account.name, self.slot(data, asked), work)
+        outcome = await self.queue.run(account.name, self.slot(data, asked), work)
+        # recorded only now: who looks at the job again and again learns no earlier than at the end of its slot that it has ended
+        await asyncio.to_thread(self.jobs.end, job.id, "failed" if "error" in outcome else "done", outcome)
+        return outcome
+
+    def own_job(self, account: Account, number: str) -> Job:
+        """A job of this account, or one that was shared with it; the same error if it is somebody else's and if there is none."""
+        job = self.jobs.get(number)
+        if job is None or (job.account != account.name and not self.jobs.is_shared(number, account.name)):
+            raise Invalid(NO_JOB)
+        return job
 
     def _outcome(self, data: DataSet, account: Account, asked: Asked, job: Job) -> Outcome:
         try:
             session = data.session(account)
             spent = session.spent
             found = _run(session, asked, lambda step, share: self.jobs.progress(job.id, step, share))
-            if asked.chain.steps[0][0] == "profile":
+            if asked.chain.steps[0][0] == "profile" and account.payer == OWNER:  # whose profiles are published
                 data.profiled()
             # what others paid for first is no repeat for this account: it was charged now
             return {"release": found.to_text(), "repeated": found.repeated and session.spent == spent}
@@ -136,18 +157,28 @@ class Asking:
             self._failed(job.id, error)
             return {"error": "Error", "message": "something unexpected failed on the server; its owner can look up the reason"}
 
-    def recover(self, data: DataSet, job: Job) -> bool:
+    def recover(self, data: DataSet, account: Account, job: Job) -> bool:
         """After a restart: whether an unfinished job is to be queued again; one that was charged ends as interrupted."""
-        charged = any(
-            entry.kind == "spend" and entry.body["analyst"] == job.account
-            for entry in data.ledger.pending()
-            if entry.sequence >= job.entries
-        )
-        if job.state == "running" and charged:
+        if job.state == "running" and self._was_charged(data, account, job):
             self.jobs.end(job.id, "interrupted", {"error": "EngineError", "message": INTERRUPTED})
             return False
         self.jobs.requeue(job.id)
         return True
+
+    def _was_charged(self, data: DataSet, account: Account, job: Job) -> bool:
+        """Whether the ledger has a payment for it without an answer. If its question is not known, any later one of the account counts."""
+        mine = [entry for entry in data.ledger.pending() if entry.body["analyst"] in (None, account.payer)]
+        later, asked = [entry for entry in mine if entry.sequence >= job.entries], Asked.read(job.asked)
+        if not later or asked.verb != "release" or "error" in asked.price:
+            return bool(later)
+        questions = _questions(self.plan(data, account, asked))
+        return any(entry.body["question"] in questions for entry in later)
+
+
+def _questions(plan: Any) -> set[str]:
+    """The names under which the ledger charges a request: its own, and that of what is discovered first."""
+    own, first = plan.priced.question, getattr(plan, "discovery", None)
+    return {own, first_step_of(own)} | (set() if first is None else {first.priced.question})
 
 
 def as_outcome(error: Error) -> Outcome:
@@ -168,7 +199,7 @@ def held(session: Session, asked: Asked) -> Released | None:
     if not hasattr(request, "release") or "error" in asked.price:
         return None
     price = {name: one for name, one in asked.price.items() if name in ("epsilon", "delta", "confidence")}
-    if not session.holds(_called(request.plan, price)):
+    if session.stored(_called(request.plan, price)) is None:
         return None
     found = _as_released(_called(request.release, asked.price))
     for one in asked.refined:
@@ -192,7 +223,10 @@ def _run(session: Session, asked: Asked, progress: Callable[[str, float], None] 
         return _as_released(_called(getattr(request, asked.verb), asked.price | _referring(session, asked)))
     if asked.verb == "refine":
         return _refined(session, asked)
-    more = {} if progress is None or asked.chain.steps[0][0] not in ("synthesize", "profile") else {"progress": progress}
+    (first, given, named), *_ = asked.chain.steps
+    more = {} if progress is None or first not in ("synthesize", "profile") else {"progress": progress}
+    if first == "profile" and "epsilon" in asked.price:  # by the session, whose later questions use it
+        return _as_released(_called(session.profile, dict(zip(("table",), given, strict=False)) | named | asked.price | more))
     return _as_released(_called(request.release, asked.price | more))
 
 

@@ -25,7 +25,7 @@ _START = 0.02  # seconds that any question takes
 class Clock:
     """The list of slots: `first` seconds, then twice as long each, up to `longest`; or no slots at all, if the owner turned them off."""
 
-    first: float = field(default=0.25, validator=validators.gt(0))
+    first: float = field(default=1.0, validator=validators.gt(0))
     longest: float = field(default=3600.0, validator=validators.gt(0))
     off: bool = False
 

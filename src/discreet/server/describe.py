@@ -81,15 +81,16 @@ def examples(data: DataSet) -> list[str]:
     for table in data.catalog.tables:
         if not table.private:
             continue
-        found.append(f"SELECT COUNT(*) AS n FROM {_quoted(table.name)}")
+        found.append(f"SELECT COUNT(*) AS n FROM {quoted(table.name)}")
         measures = [column for column in table.columns if column.bounds is not None and column.kind.value in ("integer", "real")]
         groups = [column for column in table.columns if column.keys is not None]
         if measures:
-            found.append(f"SELECT AVG({_quoted(measures[0].name)}) AS mean FROM {_quoted(table.name)}")
+            found.append(f"SELECT AVG({quoted(measures[0].name)}) AS mean FROM {quoted(table.name)}")
         if groups:
-            found.append(f"SELECT {_quoted(groups[0].name)}, COUNT(*) AS n FROM {_quoted(table.name)} GROUP BY {_quoted(groups[0].name)}")
+            found.append(f"SELECT {quoted(groups[0].name)}, COUNT(*) AS n FROM {quoted(table.name)} GROUP BY {quoted(groups[0].name)}")
     return found
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name as SQL reads it, whatever it contains."""
     return name if name.isidentifier() and name.islower() else '"' + name.replace('"', '""') + '"'

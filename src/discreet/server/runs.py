@@ -88,6 +88,11 @@ class Runs:
             self._open[number] = (found[0], time.monotonic())
             return found[0]
 
+    def of(self, account: Account, dataset: str) -> list[OpenRun]:
+        """The open runs of an account on a data set, newest last."""
+        with self._lock:
+            return [one for one, _ in self._open.values() if (one.account, one.dataset) == (account.name, dataset)]
+
     async def step(
         self, opened: OpenRun, account: Account, slot: int, step: Callable[[], Any], once: str | None = None, body: str = ""
     ) -> Any:

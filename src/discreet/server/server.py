@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import final
+from collections.abc import Mapping
+from typing import Any, final
 
 from discreet.errors import Error
-from discreet.server.asking import Asking
-from discreet.server.datasets import DataSets
+from discreet.server.asking import Asked, Asking, Outcome
+from discreet.server.datasets import DataSet, DataSets
 from discreet.server.limits import Limit
 from discreet.server.logs import Log
 from discreet.server.metrics import Metrics
@@ -56,9 +57,26 @@ class Server:
             account, data = self.accounts.get(job.account), known.get(job.dataset)
             if account is None or data is None:
                 self.jobs.end(job.id, "failed", {"error": "Invalid", "message": "its account or its data set is no longer here"})
-            elif self.asking.recover(data, job):
+            elif self.asking.recover(data, account, job):
                 self.run_later(account, job)
         self.ready = True
+
+    async def ask(self, data: DataSet, account: Account, said: Mapping[str, Any], once: str | None, wait: float) -> Outcome | Job:
+        """The answer, if this account has received it before; else a job, which has ended if that took less than `wait` seconds."""
+        if once is not None and (known := await asyncio.to_thread(self.jobs.known, account.name, data.name, said, once)) is not None:
+            return known
+        if once is not None:
+            self.asking.bind(data, account, said, once)
+        found = await asyncio.to_thread(self.asking.known, data, account, Asked.read(said))
+        if found is not None:
+            return found
+        job, new = await asyncio.to_thread(self.asking.add, data, account, said, once)
+        if not new:
+            return job
+        task = self.run_later(account, job)
+        if wait:
+            await asyncio.wait([task], timeout=wait)
+        return await asyncio.to_thread(self.jobs.get, job.id) or job
 
     def run_later(self, account: Account, job: Job) -> asyncio.Task[None]:
         """Run a job in the background, in its turn; it ends even if nobody waits for it."""

@@ -29,6 +29,7 @@ from discreet.query.relation.expr import Column, inner_value
 from discreet.run.execute import run_discoveries
 from discreet.run.totals import key_from_plain, key_to_plain
 from discreet.session.pipeline import Pipeline
+from discreet.tables.catalog import Catalog
 
 
 @final
@@ -81,6 +82,10 @@ class FirstStep:
         }
         return json.dumps(said, separators=(",", ":"), allow_nan=False)
 
+    def without_entries(self) -> FirstStep:
+        """The same, with a payment that names no ledger entry."""
+        return evolve(self, paid=self.paid.without_entry())
+
     @classmethod
     def from_text(cls, text: str, steps: Steps) -> FirstStep:
         """Read back what `to_text` wrote."""
@@ -101,8 +106,8 @@ class FirstStep:
                 "what the ledger stored for this discovery cannot be read: use the version of discreet that wrote it"
             ) from None
 
-    def require_found(self) -> None:
-        """Raise NotEnoughData if a range was not found."""
+    def require_found(self, text: str, catalog: Catalog) -> None:
+        """Raise NotEnoughData if a range was not found; `text` is the question in SQL, if it was asked so."""
         names = self.discovered.not_found
         if not names:
             return
@@ -114,8 +119,19 @@ class FirstStep:
             f"there is not enough data to discover the range of {names[0]} at ε = {float(one.epsilon):.3g}: it is found only where "
             f"about {one.clear:,.0f} units lie between two powers of two. Only this discovery was charged "
             f"({price(first.epsilon, first.delta)}); the same question is not charged again, and fails again. Declare {declare}, "
-            "buy db.profile(epsilon=…), or give a larger epsilon"
+            f"buy db.profile(epsilon=…), or give a larger epsilon{self._rest_alone(one, text, catalog)}"
         )
+
+    def _rest_alone(self, missing: RangeDiscovery, text: str, catalog: Catalog) -> str:
+        """How to ask for the other statistics, if there are any."""
+        from discreet.query.sql.without import without
+
+        question = self.steps.question
+        dropped = [name for name, statistic in question.additive.items() if missing.expr in statistic.numbers]
+        if len(dropped) == len(question.statistics):
+            return ""
+        written = without(text, question, dropped, catalog)
+        return f". Or leave out {', '.join(dropped)}" if written is None else f". Or ask for the rest alone: {written}"
 
 
 def discover_first(steps: Steps, question: str, pipeline: Pipeline, note: str, progress: Callable[[str], None]) -> FirstStep:

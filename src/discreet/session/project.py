@@ -32,7 +32,7 @@ def find_project(path: str | os.PathLike[str]) -> Path | None:
     return place if place.suffix == ".toml" else None
 
 
-def open_project(path: str | os.PathLike[str], engine: Any = None, analyst: str | None = None) -> Session:
+def open_project(path: str | os.PathLike[str], engine: Any = None, analyst: str | None = None, *, per_account: bool = False) -> Session:
     """Open what a discreet.toml declares, or raise one PolicyError that lists all problems; relative paths start from its folder."""
     place, text = _text(path)
     problems = Problems()
@@ -48,7 +48,7 @@ def open_project(path: str | os.PathLike[str], engine: Any = None, analyst: str 
             policy.fit({name: opened.schema(name) for name in sources}, problems, {name: opened.untyped(name) for name in sources})
         problems.stop()
     ledger, witness = ledger_of(policy, place)
-    return Session.open(opened, policy, sources, ledger, witness, analyst)
+    return Session.open(opened, policy, sources, ledger, witness, analyst, per_account=per_account)
 
 
 def read_project(path: str | os.PathLike[str]) -> tuple[Path, Policy]:

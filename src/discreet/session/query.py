@@ -72,10 +72,10 @@ class Query:
         live = self.pipeline.payments.allowance
         level = confidence_of(confidence)
         usual = self.plan_at_price(price, self.pipeline.default_delta if said is None else said, level)
-        if said is not None or is_known(usual, self.pipeline):
+        if said is not None or is_known(usual, self.pipeline) or live.admits(usual.loss):
             return usual
-        for left in (None, live.remaining.delta, Fraction(0)):
-            plan = usual if left is None else self._plan_or_none(price, left, level)
+        for left in (live.remaining.delta, Fraction(0)):
+            plan = self._plan_or_none(price, left, level)
             if plan is not None and live.admits(plan.loss):
                 return plan
         return usual

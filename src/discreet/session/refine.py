@@ -36,7 +36,8 @@ class Asked:
         """Buy another draw of the totals, and combine it with the first; the same again is free."""
         before, plan, priced = self._refinement(first, epsilon, delta)
         asked, told, confidence = self.steps, first.receipt, priced.confidence
-        said = f"combined with the answer of ledger entry {told.sequence}, which cost {price(told.epsilon, told.delta)} more"
+        first_answer = "an earlier answer" if told.sequence is None else f"the answer of ledger entry {told.sequence}"
+        said = f"combined with {first_answer}, which cost {price(told.epsilon, told.delta)} more"
 
         def run(paid: Entry) -> Release:
             answers = combine(before, execute(plan, self.pipeline.engine))

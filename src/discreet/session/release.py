@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -15,11 +16,12 @@ from discreet.exact import Number
 from discreet.ledger.receipt import Kind, Receipt
 from discreet.plots.bins import bins_of
 from discreet.plots.labels import measured
-from discreet.plots.table import LEGEND, NO_GROUP, NO_ROWS, TOO_FEW_LEGEND, Series, printable, text_table
+from discreet.plots.table import LEGEND, NO_END_LEGEND, NO_GROUP, NO_ROWS, TOO_FEW_LEGEND, Series, printable, text_table
+from discreet.query.statistics.percentile import LARGEST
 from discreet.run.execute import OTHER
 from discreet.run.outcome import OutputColumn
 from discreet.run.totals import ReleasedTotals
-from discreet.session.released import Released, Row
+from discreet.session.released import Released, Row, rows_of
 from discreet.session.shape import check_columns, require
 
 
@@ -91,16 +93,12 @@ class Release(Released):
     @cached_property
     def rows(self) -> list[Row]:
         """The answers, a dict for each row."""
-        return self._rows([column.values for column in self.columns])
+        return rows_of({column.name: column.values for column in self.columns})
 
     @cached_property
     def raw(self) -> list[Row]:
         """The noisy answers before they were clipped to their possible range."""
-        return self._rows([column.values if column.raw is None else column.raw for column in self.columns])
-
-    def _rows(self, columns: Sequence[Sequence[Any]]) -> list[Row]:
-        names = [column.name for column in self.columns]
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        return rows_of({column.name: column.values if column.raw is None else column.raw for column in self.columns})
 
     @cached_property
     def intervals(self) -> list[dict[str, tuple[Any, Any]]]:
@@ -132,7 +130,8 @@ class Release(Released):
             bins = bins_of(keys[sources[c.name]])
             return Series(c.name, c.values, is_key=True, bins=bins, of="" if bins is None else bins.of)
         measures, of = measured(statistic, self.receipt.protected)
-        return Series(c.name, c.values, c.low, c.high, False, c.drawn == "point", None, measures, of, c.few)
+        reach = math.inf if c.ends is None else float(LARGEST)  # of ends that were chosen among all numbers
+        return Series(c.name, c.values, c.low, c.high, False, c.drawn == "point", None, measures, of, c.few, reach)
 
     @property
     def is_ordered(self) -> bool:
@@ -142,7 +141,9 @@ class Release(Released):
     @property
     def small_print(self) -> list[str]:
         """The lines below the table: what the intervals cover, notes, what was charged and where that is recorded."""
-        legend = [LEGEND] if any(s.is_faint(row) for s in self.series for row in range(min(len(self), 200))) else []
+        cells = [(s, row) for s in self.series for row in range(min(len(self), 200))]
+        legend = [LEGEND] if any(s.is_faint(row) for s, row in cells) else []
+        legend += [NO_END_LEGEND] if any(s.is_open(row) for s, row in cells) else []
         legend += [TOO_FEW_LEGEND] if any(s.few is not None and any(s.few) for s in self.series) else []
         return [*legend, *super().small_print]
 

@@ -15,6 +15,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from attrs import evolve
+
 from discreet.errors import Invalid, LedgerError
 from discreet.extras import missing, require
 from discreet.ledger.ledger import Ledger
@@ -26,6 +28,7 @@ from discreet.plots.layout import MOST_BARS
 from discreet.plots.notes import notes_of
 from discreet.plots.page import html_table
 from discreet.plots.table import NO_ROWS, Series
+from discreet.session.compact_json import compact_json
 from discreet.session.shape import check_texts
 
 FORMAT = 2
@@ -69,8 +72,7 @@ class Released(ABC):
     @property
     def rows(self) -> list[Row]:
         """The answers, a dict for each row."""
-        names = [series.name for series in self.series]
-        return [dict(zip(names, row, strict=True)) for row in zip(*(series.values for series in self.series), strict=True)]
+        return rows_of({series.name: series.values for series in self.series})
 
     @property
     def intervals(self) -> list[dict[str, tuple[Any, Any]]]:
@@ -119,9 +121,11 @@ class Released(ABC):
         """What it cost, and the ledger entry, in one line."""
         if self.receipt.dry_run:
             return "dry run on mock data: no private row was read and nothing was charged"
-        entry = "nothing charged yet" if self.receipt.sequence is None else f"ledger entry {self.receipt.sequence}"
+        entry = self.receipt.where if self.receipt.payments else "nothing charged yet"
         cost = price(self.epsilon, self.delta)
-        return f"answered before, so free now (it cost {cost}; {entry})" if self.repeated else f"cost {cost} ({entry})"
+        if self.repeated:
+            return f"answered before, so free now (it cost {cost}{entry and f'; {entry}'})"
+        return f"cost {cost}{entry and f' ({entry})'}"
 
     def _repr_html_(self) -> str:
         drawn = inline_svg(self.series, len(self), self.is_ordered)
@@ -233,7 +237,7 @@ class Released(ABC):
 
     def to_text(self) -> str:
         """The release as one line of JSON, with a seal."""
-        body = json.dumps(self.to_json(), separators=(",", ":"), allow_nan=False)[:-1]
+        body = compact_json(self.to_json())[:-1]
         return body + _SEAL.format(_seal(body))
 
     @classmethod
@@ -262,6 +266,10 @@ class Released(ABC):
             raise
         except MALFORMED:
             raise Invalid(_nobody_wrote(cls)) from None
+
+    def without_entries(self) -> Self:
+        """The same release, with a receipt that names no ledger entries."""
+        return evolve(self, receipt=self.receipt.without_entries())  # type: ignore[misc]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write answers and receipt as JSON, which `discreet verify` checks and `open` reads."""
@@ -296,6 +304,15 @@ class Released(ABC):
         told = json.loads(self.to_text())["answers"]
         if json.dumps(held["answers"], sort_keys=True) != json.dumps(told, sort_keys=True):  # as texts: 1, 1.0 and true are equal in Python
             raise LedgerError(CHANGED)
+
+
+def rows_of(columns: Mapping[str, Sequence[Any]]) -> list[Row]:
+    """Columns by name as a dict for each row; filled column by column, which is several times as fast as row by row."""
+    rows: list[Row] = [{} for _ in next(iter(columns.values()), ())]
+    for name, values in columns.items():
+        for row, value in zip(rows, values, strict=True):
+            row[name] = value
+    return rows
 
 
 def _nobody_wrote(cls: type[Released]) -> str:

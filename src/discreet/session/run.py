@@ -44,15 +44,16 @@ def release(plan: Plan, pipeline: Pipeline, confidence: Fraction, note: str, pro
 
 
 def _in_two_steps(plan: Plan, pipeline: Pipeline, confidence: Fraction, note: str, progress: Callable[[str], None]) -> Release:
-    """Reserve the whole price, discover, and go on if something was found."""
+    """Reserve the whole price, discover, and go on if something was found. The same question asked at once is one purchase."""
     first, rest = parts_of(plan.steps)
+    payments = pipeline.payments
     name = plan.priced_at(CONFIDENCE).question  # what is discovered does not depend on the confidence of intervals
-    known = pipeline.payments.knows(first_step_of(name))
-    pipeline.payments.require_open()
-    with nullcontext() if known else pipeline.payments.reserved([first.loss, rest.loss]):
-        found = discover_first(plan.steps, name, pipeline, note, progress)
-        found.require_found()
-        return _draw(plan, resolve(plan.steps, found.discovered), rest, pipeline, confidence, note, progress, (found.paid,))
+    with payments.in_turn(name):
+        known = payments.knows(first_step_of(name))
+        with nullcontext() if known else payments.reserved([first.loss, rest.loss]):
+            found = discover_first(plan.steps, name, pipeline, note, progress)
+            found.require_found(note, pipeline.catalog)
+            return _draw(plan, resolve(plan.steps, found.discovered), rest, pipeline, confidence, note, progress, (found.paid,))
 
 
 def _draw(
@@ -64,9 +65,9 @@ def _draw(
 
     def run(paid: Entry) -> Release:
         answers = execute(steps, pipeline.engine, progress)
-        told = priced.receipt(paid, discovered=discovered(answers.plan), notes=release_notes(answers.plan), before=before)
-        totals = None if plan.steps.question.selected else ReleasedTotals.of(answers, plan.steps)
-        return Release(tuple(outcome(answers, float(confidence))), told, totals=totals)
+        columns = tuple(outcome(answers, float(confidence)))
+        told = priced.receipt(paid, discovered=discovered(answers.plan), notes=release_notes(answers.plan, columns), before=before)
+        return Release(columns, told, totals=None if plan.steps.question.selected else ReleasedTotals.of(answers, plan.steps))
 
     return pipeline.payments.pay_once(priced_part, priced.question, note, run, Release.from_text)
 
@@ -75,8 +76,8 @@ def dry_run(plan: Plan, engine: Engine) -> Release:
     """Run the plan on an engine with mock data; nothing is charged, and the receipt is marked as a dry run."""
     steps = resolve(plan.steps, assumed_for_mock_data(plan.steps, engine)) if may_stop(plan.steps) else plan.steps
     answers = execute(steps, engine)
-    told = Receipt(plan.priced, (), discovered(answers.plan), notes=release_notes(answers.plan), dry_run=True)
-    return Release(tuple(outcome(answers, float(CONFIDENCE))), told)
+    columns = tuple(outcome(answers, float(CONFIDENCE)))
+    return Release(columns, Receipt(plan.priced, (), discovered(answers.plan), notes=release_notes(answers.plan, columns), dry_run=True))
 
 
 def discovered(steps: Steps) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, final, overload
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Unpack, final, overload
 from attrs import evolve
 
 from discreet.engines.engine import Engine
-from discreet.errors import Invalid
+from discreet.errors import Invalid, LedgerError
 from discreet.exact import Number
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.payment import Payments
-from discreet.ledger.purchases import purchases_as_dicts
+from discreet.ledger.purchases import own_purchases, purchases_as_dicts
+from discreet.ledger.receipt import NO_ENTRY, STATEFUL, Receipt
 from discreet.ledger.shares import grant_share
 from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
@@ -28,6 +30,7 @@ from discreet.session.release import Release
 from discreet.session.released import Released
 from discreet.tables.catalog import Catalog
 from discreet.tables.policy import Policy
+from discreet.tables.profile import TableProfile
 from discreet.tables.profiled import profiled
 
 if TYPE_CHECKING:
@@ -49,18 +52,24 @@ Rows = str | fluent.QueryBuilder[Query]  # a table's name, or rows selected with
 
 @final
 class Session:
-    """A connection to private tables: ask in SQL or in Python, see the error first, pay from one budget."""
+    """A connection to private tables: ask in SQL or in Python, see the error first, pay from one budget.
 
-    def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None) -> None:
+    With `per_account`, an analyst is charged for every answer that she first gets, whoever asked before, and sees her own account alone
+    (`Payments`). Such sessions are for a server on which several analysts work who do not see the ledger.
+    """
+
+    def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None, *, per_account: bool = False) -> None:
         self._engine, self._ledger = engine, ledger
         self._declared = catalog  # without what profiles found
-        self._pipeline = Pipeline(catalog, engine, Payments(ledger, analyst, engine.ready), catalog.tables)
+        self._profiles: dict[str, TableProfile] = {}  # that the account of this session asked for
+        payments = Payments(ledger, analyst, engine.ready, per_account=per_account)
+        self._pipeline = Pipeline(catalog, engine, payments, catalog.tables)
         self._pipeline = self._with_profiles()
 
     @classmethod
     def open(
         cls, engine: Engine, policy: Policy, names: Collection[str], ledger: str, witness: str | os.PathLike[str] | None,
-        analyst: str | None = None,
+        analyst: str | None = None, *, per_account: bool = False,
     ) -> Session:  # fmt: skip
         """A session over tables of an engine, under a policy, paying from a ledger; `analyst` is who asks."""
         try:
@@ -72,7 +81,7 @@ class Session:
             for share in policy.analysts:
                 grant_share(opened, share.analyst, Amount(share.epsilon, share.delta), known.get(share.analyst), share.every)
             opened.allowance(analyst)  # raises if this analyst has no budget
-            return cls(engine, catalog, opened, analyst)
+            return cls(engine, catalog, opened, analyst, per_account=per_account)
         except BaseException:
             engine.close()
             raise
@@ -216,7 +225,8 @@ class Session:
     def profile(self, table: Any = None, epsilon: Any = None, delta: Any = None, *, progress: Any = None) -> Any:
         """Buy what is public about a table, once: ranges, values, sizes and limits of all columns together, each with its error.
 
-        Later questions, synthetic tables and conversations use it at no further cost: what is not declared comes from it.
+        Later questions, synthetic tables and conversations use it at no further cost: what is not declared comes from it, also the types of
+        a CSV file's columns.
         The ledger keeps it, so later sessions on the same version of the data use it too. `table` may be left out where only one is
         private. Without `epsilon`: the request, whose `.plan(epsilon=…)` shows price and error free of charge.
         """
@@ -226,15 +236,22 @@ class Session:
         if epsilon is None:
             return _unpriced(request, delta)
         found = request.release(epsilon, delta, progress=progress)
+        if self._pipeline.payments.account is not None:
+            self._profiles[request.table.name] = found.table
         self._pipeline = self._with_profiles()
         return found
 
     def _with_profiles(self) -> Pipeline:
-        """The pipeline with the newest profile of every private table."""
+        """The pipeline with the newest profile of every private table; warn of those that cannot be read."""
         catalog = self._declared
-        for table in self._declared.tables:
-            found = stored_profiles(table, self._declared, self._pipeline.payments) if table.private else []
-            catalog = profiled(catalog, found[-1].table) if found else catalog
+        for table in [one for one in self._declared.tables if one.private]:
+            if (own := self._profiles.get(table.name)) is not None:
+                catalog = profiled(catalog, own)
+                continue
+            stored = stored_profiles(table, self._declared, self._pipeline.payments)
+            catalog = profiled(catalog, stored.newest.table) if stored.newest is not None else catalog
+            if stored.warning is not None:
+                warnings.warn(stored.warning, UserWarning, stacklevel=5)  # where somebody called connect
         return evolve(self._pipeline, catalog=catalog)
 
     def _rows(self, table: Any) -> Any:
@@ -253,11 +270,18 @@ class Session:
         return self._pipeline.payments.allowance.spent
 
     def history(self) -> list[dict[str, Any]]:
-        """Every payment, oldest first: when, its price, what was asked, and whether it was answered."""
-        return purchases_as_dicts(self._ledger)
+        """Every payment, oldest first: when, its price, what was asked, and whether it was answered; of an account, its own alone."""
+        account = self._pipeline.payments.account
+        return purchases_as_dicts(self._ledger) if account is None else own_purchases(self._ledger, account)
 
     def verify(self, release: Released) -> None:
-        """Check a release and its receipt against this session's ledger; raise Invalid or LedgerError if they are not from here."""
+        """Check a release and its receipt against this session's ledger; raise Invalid or LedgerError if they are not from here.
+
+        An account can verify what it was charged for, and published profiles: for anything else a made-up receipt could find out whether
+        somebody has asked.
+        """
+        if self._pipeline.payments.account is not None:
+            _require_own(release.receipt, self._pipeline.payments)
         release.verify(self._ledger)
 
     # ── for a server ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -273,12 +297,12 @@ class Session:
         return self._pipeline.catalog
 
     def for_account(self, analyst: str) -> Session:
-        """A session of another account on the same engine and ledger; closing either closes both."""
-        return Session(self._engine, self._declared, self._ledger, analyst)
+        """A session of an account on the same engine and ledger, charged for all that it receives; closing either closes both."""
+        return Session(self._engine, self._declared, self._ledger, analyst, per_account=True)
 
-    def holds(self, plan: AnyPlan) -> bool:
-        """Whether this session's account has the answer already, so that releasing it is free and reads nothing."""
-        return self._pipeline.payments.knows(plan.priced.question)
+    def stored(self, plan: AnyPlan) -> str | None:
+        """The release at this price as text, if this session's account has it already; None if it must be paid for."""
+        return self._pipeline.payments.stored(plan.priced.question)
 
     # ── the connection ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -305,6 +329,14 @@ class Session:
     def _repr_html_(self) -> str:
         tables = [f"{table.name}: {', '.join(column.name for column in table.columns)}" for table in self._pipeline.catalog.tables]
         return html_lines(repr(self), [*tables, f"charged so far: ε = {float(self.spent.epsilon or 0):g}"])
+
+
+def _require_own(receipt: Receipt, payments: Payments) -> None:
+    """Raise LedgerError, as if they were not in the ledger, if a receipt lists payments for what this account has not."""
+    published = receipt.kind == "profile" and isinstance(receipt.request.get("number"), int)
+    free = receipt.question if published or receipt.kind in STATEFUL else None  # a run's name is secret to others
+    if not all(paid.question == free or payments.knows(paid.question) for paid in receipt.payments):
+        raise LedgerError(NO_ENTRY)
 
 
 def _estimate(pipeline: Pipeline, table: Any, what: Any, of: Any, *, epsilon: Any = None, delta: Any = None, **asked: Any) -> Any:

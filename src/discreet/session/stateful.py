@@ -36,7 +36,8 @@ class StepPayments:
         entry, fresh = self._payments.claim(step, question, f"{question}#{self._attempts}", note)
         if not fresh:
             raise Invalid(f"this {self._what} was copied into another process: open one there")
-        self.paid = (*self.paid, Paid.of(entry))
+        paid = Paid.of(entry)
+        self.paid = (*self.paid, paid if self._payments.names_entries else paid.without_entry())
 
     @property
     def receipt(self) -> Receipt:

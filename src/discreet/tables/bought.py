@@ -27,10 +27,34 @@ def filled(text: str, profile: TableProfile) -> str:
         found: str | None = None
         if inside == f"[{table}]" and line.startswith("# contributions =") and profile.limit is not None:
             found = f"contributions = {{ rows = {profile.limit} }}"
+        elif inside in columns and line.startswith("# type ="):
+            lines += _typed(columns[inside], profile.paid) or [line]
+            continue
         elif inside in columns and line.startswith(("# bounds =", "# keys =")):
             found = _bounds(columns[inside]) if line.startswith("# bounds =") else _keys(columns[inside])
-        lines.append(line if found is None else f"{found:<{_WIDE}} # bought: {profile.paid}{_outside(columns.get(inside), found)}")
+            if found is None and _is_other_kind(columns[inside]):
+                continue  # what was drafted for a text
+        lines.append(line if found is None else _bought(found, profile.paid, columns.get(inside)))
     return "\n".join(lines)
+
+
+def _bought(found: str, paid: str, column: ColumnProfile | None) -> str:
+    about = "" if column is None else _outside(column, found)
+    return f"{found:<{_WIDE}} # bought: {paid}{about}"
+
+
+def _typed(column: ColumnProfile, paid: str) -> list[str]:
+    """The type that was found, and the bounds, for which a draft of texts has no line; nothing if the file's types are declared."""
+    if column.type_found is None:
+        return []
+    about = column.type_found.sentence(column.kind)
+    lines = [f"{f'type = {toml_text(column.kind.value)}':<{_WIDE}} # CHECK: bought: {paid}; {about}"]
+    bounds = _bounds(column) if _is_other_kind(column) else None
+    return lines if bounds is None else [*lines, _bought(bounds, paid, column)]
+
+
+def _is_other_kind(column: ColumnProfile) -> bool:
+    return column.type_found is not None and column.kind is not Kind.TEXT
 
 
 def drafted(profile: TableProfile, unit: Unit, one_row: bool, version: str, adjacency: str) -> str:
@@ -56,8 +80,8 @@ def _keys(column: ColumnProfile) -> str | None:
     return f"keys = [{', '.join(map(_value, keys))}]" if keys and column.declared is None else None
 
 
-def _outside(column: ColumnProfile | None, said: str) -> str:
-    if column is None or column.histogram is None or not said.startswith("bounds"):
+def _outside(column: ColumnProfile, said: str) -> str:
+    if column.histogram is None or not said.startswith("bounds"):
         return ""
     return f"; fewer than {max(column.histogram.beyond, 1):,.0f} rows outside"
 

@@ -72,6 +72,8 @@ def _plain(value: Any) -> Any:
             del fields["size"]  # so that policies without a size keep the digest that they had before sizes existed
         if isinstance(value, Table) and value.profile is None:
             del fields["profile"]  # the same for profiles
+        if fields.get("parsed_from", "") is None:
+            del fields["parsed_from"]  # the same for types that profiles found
         fields.pop("untyped", None)  # they are read as if text had been declared
         return kind | fields
     match value:

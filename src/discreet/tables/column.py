@@ -6,7 +6,7 @@ import datetime
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from discreet.errors import Invalid
 from discreet.tables.kind import Kind, Value
@@ -33,6 +33,7 @@ class ColumnMetadata:
     keys: tuple[Value | None, ...] | None = field(default=None)
     nullable: bool = True
     unique: bool = False  # no two rows have the same value, so that a join with this public table does not multiply rows
+    parsed_from: str | None = None  # the stored column of texts that it is parsed from, if a profile found its kind; NULL where that fails
 
     @classmethod
     def of(
@@ -40,6 +41,10 @@ class ColumnMetadata:
     ) -> ColumnMetadata:
         """Read bounds and keys as people write them."""
         return cls(name, kind, read_bounds(kind, bounds, name), read_keys(kind, keys, name), nullable, unique)
+
+    def parsed_as(self, kind: Kind) -> ColumnMetadata:
+        """The same column of texts, parsed as a kind; what does not parse is NULL, whatever was declared."""
+        return self if kind is Kind.TEXT else evolve(self, kind=kind, nullable=True, parsed_from=self.name)
 
 
 def read_bounds(kind: Kind, bounds: Any, name: str) -> Bounds | None:

@@ -141,6 +141,8 @@ def _column(path: str, name: str, kind: Kind | None, untyped: bool, is_unit: boo
     lines = [f"[{path}]", f'type = "{kind.value}"']
     if untyped:
         lines[-1] = f"{lines[-1]:<28} # CHECK: this file has no types; one of {', '.join(one.value for one in Kind)}"
+    if untyped and kind is Kind.TEXT and not is_unit:  # open: a profile finds it
+        lines[-1] = f"# {lines[-1]}"
     if is_unit:
         return [*lines, ""]
     bounds = {Kind.INTEGER: "[0, 100]", Kind.REAL: "[0, 100]", Kind.DATE: '["2020-01-01", "2029-12-31"]'}.get(kind)

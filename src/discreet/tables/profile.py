@@ -14,6 +14,7 @@ from discreet import exact
 from discreet.tables.column import Bounds
 from discreet.tables.histogram import Histogram
 from discreet.tables.kind import Kind, Value
+from discreet.tables.type_found import TypeFound
 
 _CLEAR = 4.5  # standard deviations above 0 from which on a count is clear of noise
 
@@ -46,6 +47,7 @@ class ColumnProfile:
     least: float = 0.0
     declared: Bounds | None = None
     zeros: float | None = None  # the noisy number of zeros, where that was counted
+    type_found: TypeFound | None = None  # where nobody declared a type: why it is of this kind
 
     @property
     def learnt(self) -> bool:
@@ -153,7 +155,8 @@ def best_limit(sizes: tuple[tuple[int, float], ...], sd: float, noise: float) ->
 
 
 def _column_json(column: ColumnProfile) -> dict[str, Any]:
-    return {
+    found = {} if column.type_found is None else {"type_found": column.type_found.to_json()}  # profiles of declared types have none
+    return found | {
         "name": column.name,
         "kind": column.kind.value,
         "histogram": None if column.histogram is None else column.histogram.to_json(),
@@ -176,7 +179,8 @@ def _column_of(said: Any) -> ColumnProfile:
     if not isinstance(said["name"], str) or any(day.denominator != 1 or not 1 <= day <= _DAYS for day in days):
         raise ValueError
     zeros = None if said["zeros"] is None else float(said["zeros"])
-    return ColumnProfile(said["name"], kind, histogram, found, float(said["sd"]), float(said["least"]), declared, zeros)
+    typed = TypeFound.from_json(said["type_found"]) if "type_found" in said else None
+    return ColumnProfile(said["name"], kind, histogram, found, float(said["sd"]), float(said["least"]), declared, zeros, typed)
 
 
 def _plain(value: Value | None) -> Any:

@@ -1,7 +1,7 @@
 """Fill in a table's open declarations from its profile; what is declared stays as it is.
 
-Keys and limits become those of the catalog. Bounds do not, for declared bounds clip every use of a column, also in WHERE and GROUP BY:
-plans take them from the profile for the numbers that they sum (`plan/profiled_range.py`).
+Types of columns that have none, keys and limits become those of the catalog. Bounds do not, for declared bounds clip every use of a
+column, also in WHERE and GROUP BY: plans take them from the profile for the numbers that they sum (`plan/profiled_range.py`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,17 @@ def _profiled(table: Table, profile: TableProfile) -> Table:
     limits = table.contributions
     if not limits and profile.limit is not None and not table.one_row:
         limits = Contributions(rows=profile.limit)
-    columns = tuple(_filled(column, profile) for column in table.columns)
-    return evolve(table, columns=columns, contributions=limits, profile=profile)
+    columns = tuple(_filled(_typed(column, table, profile), profile) for column in table.columns)
+    untyped = tuple(column.name for column in columns if column.name in table.untyped and column.parsed_from is None)
+    return evolve(table, columns=columns, contributions=limits, profile=profile, untyped=untyped)
+
+
+def _typed(column: ColumnMetadata, table: Table, profile: TableProfile) -> ColumnMetadata:
+    """The column with the type that was found, if nobody declared one."""
+    found = profile.column(column.name)
+    if column.name not in table.untyped or column.name == table.unit_column or column.keys is not None:
+        return column
+    return column if found is None or found.type_found is None else column.parsed_as(found.kind)
 
 
 def _filled(column: ColumnMetadata, profile: TableProfile) -> ColumnMetadata:

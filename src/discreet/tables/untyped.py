@@ -11,8 +11,8 @@ from discreet.tables.table import Table
 _MOST = 40  # columns that a message names
 
 
-def ask_for_types(table: str, columns: Sequence[str]) -> str:
-    """Ask for the types of all columns of a table that have none.
+def ask_for_types(table: str, columns: Sequence[str], *, profile: bool = False) -> str:
+    """Ask for the types of all columns of a table that have none; with `profile`, a profile is named as another way.
 
     >>> print(ask_for_types("trips", ["fare", "day"]))
     fare and day of trips have no declared types and are read as text, for none are guessed from values. Write columns={"fare": "text", \
@@ -25,14 +25,18 @@ type = "text" in [tables.trips.columns.fare])
     line = ", ".join(f'{json.dumps(name, ensure_ascii=False)}: "text"' for name in named) + (", …" if more else "")
     kinds = [kind.value for kind in Kind]
     verb = "has no declared type and is" if len(columns) == 1 else "have no declared types and are"
+    spelled = json.dumps(table, ensure_ascii=False)
+    bought = f"; or buy a profile, which finds types privately: db.profile({spelled}, epsilon=…), or discreet profile"
     return (
         f"{listed} of {table} {verb} read as text, for none are guessed from values. Write columns={{{line}}} with what each holds: "
         f'{", ".join(kinds[:-1])} or {kinds[-1]} (command line: --type {named[0]}=text; discreet.toml: type = "text" in '
-        f"[tables.{table}.columns.{named[0]}])"
+        f"[tables.{table}.columns.{named[0]}]){bought if profile else ''}"
     )
 
 
 def missing_types(tables: Iterable[Table]) -> str:
     """The same for several tables; empty if all types are known."""
-    found = {table.name: table.untyped for table in tables if table.untyped}
-    return ". ".join(ask_for_types(name, found[name]) for name in sorted(found))
+    found = {table.name: table for table in tables if table.untyped}
+    # of a table that has a profile, the columns that it left as text are asked for
+    bought = {name: table.private and table.profile is None for name, table in found.items()}
+    return ". ".join(ask_for_types(name, found[name].untyped, profile=bought[name]) for name in sorted(found))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import polars
 import pytest
 from session.synthesize import clinic
@@ -44,3 +47,21 @@ def test_nothing_found_at_all_is_refused_and_only_discovery_is_paid_for() -> Non
         with pytest.raises(Refused, match="not enough data"):
             db.synthesize("visits", 3, 1e-6, columns=["name"])
         assert db.spent.epsilon <= 1
+
+
+def test_the_same_table_asked_for_twice_at_once_is_one_purchase() -> None:
+    """The second asks while the first discovers; the budget suffices for one of them."""
+    begun, made = threading.Event(), []
+
+    def slowly(what: str, share: float) -> None:
+        begun.set()
+        time.sleep(0.1)
+
+    with clinic.session(rare(), epsilon=2, keys=None, bounds={}, contributions=None, one_row_per_unit=True) as db:
+        first = threading.Thread(target=lambda: made.append(db.synthesize("visits", 2, 1e-6, progress=slowly)))
+        first.start()
+        begun.wait(30)
+        again = db.synthesize("visits", 2, 1e-6)
+        first.join(60)
+        assert [one.to_text() for one in made] == [again.to_text()]
+        assert len(db.history()) == 2  # a discovery and a table

@@ -7,6 +7,8 @@ from typing import final
 from attrs import frozen
 
 from discreet.engines.dialect import BEFORE_1970, Dialect
+from discreet.engines.duckdb.parse import parsed
+from discreet.tables.kind import Kind
 
 
 @final
@@ -36,6 +38,9 @@ class DuckDBDialect(Dialect):
 
     def microseconds(self, moment: str) -> str:
         return f"(EPOCH_US({moment}) + {BEFORE_1970})"
+
+    def parsed(self, text: str, kind: Kind) -> str:
+        return parsed(text, kind)
 
 
 DUCKDB = DuckDBDialect()

@@ -21,8 +21,13 @@ def mock_rows(table: Table) -> str:
     'SELECT CAST(i % 5000 AS BIGINT) AS "id", CAST(0.0 + 9.0 * ((i * 37) % 101) / 100 AS DOUBLE) AS "cost" FROM range(20000) AS t(i)'
     """
     rows = ROWS if table.private and not table.one_row else UNITS if table.private else PUBLIC_ROWS
-    columns = [f"{_value(column, column.name == table.unit_column)} AS {DUCKDB.identifier(column.name)}" for column in table.columns]
+    columns = [f"{_stored(column, column.name == table.unit_column)} AS {DUCKDB.identifier(column.name)}" for column in table.columns]
     return f"SELECT {', '.join(columns)} FROM range({rows}) AS t(i)"
+
+
+def _stored(column: ColumnMetadata, unit: bool) -> str:
+    """A value as it is stored: as text, if the column is parsed."""
+    return _value(column, unit) if column.parsed_from is None else f"CAST({_value(column, unit)} AS VARCHAR)"
 
 
 def _value(column: ColumnMetadata, unit: bool) -> str:

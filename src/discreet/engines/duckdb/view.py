@@ -8,6 +8,7 @@ from typing import final
 from attrs import frozen
 
 from discreet.engines.duckdb.dialect import DUCKDB
+from discreet.engines.duckdb.parse import bytewise, in_calendar, parsed, utc
 from discreet.engines.identity import declare_type
 from discreet.engines.view import View
 from discreet.tables.kind import Kind
@@ -56,7 +57,7 @@ def _column(name: str, sql_type: str, wanted: Kind | None, options: ReadOptions)
         text = f"NULLIF({here}, '')" if options.of_csv else here
         if options.of_csv and name in options.identities and wanted is Kind.INTEGER:  # a fraction would be rounded, and become another unit
             text = f"CASE WHEN regexp_full_match({text}, '[ ]*[-+]?[0-9]+[ ]*') THEN {text} END"
-        return _parsed(wanted or Kind.TEXT, text)
+        return wanted or Kind.TEXT, parsed(text, wanted or Kind.TEXT)
     if not options.checked and sql_type == "VARCHAR":
         here = f"TRY(decode(encode({here})))"  # invalid UTF-8 makes functions and the conversion to Python fail
     kind, value = _read_as(sql_type, here)
@@ -99,15 +100,15 @@ def _read_as(sql_type: str, value: str) -> tuple[Kind | None, str]:
         case "DECIMAL":
             return Kind.REAL, f"CAST({value} AS DOUBLE)"
         case name if name in _TEXTS:
-            return Kind.TEXT, _bytewise(value if name == "VARCHAR" else f"CAST({value} AS VARCHAR)")
+            return Kind.TEXT, bytewise(value if name == "VARCHAR" else f"CAST({value} AS VARCHAR)")
         case "DATE":
-            return Kind.DATE, _in_calendar(value, "DATE")
+            return Kind.DATE, in_calendar(value, "DATE")
         case name if name in _MOMENTS:
-            return Kind.TIMESTAMP, _in_calendar(value if name == "TIMESTAMP" else f"TRY_CAST({value} AS TIMESTAMP)", "TIMESTAMP")
+            return Kind.TIMESTAMP, in_calendar(value if name == "TIMESTAMP" else f"TRY_CAST({value} AS TIMESTAMP)", "TIMESTAMP")
         case "TIMESTAMP WITH TIME ZONE":
-            return Kind.TIMESTAMP, _utc(value)
+            return Kind.TIMESTAMP, utc(value)
         case "TIMESTAMPTZ_NS":
-            return Kind.TIMESTAMP, _utc(f"TRY_CAST({value} AS TIMESTAMPTZ)")
+            return Kind.TIMESTAMP, utc(f"TRY_CAST({value} AS TIMESTAMPTZ)")
     return None, value
 
 
@@ -127,21 +128,21 @@ def _converted(kind: Kind, sql_type: str, wanted: Kind, here: str, value: str, a
             return wanted, _whole(here if name == "DECIMAL" else value, name == "DECIMAL")
         case _, Kind.TEXT if name in ("TIMESTAMP_NS", "TIMESTAMPTZ_NS"):
             moment = here if name == "TIMESTAMP_NS" else f"TRY_CAST({here} AS TIMESTAMP_NS)"
-            return wanted, _bytewise(f"CAST(CASE WHEN isfinite({moment}) THEN epoch_ns({moment}) END AS VARCHAR)")
+            return wanted, bytewise(f"CAST(CASE WHEN isfinite({moment}) THEN epoch_ns({moment}) END AS VARCHAR)")
         case _, Kind.TEXT if kind is Kind.INTEGER or name in _EXACT:
-            return wanted, _bytewise(f"CAST({here} AS VARCHAR)")
+            return wanted, bytewise(f"CAST({here} AS VARCHAR)")
     if not any_kind:
         return None
     match kind, wanted:
         case Kind.TEXT, _:
-            return _parsed(wanted, value)
+            return wanted, parsed(value, wanted)
         case Kind.REAL, Kind.TEXT:  # 17.0 as 17: pandas stores integers as floats where one is missing
-            return wanted, _bytewise(f"COALESCE(CAST({_whole(value, False)} AS VARCHAR), CAST({value} AS VARCHAR))")
+            return wanted, bytewise(f"COALESCE(CAST({_whole(value, False)} AS VARCHAR), CAST({value} AS VARCHAR))")
         case Kind.BOOLEAN, Kind.TEXT:  # as Python writes it: pandas stores booleans as objects where one is missing
-            return wanted, _bytewise(f"CASE {here} WHEN TRUE THEN 'True' WHEN FALSE THEN 'False' END")
+            return wanted, bytewise(f"CASE {here} WHEN TRUE THEN 'True' WHEN FALSE THEN 'False' END")
         case (_, Kind.TEXT) | (Kind.BOOLEAN, (Kind.INTEGER | Kind.REAL)) | (Kind.DATE, Kind.TIMESTAMP) | (Kind.TIMESTAMP, Kind.DATE):
             cast = f"CAST({value} AS {DUCKDB.type_name(wanted)})"
-            return wanted, _bytewise(cast) if wanted is Kind.TEXT else cast
+            return wanted, bytewise(cast) if wanted is Kind.TEXT else cast
         case ((Kind.INTEGER | Kind.REAL), Kind.BOOLEAN):
             return wanted, f"CASE WHEN {value} = 0 THEN FALSE WHEN {value} = 1 THEN TRUE END"
     return wanted, f"CAST(NULL AS {DUCKDB.type_name(wanted)})"  # numbers and dates do not convert into each other
@@ -157,11 +158,6 @@ def _whole(number: str, decimal: bool) -> str:
     return f"CASE WHEN {fits} THEN TRY_CAST({inside} AS BIGINT) END"
 
 
-def _bytewise(text: str) -> str:
-    """A text compared by its bytes: under a collation 'er' and 'ER' may be one group, and the row that comes first names it."""
-    return f'({text} COLLATE "binary")'
-
-
 def _number(value: str) -> str:
     """A float, or NULL where it is NaN.
 
@@ -170,32 +166,3 @@ def _number(value: str) -> str:
     test.
     """
     return f"CASE WHEN isfinite({value}) THEN {value} WHEN isinf({value}) THEN {value} END"
-
-
-def _parsed(kind: Kind, text: str) -> tuple[Kind, str]:
-    """Parse a text as a declared kind; NULL if it does not parse."""
-    match kind:
-        case Kind.TEXT:
-            return kind, _bytewise(text)
-        case Kind.DATE:
-            return kind, _in_calendar(f"TRY_CAST({text} AS DATE)", "DATE")
-        case Kind.TIMESTAMP:
-            return kind, _utc(f"TRY_CAST({text} AS TIMESTAMPTZ)")  # as TIMESTAMP, an offset at the end would be dropped
-        case _:
-            return kind, f"TRY_CAST({text} AS {DUCKDB.type_name(kind)})"
-
-
-def _in_calendar(value: str, sql_type: str) -> str:
-    """Only the years 1 to 9999: DuckDB also has infinite dates, on which the conversion to Python would fail.
-
-    The value itself is clamped too. DuckDB evaluates functions that it believes never to fail on whole dictionaries of a Parquet file, also
-    for values that no remaining row has; and a timestamp of −2^63 µs makes its cast to text fail, and the whole database with it.
-    """
-    first, last = f"{sql_type} '0001-01-01'", f"{sql_type} '9999-12-31{'' if sql_type == 'DATE' else ' 23:59:59.999999'}'"
-    return f"CASE WHEN {value} BETWEEN {first} AND {last} THEN LEAST(GREATEST({value}, {first}), {last}) END"
-
-
-def _utc(value: str) -> str:
-    """A timestamp with a time zone as naive UTC, whatever the session; only the years 1 to 9999."""
-    first, last = "TIMESTAMPTZ '0001-01-01 00:00:00+00'", "TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'"
-    return f"CASE WHEN {value} BETWEEN {first} AND {last} THEN make_timestamp(epoch_us(LEAST(GREATEST({value}, {first}), {last}))) END"

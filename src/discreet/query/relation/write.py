@@ -116,10 +116,7 @@ def _named(named: tuple[tuple[str, Expr], ...], below: Relation, dialect: Dialec
 
 
 def _scan(scan: Scan, table: Table, links: tuple[tuple[object, Table], ...], dialect: Dialect) -> str:
-    read = [
-        f"{read_column(column, f't.{dialect.identifier(column.name)}', dialect)} AS {column_name(column.name, dialect)}"
-        for column in table.columns
-    ]
+    read = [f"{read_column(column, _stored(column, dialect), dialect)} AS {column_name(column.name, dialect)}" for column in table.columns]
     if not scan.has_id:
         return f"SELECT {', '.join(read)} FROM {dialect.identifier(table.name)} AS t"
     chain, joins = "t", ""
@@ -132,6 +129,13 @@ def _scan(scan: Scan, table: Table, links: tuple[tuple[object, Table], ...], dia
     holder = scan.links[-1][1] if scan.links else table
     unit = f"{chain}.{dialect.identifier(holder.unit_column or '')}"
     return f"SELECT {unit} AS {UNIT}, {', '.join(read)} FROM {dialect.identifier(table.name)} AS t{joins} WHERE {unit} IS NOT NULL"
+
+
+def _stored(column: columns.ColumnMetadata, dialect: Dialect) -> str:
+    """The stored value of a column, parsed where its kind was found in texts."""
+    if column.parsed_from is None:
+        return f"t.{dialect.identifier(column.name)}"
+    return dialect.parsed(f"t.{dialect.identifier(column.parsed_from)}", column.kind)
 
 
 def read_column(column: columns.ColumnMetadata, text: str, dialect: Dialect) -> str:

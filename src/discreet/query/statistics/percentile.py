@@ -25,7 +25,7 @@ OUTERMOST = Fraction(1, 100)  # MIN and MAX are answered as this quantile, and a
 _POINTS = 16  # the grid has up to 2^_POINTS points
 _FINEST = 10**6
 STEPS = 2**10  # grid points for each doubling, where there are no bounds
-_SMALLEST, _LARGEST = Fraction(1, 2**20), Fraction(2**60)  # beyond these sizes numbers are treated as near 0, or as the largest
+_SMALLEST, LARGEST = Fraction(1, 2**20), Fraction(2**60)  # beyond these sizes numbers are treated as near 0, or as the largest
 
 
 @final
@@ -130,7 +130,7 @@ def unbounded_grid(interval: Interval, kind: Kind | None) -> RelativeGrid:
     whole = kind is Kind.INTEGER
     finest = Fraction(1) if whole else _SMALLEST / (2 * STEPS)
     grid = RelativeGrid(finest, STEPS, 0, 0, whole)
-    last = grid.position(_LARGEST) - 1
+    last = grid.position(LARGEST) - 1
     first = max(grid.position(interval.low), -last) if interval.low_known else -last
     last = min(grid.position(interval.high), last) if interval.high_known else last
     return evolve(grid, first=min(first, last), last=last)

@@ -13,6 +13,7 @@ from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerE
 from discreet.extras import require
 from discreet.server.access import Forbidden, TooManyRequests, Unauthenticated
 from discreet.server.asking import Outcome, as_outcome
+from discreet.session.released import Released
 from discreet.session.saved import release_of_text
 
 ARROW, CSV, JSON = "application/vnd.apache.arrow.stream", "text/csv", "application/json"
@@ -69,4 +70,14 @@ def _arrow(table: Any) -> bytes:
     out = io.BytesIO()
     with pyarrow.ipc.new_stream(out, table.schema) as writer:
         writer.write_table(table)
+    return out.getvalue()
+
+
+def parquet_of(found: Released) -> bytes:
+    """The rows as a Parquet file."""
+    require("pyarrow")
+    import pyarrow.parquet
+
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(found.to_arrow(), out)
     return out.getvalue()

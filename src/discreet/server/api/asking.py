@@ -14,7 +14,7 @@ from discreet.server.access import ASKING, Caller, Forbidden, by_token, server_o
 from discreet.server.api.answers import answered
 from discreet.server.api.bodies import PlanBody, PriceBody, ReleaseBody, ShareBody
 from discreet.server.api.plans import plan_of
-from discreet.server.asking import Asked
+from discreet.server.asking import NO_JOB, Asked
 from discreet.server.datasets import UNKNOWN, DataSet
 from discreet.server.replay import request_of
 from discreet.server.store.jobs import OPEN, Job
@@ -27,7 +27,6 @@ Once = Annotated[
     str | None, Header(alias="Idempotency-Key", max_length=200, description="a retry with the same key returns the first outcome")
 ]
 Prefer = Annotated[str | None, Header(description="respond-async returns a job at once")]
-NO_JOB = "there is no such job"
 
 
 def dataset_of(request: Request, caller: Caller, name: str) -> DataSet:
@@ -70,22 +69,9 @@ async def release(request: Request, name: str, body: ReleaseBody, caller: Asker,
     """
     server, said = server_of(request), body.plain()
     data = dataset_of(request, caller, name)
-    if once is not None and (known := await asyncio.to_thread(server.jobs.known, caller.account.name, name, said, once)) is not None:
-        return job_answer(request, known)
-    if once is not None:
-        server.asking.bind(data, caller.account, said, once)
-    asked = Asked.read(said)
-    found = await asyncio.to_thread(server.asking.known, data, caller.account, asked)
-    if found is not None:
-        return answered(request, {"release": found.to_text(), "repeated": found.repeated})
-    job, new = await asyncio.to_thread(server.asking.add, data, caller.account, said, once)
-    if not new:
-        return job_answer(request, job)
-    task = server.run_later(caller.account, job)
-    if "respond-async" not in (prefer or ""):
-        await asyncio.wait([task], timeout=server.settings.wait)
-    ended = await asyncio.to_thread(server.jobs.get, job.id)
-    return job_answer(request, ended or job)
+    wait = 0.0 if "respond-async" in (prefer or "") else server.settings.wait
+    found = await server.ask(data, caller.account, said, once, wait)
+    return job_answer(request, found) if isinstance(found, Job) else answered(request, found)
 
 
 def job_answer(request: Request, job: Job) -> Response:
@@ -123,11 +109,8 @@ def jobs(request: Request, caller: Reader) -> dict[str, Any]:
 
 def own_job(request: Request, caller: Caller, number: str) -> Job:
     """A job of this caller, or one that was shared; the same error if it is somebody else's and if there is none."""
-    server = server_of(request)
-    job = server.jobs.get(number)
-    if job is None or not caller.may_use(job.dataset):
-        raise Invalid(NO_JOB)
-    if job.account != caller.account.name and not server.jobs.is_shared(number, caller.account.name):
+    job = server_of(request).asking.own_job(caller.account, number)
+    if not caller.may_use(job.dataset):
         raise Invalid(NO_JOB)
     return job
 

@@ -40,6 +40,10 @@ class Opened:
         """One line of JSON."""
         return json.dumps({"receipt": self.receipt.to_json()}, separators=(",", ":"))
 
+    def without_entries(self) -> Opened:
+        """The same, with a receipt that names no ledger entries."""
+        return Opened(self.receipt.without_entries(), self.repeated)
+
     @classmethod
     def from_text(cls, text: str, repeated: bool = True) -> Opened:
         """Read it back."""
@@ -64,6 +68,10 @@ class Batch:
         """One line of JSON."""
         kept = {"first": self.first, "measured": self.measured, "totals": self.totals}
         return json.dumps(kept, separators=(",", ":"), allow_nan=False)
+
+    def without_entries(self) -> Batch:
+        """The same: it has no receipt of its own."""
+        return self
 
     @classmethod
     def from_text(cls, text: str, repeated: bool = True) -> Batch:

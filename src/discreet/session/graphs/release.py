@@ -107,7 +107,8 @@ class GraphRelease(Released):
         protects = self.receipt.request["protects"]
         shown = ("at least 1, 2, … edges: " if self.what == "degrees" else f"{self.what}: ") + self._shown
         error = "its error cannot be told" if self.half_width is None else f"± {self.half_width:,.6g} ({self.confidence * 100:g} %)"
-        cost = f"{price(self.epsilon)} for {self.receipt.protected}; ledger entry {self.receipt.sequence}"
+        where = self.receipt.where and f"; {self.receipt.where}"
+        cost = f"{price(self.epsilon)} for {self.receipt.protected}{where}"
         group = ", ".join(f"{size}: {price(cost)}" for size, cost in self.groups.items())
         free = "answered before, so free now; it cost " if self.repeated else "cost "
         limit = [] if self.most is None or protects == "edge" else [f"at most {self.most} edges of one node count"]

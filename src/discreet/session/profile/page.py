@@ -16,6 +16,7 @@ from discreet.tables.kind import Kind
 from discreet.tables.profile import ColumnProfile, TableProfile
 
 NOT_LEARNT = "not learnt: declare it, or buy a profile with a larger epsilon"
+NOT_PROFILED = "timestamps are not profiled: convert to a date"
 _FEW, _DRAWN = 4, 8  # values that are named in a sentence, and that are drawn
 _SHOWN = 300  # columns in a terminal
 _BINS = 20  # of a histogram in a terminal
@@ -35,9 +36,9 @@ def range_of(column: ColumnProfile) -> str | None:
 
 def used(column: ColumnProfile) -> list[str]:
     """What later questions use, and what may lie outside of it."""
+    parts = [] if column.type_found is None else [column.type_found.sentence(column.kind)]
     if not column.learnt:
-        return [NOT_LEARNT]
-    parts = []
+        return [*parts, NOT_PROFILED if column.kind is Kind.TIMESTAMP else NOT_LEARNT]
     if column.declared is not None:
         parts.append("declared bounds")
     elif column.bounds is not None and column.histogram is not None:
@@ -125,12 +126,13 @@ def _row(column: ColumnProfile, rows: float, zeros: bool) -> str:
         f'<td class="number">{share}</td>',
         *([f'<td class="number">{"" if zero is None else f"{zero:.1f} %"}</td>'] if zeros else []),
         f"<td{style}>{'<br>'.join(escape(printable(part)) for part in used(column))}</td>",
-        f"<td>{_drawn(column)}</td>",
+        f"<td>{column_drawing(column)}</td>",
     ]
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _drawn(column: ColumnProfile) -> str:
+def column_drawing(column: ColumnProfile) -> str:
+    """A histogram of its numbers, or bars of its most frequent values; empty if neither is known."""
     if column.histogram is not None:
         shape = shape_of(column.histogram, column.kind)
         return svg_histogram(shape.edges, shape.counts, shape.halves, width=_WIDTH, height=96)

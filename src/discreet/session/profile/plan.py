@@ -23,18 +23,21 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.partition_selection import ThresholdedCounts, WeightedGaussianSelection
 from discreet.mechanisms.sensitivity import is_replacement
-from discreet.query.relation.node import Relation
+from discreet.query.relation.node import Relation, Scan
 from discreet.session.priced_plan import PricedPlan
 from discreet.session.profile.stored import profile_request
 from discreet.tables.catalog import Catalog
 from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
+from discreet.tables.unit import Link
 
-How: TypeAlias = Literal["range", "bounded", "listed", "values"]
+How: TypeAlias = Literal["range", "bounded", "listed", "values", "untyped", "nothing"]
 Noise: TypeAlias = Literal["gaussian", "laplace"]
+RANGE = ("coarse", "middle", "fine")
 LISTED = 1000  # public values of a column that are counted
 _WEIGHTS: dict[str, int] = {"rows": 4, "units": 4, "coarse": 25, "middle": 20, "fine": 55, "bounded": 40, "listed": 30, "values": 100}
+_WEIGHTS |= {"kinds": 10}
 _PARTS = 10**6
 _SURE, _CELLS = Fraction(999, 1000), 64  # the noise is chosen by its largest values
 
@@ -45,7 +48,8 @@ class Task:
     """One column, and how it is counted.
 
     range: on a coarse grid for its whole type, then on two finer ones. bounded: on a grid between its declared bounds. listed: by its
-    declared values. values: by the values that enough units have.
+    declared values. values: by the values that enough units have. untyped: by what its texts parse as, which decides its kind, and then as
+    its kind is; nothing: found to be of a kind that is not counted.
     """
 
     column: ColumnMetadata
@@ -54,14 +58,23 @@ class Task:
     @property
     def stages(self) -> tuple[str, ...]:
         """The measurements it takes."""
-        return ("coarse", "middle", "fine") if self.how == "range" else (self.how,)
+        match self.how:
+            case "range":
+                return RANGE
+            case "untyped":
+                return "kinds", "values"  # or instead of its values the three histograms, at the same price
+            case "nothing":
+                return ()
+        return (self.how,)
 
 
-def tasks_of(table: Table, delta: Fraction, only: Collection[str] | None = None) -> tuple[tuple[Task, ...], tuple[tuple[str, str], ...]]:
-    """What is counted of a table, and which columns are left out, with the reason."""
+def tasks_of(
+    table: Table, delta: Fraction, only: Collection[str] | None = None, untyped: Collection[str] = ()
+) -> tuple[tuple[Task, ...], tuple[tuple[str, str], ...]]:
+    """What is counted of a table, and which columns are left out, with the reason; the types of `untyped` columns are found."""
     tasks, left_out = [], []
     for column in table.columns if only is None else [one for one in table.columns if one.name in only]:
-        how, reason = _how(column, delta)
+        how, reason = ("untyped", "") if column.name in untyped and column.keys is None else _how(column, delta)
         if column.name == table.unit_column:
             left_out.append((column.name, "it identifies the protected unit"))
         elif how is None:
@@ -69,6 +82,11 @@ def tasks_of(table: Table, delta: Fraction, only: Collection[str] | None = None)
         else:
             tasks.append(Task(column, how))
     return tuple(tasks), tuple(left_out)
+
+
+def task_as(column: ColumnMetadata, delta: Fraction) -> Task:
+    """How a column is counted whose kind was found."""
+    return Task(column, _how(column, delta)[0] or "nothing")
 
 
 def _how(column: ColumnMetadata, delta: Fraction) -> tuple[How | None, str]:
@@ -84,6 +102,12 @@ def _how(column: ColumnMetadata, delta: Fraction) -> tuple[How | None, str]:
         case Kind.TEXT:
             return "values", ""
     return ("range" if column.bounds is None else "bounded"), ""
+
+
+def _untyped(table: Table, catalog: Catalog) -> tuple[str, ...]:
+    """The columns whose types are found: those that nobody declared, but not those by which other tables are linked."""
+    keys = {one.unit.key for one in catalog.tables if isinstance(one.unit, Link) and one.unit.table == table.name}
+    return tuple(name for name in table.untyped if name not in keys)
 
 
 @final
@@ -106,11 +130,11 @@ class ProfilePlan(PricedPlan):
         only: Collection[str] | None = None,
     ) -> ProfilePlan:  # fmt: skip
         """Decide and price it; of some columns only, if that is asked."""
-        tasks, left_out = tasks_of(table, delta, only)
+        tasks, left_out = tasks_of(table, delta, only, _untyped(table, catalog) if isinstance(relation, Scan) else ())
         if not tasks:
             raise Refused(f"table {table.name} has no column that can be profiled: give the session a delta, or declare types")
         plan = cls(table, relation, catalog, number, tasks, left_out, epsilon, delta)
-        needs_delta = any(task.how == "values" for task in tasks) or plan.noise == "gaussian"
+        needs_delta = any("values" in task.stages for task in tasks) or plan.noise == "gaussian"
         return plan if needs_delta else evolve(plan, asked_delta=Fraction(0))
 
     # ── the price ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -136,16 +160,23 @@ class ProfilePlan(PricedPlan):
         rest = 1 - sum(first.values())
         return first | {part: Fraction(int(rest * weight * _PARTS / total), _PARTS) for part, weight in weights.items()}
 
+    def share(self, part: tuple[str, str]) -> Fraction:
+        """The share of one measurement; the histograms of a column whose type is found divide that of its values."""
+        name, stage = part
+        if part in self.shares:
+            return self.shares[part]
+        return self.shares[name, "values"] * Fraction(_WEIGHTS[stage], sum(_WEIGHTS[one] for one in RANGE))
+
     @property
     def _threshold_delta(self) -> Fraction:
         """The δ of finding the values of one column: half of the whole, in equal parts."""
-        many = sum(task.how == "values" for task in self.tasks)
+        many = sum("values" in task.stages for task in self.tasks)
         return self.asked_delta / 2 / many if many else Fraction(0)
 
     @cached_property
     def _sigma(self) -> Fraction:
         """The noise of the whole price, for counts that one unit changes by 1."""
-        thresholds = any(task.how == "values" for task in self.tasks)
+        thresholds = any("values" in task.stages for task in self.tasks)
         return calibrate.gaussian_scale(self.asked_epsilon, self.asked_delta / 2 if thresholds else self.asked_delta, Fraction(1))
 
     @cached_property
@@ -160,13 +191,17 @@ class ProfilePlan(PricedPlan):
 
     @cached_property
     def loss(self) -> Loss:
-        """What all measurements cost together, whatever is found."""
+        """What all measurements cost together, whatever is found.
+
+        A column whose type is found has its values looked for, or three histograms of the same price without a δ; the first is charged.
+        """
         return Promised(compose(self._losses()), self.asked_epsilon, self.asked_delta)
 
     def _losses(self) -> Iterator[Loss]:
         for (_, stage), share in self.shares.items():
             if self.noise == "laplace":
-                yield Approx(self.asked_epsilon * share, self._threshold_delta) if stage == "values" else Pure(self.asked_epsilon * share)
+                epsilon = self.asked_epsilon * share
+                yield Approx(epsilon, self._threshold_delta) if stage == "values" and self.asked_delta else Pure(epsilon)
             else:
                 square = share / self._sigma**2
                 yield leaves.GaussianThreshold(square, self._threshold_delta) if stage == "values" else leaves.GaussianLoss(square)
@@ -175,7 +210,7 @@ class ProfilePlan(PricedPlan):
 
     def counting(self, part: tuple[str, str], l1: int, l2: Fraction) -> Laplace | Gaussian:
         """The noise on the counts of one measurement, of which one unit changes by l1 in ℓ₁ and l2 in ℓ₂."""
-        share = self.shares[part]
+        share = self.share(part)
         if self.noise == "laplace":
             return Laplace(epsilon=self.asked_epsilon * share, sensitivity=l1, whole=True)
         scale = exact.rational_up(lambda: exact.ball(l2**2 * self._sigma**2 / share).sqrt())
@@ -211,7 +246,8 @@ class ProfilePlan(PricedPlan):
         found: dict[str, float] = {}
         for task in self.tasks:
             name = task.column.name
-            mechanism = self.finding(name, 1) if task.how == "values" else self._single((name, task.stages[-1]))
+            last = "fine" if task.how == "untyped" else task.stages[-1]
+            mechanism = self.finding(name, 1) if task.how == "values" else self._single((name, last))
             found[name] = mechanism.error(level)
         return found
 
@@ -222,7 +258,10 @@ class ProfilePlan(PricedPlan):
     @property
     def notes(self) -> tuple[str, ...]:
         """What is left out."""
-        return tuple(f"{name} is left out: {reason}" for name, reason in self.left_out)
+        lines = [f"{name} is left out: {reason}" for name, reason in self.left_out]
+        if self.asked_delta == 0 and any(task.how == "untyped" for task in self.tasks):
+            lines.append("columns that turn out to be text are left out: finding their values privately needs a delta above 0")
+        return tuple(lines)
 
     def explain(self) -> str:
         """Who is protected, what will be counted, what it costs and how far off it will be."""
@@ -231,6 +270,7 @@ class ProfilePlan(PricedPlan):
         if self.limits_rows:
             lines.append("first a histogram of rows per unit, from which their limit is chosen")
         words: Sequence[tuple[How, str]] = (
+            ("untyped", "how many values parse as numbers, dates or timestamps, which decides the type, then what that type has"),
             ("range", "a histogram on a logarithmic grid, then finer ones inside the range found"),
             ("bounded", "a histogram between declared bounds"),
             ("listed", "a count of each declared value"),

@@ -32,7 +32,7 @@ class Profile(Released):
     @cached_property
     def table(self) -> TableProfile:
         """What was found, as values that plans use."""
-        paid = f"{price(self.epsilon, self.delta)}, ledger entry {self.receipt.sequence}"
+        paid = ", ".join(part for part in (price(self.epsilon, self.delta), self.receipt.where) if part)
         return TableProfile.from_json(self.found, self.receipt.to_json()["hash"], paid)
 
     @property

@@ -7,7 +7,7 @@ from typing import Any, final
 
 from attrs import evolve, field, frozen
 
-from discreet.errors import Invalid, Refused, WrongType
+from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.plots.page import html_lines
 from discreet.query.fluent import NOT_COPIED
@@ -16,11 +16,10 @@ from discreet.session.pipeline import Pipeline
 from discreet.session.profile.plan import ProfilePlan
 from discreet.session.profile.profile import Profile
 from discreet.session.profile.run import release
-from discreet.session.profile.stored import MOST, stored_profiles
+from discreet.session.profile.stored import MOST, name_at_price, stored_profiles
 from discreet.session.synthesize.progress import to_screen
 from discreet.tables.catalog import Catalog
 from discreet.tables.table import Table
-from discreet.tables.untyped import ask_for_types
 
 
 @final
@@ -41,18 +40,18 @@ class ProfileRequest:
         table = private[0] if name is None else next((one for one in private if one.name == name), None)
         if table is None:
             raise Invalid(f"there is no private table {name!r:.80}; there are {', '.join(one.name for one in private)}")
-        if table.untyped:
-            raise WrongType(f"a profile of untyped columns would find texts alone: {ask_for_types(table.name, table.untyped)}")
         return cls(evolve(pipeline, catalog=declared), table, Scan(table, declared.steps_to_unit(table)))
 
     def plan(self, epsilon: Number, delta: Number | None = None) -> ProfilePlan:
         """What would happen at this price; reads and spends nothing."""
         catalog, price = self.pipeline.catalog, self.pipeline.price(epsilon, delta)
-        known = stored_profiles(self.table, catalog, self.pipeline.payments)
+        known = stored_profiles(self.table, catalog, self.pipeline.payments).found
         plan = ProfilePlan.of(self.table, self.relation, catalog, len(known), *price)
-        if len(known) >= MOST and (plan.epsilon, plan.delta) not in [(one.epsilon, one.delta) for one in known]:
+        if self.pipeline.payments.account is not None:
+            return evolve(plan, number=name_at_price(plan.epsilon, plan.delta, catalog))
+        same = [i for i, one in enumerate(known) if one is not None and (one.epsilon, one.delta) == (plan.epsilon, plan.delta)]
+        if len(known) >= MOST and not same:
             raise Refused(f"{MOST} profiles of {self.table.name} were bought: use the newest, or declare a new version of the data")
-        same = [i for i, one in enumerate(known) if (one.epsilon, one.delta) == (plan.epsilon, plan.delta)]
         return evolve(plan, number=same[0]) if same else plan
 
     def release(self, epsilon: Number, delta: Number | None = None, *, progress: Callable[[str, float], None] | None = None) -> Profile:
@@ -60,9 +59,15 @@ class ProfileRequest:
         shown = progress or to_screen(f"profile of {self.table.name}")
         while True:
             plan = self.plan(epsilon, delta)
-            found = release(plan, self.pipeline, shown)
+            found = self._published(plan) or release(plan, self.pipeline, shown)
             if (found.epsilon, found.delta) == (plan.epsilon, plan.delta):
                 return found  # else somebody bought this number at another price at the same time: take the next
+
+    def _published(self, plan: ProfilePlan) -> Profile | None:
+        """For an account: the profile at this price that the owner has published, if there is one."""
+        payments = self.pipeline.payments
+        known = () if payments.account is None else stored_profiles(self.table, self.pipeline.catalog, payments).found
+        return next((one for one in known if one is not None and (one.epsilon, one.delta) == (plan.epsilon, plan.delta)), None)
 
     def __reduce_ex__(self, _: Any) -> Any:
         raise Invalid(NOT_COPIED)

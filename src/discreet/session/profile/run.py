@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import final
 
 import numpy as np
-from attrs import frozen
+from attrs import Factory, evolve, field, frozen
 from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.domain import Domain
@@ -23,19 +23,21 @@ from discreet.mechanisms.sensitivity import is_replacement
 from discreet.plan.discovery import LIMITS
 from discreet.query.post import in_order
 from discreet.query.relation.expr import Column, Expr, Literal, call
-from discreet.query.relation.node import Select
+from discreet.query.relation.node import Relation, Scan, Select
 from discreet.run.discovery import limit_statement
 from discreet.run.keys import received
 from discreet.run.source import Source
 from discreet.run.write import write_capped
 from discreet.session.pipeline import Pipeline
 from discreet.session.profile.cells import CELLS, Counts, Grid, bounded_grid, coarse_grid, fine_grid, middle_grid
-from discreet.session.profile.plan import ProfilePlan, Task
+from discreet.session.profile.kinds import CODES, kind_found, with_parsed
+from discreet.session.profile.plan import ProfilePlan, Task, task_as
 from discreet.session.profile.profile import Profile
 from discreet.session.profile.ranges import Rows, as_counts, body_found, histogram_of, range_found
 from discreet.session.synthesize.counted import EngineCounts
-from discreet.tables.kind import Value, can_be_read
+from discreet.tables.kind import Kind, Value, can_be_read
 from discreet.tables.profile import ColumnProfile, TableProfile, ValueCount, best_limit
+from discreet.tables.type_found import TypeFound
 
 Progress = Callable[[str, float], None]
 _CLEAR = Fraction(99_999, 100_000)  # the probability that noise on all cells stays below what counts as seen
@@ -58,21 +60,31 @@ def release(plan: ProfilePlan, pipeline: Pipeline, progress: Progress) -> Profil
 @final
 @frozen(eq=False)
 class Counting:
-    """The measurements of one profile."""
+    """The measurements of one profile; once types are found, of tasks and rows that have them."""
 
     plan: ProfilePlan
     engine: Engine
     progress: Progress
+    tasks: tuple[Task, ...] = field(default=Factory(lambda self: self.plan.tasks, takes_self=True))
+    relation: Relation = field(default=Factory(lambda self: self.plan.relation, takes_self=True))
 
     def found(self) -> TableProfile:
-        """Count and release everything: limits, three histograms for each number, values."""
+        """Count and release everything: limits, types that nobody declared, three histograms for each number, values."""
         plan = self.plan
         sizes, sd_units = self._rows_per_unit() if plan.limits_rows else ((), 0.0)
         noise = float(np.sqrt(2) / plan.asked_epsilon)
         limit = None if plan.relation.one_row else plan.table.contributions.rows or best_limit(sizes, sd_units, noise)
-        weight = limit or 1
+        types = self._types(limit or 1)
+        columns, rows = self._typed({name: kind for name, (kind, _) in types.items()})._columns(limit or 1)
+        columns = tuple(evolve(one, type_found=types[one.name][1]) if one.name in types else one for one in columns)
+        self.progress("done", 1.0)
+        units = sum(count for _, count in sizes) if sizes else rows.count
+        return TableProfile(plan.table.name, columns, rows.count, units, max(rows.sd, sd_units), limit, sizes, "")
+
+    def _columns(self, weight: int) -> tuple[tuple[ColumnProfile, ...], Rows]:
+        """What is found about each column, of kinds that are known, and the number of rows."""
         self.progress("coarse histograms", 0.1)
-        coarse = {task.column.name: coarse_grid(task.column.kind) for task in plan.tasks if task.how == "range"}
+        coarse = {task.column.name: coarse_grid(task.column.kind) for task in self.tasks if task.how == "range"}
         first = self._counts(_codes(coarse) | {"": Literal(0)}, _sizes(coarse) | {"": 2}, "coarse", weight)
         rows = Rows(first[""].counts[0], first[""].sd)
         zeros = {
@@ -87,15 +99,15 @@ class Counting:
         self.progress("finer histograms", 0.5)
         bodies = {name: body_found(grid, second[name]) for name, grid in middle.items()}
         fine = {name: fine_grid(grid, second[name], bodies[name], self._cells(name, "fine", rows)) for name, grid in middle.items()}
-        fine |= {task.column.name: bounded_grid(task.column) for task in plan.tasks if task.how == "bounded"}
-        listed = {task.column.name: task for task in plan.tasks if task.how == "listed"}
+        fine |= {task.column.name: bounded_grid(task.column) for task in self.tasks if task.how == "bounded"}
+        listed = {task.column.name: task for task in self.tasks if task.how == "listed"}
         codes = _codes(fine) | {name: _listed_code(task) for name, task in listed.items()}
         third = self._counts(codes, _sizes(fine) | {name: len(_listed(task)) + 2 for name, task in listed.items()}, "fine", weight)
         columns = []
-        for place, task in enumerate(plan.tasks):
+        for place, task in enumerate(self.tasks):
             name, column = task.column.name, task.column
             if task.how == "values":
-                self.progress(f"values of {name}", 0.6 + 0.4 * place / len(plan.tasks))
+                self.progress(f"values of {name}", 0.6 + 0.4 * place / len(self.tasks))
                 columns.append(self._values(task, weight))
             elif task.how == "listed":
                 columns.append(_listed_profile(task, third[name]))
@@ -105,9 +117,7 @@ class Counting:
                 columns.append(found)
             else:
                 columns.append(ColumnProfile(name, column.kind, zeros=zeros.get(name)))
-        self.progress("done", 1.0)
-        units = sum(count for _, count in sizes) if sizes else rows.count
-        return TableProfile(plan.table.name, tuple(columns), rows.count, units, max(rows.sd, sd_units), limit, sizes, "")
+        return tuple(columns), rows
 
     @property
     def _noise_of_sums(self) -> float:
@@ -123,12 +133,34 @@ class Counting:
 
     def _rows_per_unit(self) -> tuple[tuple[tuple[int, float], ...], float]:
         """How many units have each number of rows, on the list of limits; each unit is counted once."""
-        source = Source(self.plan.relation, (), None, self.engine.dialect)
+        source = Source(self.relation, (), None, self.engine.dialect)
         statement = limit_statement("rows", source)
         both = 2 if is_replacement(self.plan.catalog.adjacency) else 1
         mechanism = self.plan.counting(("", "units"), both, Fraction(both))
         counts = mechanism.release(self.engine.run(statement.text, statement.given).map(partial(_by_place, places=len(LIMITS))))
         return tuple(zip(LIMITS, as_counts(np.asarray(counts), 1), strict=True)), _deviation(mechanism, 1)
+
+    # ── types ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _types(self, weight: int) -> dict[str, tuple[Kind, TypeFound]]:
+        """The kinds of the columns that nobody declared, from noisy counts of what their texts parse as."""
+        names = [task.column.name for task in self.tasks if task.how == "untyped"]
+        if not names or not isinstance(self.relation, Scan):
+            return {}
+        self.progress("types", 0.05)
+        relation, codes = with_parsed(self.relation, names)
+        counts = evolve(self, relation=relation)._counts(codes, dict.fromkeys(names, CODES), "kinds", weight)
+        return {name: kind_found(counts[name]) for name in names}
+
+    def _typed(self, kinds: Mapping[str, Kind]) -> Counting:
+        """The same measurements of columns with the kinds that were found."""
+        if not kinds or not isinstance(self.relation, Scan):
+            return self
+        columns = self.relation.table.columns
+        found = {one.name: one.parsed_as(kinds[one.name]) for one in columns if one.name in kinds}
+        table = evolve(self.relation.table, columns=tuple(found.get(one.name, one) for one in columns))
+        tasks = (task_as(found[one.column.name], self.plan.asked_delta) if one.column.name in found else one for one in self.tasks)
+        return evolve(self, tasks=tuple(tasks), relation=evolve(self.relation, table=table))
 
     # ── cells ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -142,7 +174,7 @@ class Counting:
 
     def _counted(self, codes: Mapping[str, Expr], sizes: Mapping[str, int], stage: str, rows: int) -> dict[str, Counts]:
         plan, names = self.plan, [f"__code{i}" for i in range(len(codes))]
-        relation = Select(plan.relation, tuple(zip(names, codes.values(), strict=True)))
+        relation = Select(self.relation, tuple(zip(names, codes.values(), strict=True)))
         domain = Domain(tuple(codes), tuple(sizes[name] for name in codes))
         counts = EngineCounts(self.engine, relation, names, domain, rows, plan.catalog.adjacency)
         cells = counts.marginals([(i,) for i in range(len(codes))])
@@ -157,8 +189,8 @@ class Counting:
         """The measurement that a column's counts pay for."""
         if not name:
             return "rows"
-        task = next(task for task in self.plan.tasks if task.column.name == name)
-        return stage if task.how == "range" else task.how
+        task = next(task for task in self.tasks if task.column.name == name)
+        return stage if task.how in ("range", "untyped") else task.how
 
     # ── values ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -166,7 +198,7 @@ class Counting:
         """The values of a column that enough units have, the most frequent first."""
         name, kind = task.column.name, task.column.kind
         mechanism = self.plan.finding(name, rows)
-        source = Source(self.plan.relation, ((name, Column(name)),), None, self.engine.dialect)
+        source = Source(self.relation, ((name, Column(name)),), None, self.engine.dialect)
         spread = mechanism.unit if isinstance(mechanism, WeightedGaussianSelection) else None
         statement = write_capped(source, None, rows, self.plan.priced.question, spread)
         found: dict[Value | None, float] = {}

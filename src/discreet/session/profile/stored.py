@@ -1,10 +1,20 @@
-"""The profiles that a ledger holds: later sessions find them by table, unit and version of the data."""
+"""The profiles that a ledger holds: later sessions find them by table, unit and version of the data.
+
+Where each account is charged for what it receives (`Payments(…, per_account=True)`), those that the owner bought are published: every
+account uses them free of charge. A profile that an account buys is its own. It is named by its price and what is declared, and not by a
+number, which would tell what others bought. The same profile is drawn once for all accounts, and each is charged for it. The session that
+asked for it uses it; a later session of the account asks for it again, free of charge.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, final
 
+from attrs import frozen
+
+from discreet.errors import Invalid
+from discreet.ledger.chain import digest
 from discreet.ledger.payment import Payments
 from discreet.ledger.receipt import PricedRequest
 from discreet.session.profile.profile import Profile
@@ -19,14 +29,52 @@ def profile_request(table: Table, number: int | str) -> dict[str, Any]:
     return {"is": "Profile", "table": table.name, "unit": str(table.unit), "number": number}
 
 
-def stored_profiles(table: Table, catalog: Catalog, payments: Payments) -> list[Profile]:
-    """The profiles of a table that the ledger holds for this version of the data, oldest first."""
-    found: list[Profile] = []
+@final
+@frozen(eq=False)
+class StoredProfiles:
+    """The profiles of one table that the ledger holds for this version of the data, oldest first; None for each that cannot be read."""
+
+    table: str
+    found: tuple[Profile | None, ...]
+
+    @property
+    def newest(self) -> Profile | None:
+        """The newest that can be read."""
+        return next((one for one in reversed(self.found) if one is not None), None)
+
+    @property
+    def warning(self) -> str | None:
+        """What to do about the newest, if it cannot be read."""
+        if not self.found or self.found[-1] is not None:
+            return None
+        instead = "is not used" if self.newest is None else "is not used, but the one before it is"
+        return (
+            f"the newest profile of {self.table} that the ledger holds {instead}: another version of discreet wrote it, and this one "
+            f"cannot read it. Use that version, restore the ledger from a backup, or buy another with db.profile({self.table!r}, epsilon=…)"
+        )
+
+
+def stored_profiles(table: Table, catalog: Catalog, payments: Payments) -> StoredProfiles:
+    """Look for the profiles of a table that everybody may use.
+
+    An entry that was changed raises LedgerError; one in another format counts as absent.
+    """
+    found: list[Profile | None] = []
     declared = (catalog.protected, catalog.adjacency, catalog.digest, catalog.version)
-    while len(found) < MOST:
-        named = PricedRequest("profile", profile_request(table, len(found)), Fraction(0), Fraction(0), *declared)
-        stored = payments.stored(named.question)
-        if stored is None:
+    for number in range(MOST):
+        question = PricedRequest("profile", profile_request(table, number), Fraction(0), Fraction(0), *declared).question
+        if not payments.is_answered(question):
             break
-        found.append(Profile.from_text(stored, repeated=True))
-    return found
+        stored = payments.published(question)
+        if stored is None:
+            continue
+        try:
+            found.append(Profile.from_text(stored, repeated=True))
+        except Invalid:
+            found.append(None)
+    return StoredProfiles(table.name, tuple(found))
+
+
+def name_at_price(epsilon: Fraction, delta: Fraction, catalog: Catalog) -> str:
+    """What names a profile that accounts buy at a price, instead of a number."""
+    return digest(["profile at a price", str(epsilon), str(delta), catalog.digest])

@@ -73,6 +73,7 @@ class SynthesisPlan(PricedPlan):
         if missing := spec.undeclared:
             table = pipeline.catalog.table(spec.name)
             assert table is not None  # discovery is of a whole table
+            table = evolve(table, untyped=())  # the kinds of its columns are settled already
             share, mass = exact.grid_down(epsilon * missing.share(len(spec.columns.names))), exact.grid_down(delta / 2)
             table = table if spec.rows is None else evolve(table, contributions=Contributions(rows=spec.rows))
             columns = missing.columns or frozenset(spec.columns.names)

@@ -28,12 +28,14 @@ def release(plan: SynthesisPlan, pipeline: Pipeline, progress: Callable[[str, fl
     """Return the stored table; if there is none, reserve the whole price, charge each step before it reads, and store the table."""
     if progress is not None and not callable(progress):
         raise Invalid("progress must be a function of two arguments, the step that was done and the share of the work that is done")
-    pipeline.payments.require_open()
-    stored = pipeline.payments.knows(plan.priced.question)
-    first = plan.discovery
-    unpaid = first is not None and not stored and not pipeline.payments.knows(first.priced.question)
-    with pipeline.payments.reserved([first.loss, plan.table_loss]) if first is not None and unpaid else nullcontext():
+    payments, first = pipeline.payments, plan.discovery
+    payments.require_open()
+    if first is None or payments.knows(plan.priced.question):
         return _release(plan, pipeline, progress)
+    with payments.in_turn(plan.priced.question):  # the same table asked for at once is one purchase
+        known = payments.knows(plan.priced.question) or payments.knows(first.priced.question)
+        with nullcontext() if known else payments.reserved([first.loss, plan.table_loss]):
+            return _release(plan, pipeline, progress)
 
 
 def _release(plan: SynthesisPlan, pipeline: Pipeline, progress: Callable[[str, float], None] | None) -> Synthetic:

@@ -225,7 +225,7 @@ class Synthetic(Released):
             f"Synthetic({self.receipt.request['table']}: {len(self):,} rows × {len(self.columns)} columns; {self.method}, "
             f"{len(self.measured):,} measurements; {price(self.epsilon, self.delta)})",
             "  " + ", ".join(f"{coding.name} ({coding.size})" for coding in self.codings),
-            f"  protects {self.receipt.protected}; ledger entry {self.receipt.sequence}"
+            f"  protects {self.receipt.protected}{self.receipt.where and f'; {self.receipt.where}'}"
             + (" (made before, so free now)" if self.repeated else ""),
             *(f"  {note}" for note in self.receipt.notes),
         ]

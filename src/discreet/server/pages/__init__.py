@@ -1,0 +1,1 @@
+"""The console: pages for people, rendered here; they can be read without JavaScript."""

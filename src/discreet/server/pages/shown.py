@@ -1,0 +1,145 @@
+"""What a page shows of a release: cells with their errors, drawings, notes and the receipt; all of it is public."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, final
+
+from attrs import frozen
+from markupsafe import Markup
+
+from discreet.exact import short
+from discreet.plots.inline import inline_svg
+from discreet.plots.table import Series, format_cell, format_value
+from discreet.server.pages.rendering import drawing
+from discreet.session.profile.page import column_drawing, missing_share, used
+from discreet.session.profile.profile import Profile
+from discreet.session.release import Release
+from discreet.session.released import Released
+from discreet.session.saved import release_of_text
+from discreet.session.synthesize.synthetic import Synthetic
+from discreet.tables.profile import TableProfile
+
+_MOST_ROWS, _SOME_ROWS = 500, 20  # of answers, and of synthetic rows, on a page; downloads have all
+
+
+@final
+@frozen
+class ShownCell:
+    """One cell: a value, its error, and whether it is a number and may be noise alone."""
+
+    value: str
+    error: str = ""
+    faint: bool = False
+    number: bool = False
+
+
+@final
+@frozen
+class ShownTable:
+    """Columns and rows as they are shown, and how many rows are not."""
+
+    head: list[tuple[str, bool]]
+    rows: list[list[ShownCell]]
+    more: int
+    empty: str
+
+
+@final
+@frozen(eq=False)
+class Shown:
+    """A release on a page."""
+
+    kind: str
+    table: ShownTable
+    drawn: Markup
+    notes: list[str]
+    why: list[str]
+    receipt: list[tuple[str, str]]
+    is_dry: bool
+    can_refine: bool = False
+    score: list[dict[str, Any]] | None = None  # of a synthetic table
+    profile: dict[str, Any] | None = None
+    files: tuple[str, ...] = ("csv", "json")
+
+
+@lru_cache(maxsize=32)
+def opened(text: str) -> Released:
+    """A release that was stored as text; a model that was fitted for one page is there for the next."""
+    return release_of_text(text)
+
+
+def shown(found: Released) -> Shown:
+    """How a release looks."""
+    if isinstance(found, Synthetic):
+        return _shown(found, _SOME_ROWS, score=found.score(), files=("csv", "parquet", "json"))
+    if isinstance(found, Profile):
+        return _shown(found, _MOST_ROWS, profile=profile_of(found.table), files=("json",))
+    return _shown(found, _MOST_ROWS, can_refine=isinstance(found, Release) and found.totals is not None and not found.receipt.dry_run)
+
+
+def _shown(found: Released, most: int, **more: Any) -> Shown:
+    drawn = "" if isinstance(found, Synthetic | Profile) else inline_svg(found.series, len(found), found.is_ordered)
+    return Shown(
+        found.receipt.kind,
+        table_of(found.series, len(found), most, found.empty),
+        drawing(drawn),
+        found.small_print,
+        found.explain().splitlines(),
+        receipt_of(found),
+        found.receipt.dry_run,
+        **more,
+    )
+
+
+def table_of(columns: Sequence[Series], rows: int, most: int, empty: str) -> ShownTable:
+    """Cells of the first rows."""
+    head = [(series.name, not series.is_key and series.to_the_right) for series in columns]
+    cells = [[_cell(series, row) for series in columns] for row in range(min(rows, most))]
+    return ShownTable(head, cells, max(0, rows - most), empty)
+
+
+def _cell(series: Series, row: int) -> ShownCell:
+    if series.is_key:
+        return ShownCell(format_value(series.values[row]))
+    found = format_cell(series, row)
+    return ShownCell(found.value, found.error, found.faint, series.to_the_right)
+
+
+def receipt_of(found: Released) -> list[tuple[str, str]]:
+    """The lines of a receipt."""
+    receipt = found.receipt
+    lines = [
+        ("what", receipt.kind),
+        ("price", f"ε = {short(receipt.epsilon)}, δ = {short(receipt.delta)}"),
+        ("protects", f"{receipt.protected}, under {receipt.adjacency}"),
+        ("version of the data", receipt.priced.version),
+        ("policy", receipt.priced.policy),
+        ("question", receipt.question),
+    ]
+    lines += [(f"ledger entry {paid.sequence}", paid.entry) for paid in receipt.payments]
+    lines += [(f"step {place}", what) for place, (what, _) in enumerate(receipt.steps, start=1)]
+    return [*lines, ("hash", str(receipt.to_json()["hash"]))]
+
+
+def profile_of(profile: TableProfile) -> dict[str, Any]:
+    """A profile: for each column what is missing, what later questions use, and a drawing."""
+    return {
+        "table": profile.table,
+        "rows": profile.rows,
+        "units": profile.units,
+        "columns": [_column(one, profile.rows) for one in profile.columns],
+    }
+
+
+def _column(column: Any, rows: float) -> dict[str, Any]:
+    missing = missing_share(column, rows)
+    return {
+        "name": column.name,
+        "type": column.kind.value,
+        "missing": None if missing is None else (f"{missing[0]:.1f} %", f"± {missing[1]:.1f}"),
+        "used": used(column),
+        "learnt": column.learnt,
+        "drawn": drawing(column_drawing(column)),
+    }

@@ -1,0 +1,72 @@
+"""Answers: their pages, downloads, refinements, sharing; those of others are not here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from server.clinic import COUNT
+from server.pages.people import Person
+
+from discreet.session.saved import release_of_text
+
+
+def number(page: Any) -> str:
+    return str(page.url).rpartition("/")[2]
+
+
+def test_an_answer_has_its_table_its_plot_its_receipt_and_files(ann: Person) -> None:
+    page = ann.ask(COUNT, "0.5")
+    for said in ("<td>eyes</td>", "± 24", "n by dept", "ledger entry", "each person", "JSON with receipt"):
+        assert said in page.text
+    csv = ann.get(f"/jobs/{number(page)}/answer.csv")
+    assert csv.text.splitlines()[0] == "dept,n,n_low,n_high"
+    assert csv.headers["content-disposition"] == f'attachment; filename="clinic-{number(page)[:8]}.csv"'
+    saved = release_of_text(ann.get(f"/jobs/{number(page)}/answer.json").text)
+    assert [row["dept"] for row in saved.rows] == ["eyes", "heart", "skin"]
+    assert ann.get(f"/jobs/{number(page)}/answer.exe").status_code == 404
+
+
+def test_the_answers_of_others_look_like_none(ann: Person, bob: Person, owner: Person) -> None:
+    mine = number(ann.ask(COUNT, "0.1"))
+    for path in ("/jobs/{}", "/jobs/{}/answer.csv", "/jobs/{}/answer.json"):
+        theirs, none = bob.get(path.format(mine)), bob.get(path.format("0" * 20))
+        assert theirs.status_code == none.status_code == 404
+        assert theirs.text == none.text
+        assert owner.get(path.format(mine)).status_code == 404
+    for verb in ("refine", "share", "cancel", "receive", "bias"):
+        assert bob.send(f"/jobs/{mine}/{verb}", epsilon="0.1", account="bob").status_code == 404
+    assert mine not in bob.get("/d/clinic/history").text
+
+
+def test_a_refinement_combines_both(ann: Person) -> None:
+    first = number(ann.ask(COUNT, "0.2"))
+    page = ann.answered(str(ann.send(f"/jobs/{first}/refine", epsilon="0.2").url))
+    assert ">refine</span>" in page.text
+    assert "± 60" not in page.text
+    assert "must be a number" in ann.send(f"/jobs/{first}/refine", epsilon="x").text
+    bias = ann.answered(str(ann.send(f"/jobs/{first}/bias", epsilon="0.1").url))
+    assert ">bias</span>" in bias.text
+
+
+def test_a_shared_answer_is_charged_on_looking(ann: Person, bob: Person) -> None:
+    page = ann.ask(COUNT, "0.3")
+    assert "no such account" in ann.send(f"/jobs/{number(page)}/share", account="eve").text
+    assert "shared with bob" in ann.send(f"/jobs/{number(page)}/share", account="bob").text
+    offered = bob.get(f"/jobs/{number(page)}")
+    assert "Pay and look" in offered.text
+    assert "<td>eyes</td>" not in offered.text
+    assert bob.get(f"/jobs/{number(page)}/answer.csv").status_code == 404
+    seen = bob.answered(str(bob.send(f"/jobs/{number(page)}/receive").url))
+    assert "<td>eyes</td>" in seen.text
+    # that bob is charged is what the ledger promises, and tested there
+    values = [json.loads(one.get(f"/jobs/{number(at)}/answer.json").text)["answers"] for one, at in ((ann, page), (bob, seen))]
+    assert values[0] == values[1]
+
+
+def test_progress_is_a_part_that_says_when_there_is_a_new_page(ann: Person) -> None:
+    page = ann.ask(COUNT, "0.1")
+    part = ann.get(f"/jobs/{number(page)}", headers={"Discreet-Part": "1"})
+    assert part.status_code == 286
+    assert "<progress" in part.text
+    assert "/jobs/" in ann.get("/d/clinic/history").text
