@@ -9,7 +9,7 @@
 6.48
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from discreet.exports import exports
 
@@ -57,3 +57,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __getattr__, __dir__, __all__ = exports(__name__, __file__)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add the cell magic `%%dp` to a notebook; IPython calls this at `%load_ext discreet`."""
+    from discreet.notebook import load
+
+    load(shell)

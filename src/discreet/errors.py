@@ -9,6 +9,7 @@ Error
 ├── BudgetExceeded    the remaining privacy budget is too small
 ├── LedgerError       the ledger cannot be used or fails verification
 ├── EngineError       the engine failed; its own message is withheld because it may contain data
+├── Unreachable       the server of a remote session cannot be reached
 └── RandomnessFailed  the operating system returned no randomness; nothing was released
 """
 
@@ -22,6 +23,7 @@ __all__ = [
     "PolicyError",
     "RandomnessFailed",
     "Refused",
+    "Unreachable",
     "WrongType",
 ]
 
@@ -60,6 +62,10 @@ class LedgerError(Error):
 
 class EngineError(Error):
     """The engine failed; the debit stands. The engine's own message is withheld because it may contain data."""
+
+
+class Unreachable(Error, OSError):
+    """The server cannot be reached, or the connection was lost; what it answered before is free to ask again."""
 
 
 class RandomnessFailed(Error, OSError):

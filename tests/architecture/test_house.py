@@ -21,7 +21,7 @@ FLOORS: list[list[str]] = [
     ["plan", "run", "explain"],
     ["plots", "attacks", "session"],
     ["server"],
-    ["__init__", "cli", "__main__"],
+    ["notebook", "__init__", "cli", "__main__"],
 ]
 # Each outside library has its rooms.
 ROOMS = {
@@ -47,6 +47,7 @@ ROOMS = {
 }
 # Imports inside functions: heavy things that load on first use, so that `import discreet` stays quick. Each is a declared door.
 DOORS = {
+    "__init__.py": {"discreet.notebook"},
     "session/session.py": {
         "discreet.session.estimate.estimate",
         "discreet.session.estimate.request",
@@ -65,7 +66,7 @@ DOORS = {
     "session/query.py": {"discreet.engines.duckdb.engine", "discreet.query.sql.read"},
     "session/released.py": {"pandas", "polars", "pyarrow", "discreet.plots.figure"},
     "session/synthesize/synthetic.py": {"pyarrow.parquet", "discreet.plots.synthetic"},
-    "session/connect.py": {"discreet.session.project"},
+    "session/connect.py": {"discreet.session.project", "discreet.session.remote.session"},
     "engines/choose.py": {"discreet.engines.duckdb.engine", "discreet.engines.postgres.engine", "discreet.engines.spark.engine"},
     "cli/demo.py": {"discreet.engines.postgres.load"},
     "cli/backup.py": {"discreet.server.backup", "discreet.server.datasets", "discreet.server.settings"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ import discreet
 from discreet.errors import BudgetExceeded, Invalid, PolicyError, Refused
 
 
-def test_planning_reads_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    db = connect(path, delta=1e-6, keys=None, bounds=None, contributions=None)
+def test_planning_reads_nothing(opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    db = opened(delta=1e-6, keys=None, bounds=None, contributions=None)
     monkeypatch.setattr(db._engine, "batches", lambda *_: pytest.fail("data was read"))
     q = db.sql(SQL)
     q.plan(epsilon=0.1).error(size=100, assume={"cost": (0, 10)})
@@ -25,8 +26,8 @@ def test_planning_reads_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert db.history() == []
 
 
-def test_the_least_epsilon_for_an_error(path: Path) -> None:
-    db = connect(path)
+def test_the_least_epsilon_for_an_error(opened: Callable[..., Any]) -> None:
+    db = opened()
     q = db.sql(SQL)
     price = q.price({"mean_cost": 5}, size=2000)
     assert q.plan(epsilon=price).error(size=2000).worst["mean_cost"] <= 5  # type: ignore[operator]
@@ -44,11 +45,11 @@ def test_the_least_epsilon_for_an_error(path: Path) -> None:
     assert q.release(error={"visits": 60}).receipt.epsilon == q.price({"visits": 60})
 
 
-def test_groups_that_nobody_is_in(path: Path) -> None:
+def test_groups_that_nobody_is_in(opened: Callable[..., Any]) -> None:
     """Public groups are all shown; found groups may be none, without an error."""
-    db = connect(path, keys={"dept": ["cardio", "psychiatry"]})
+    db = opened(keys={"dept": ["cardio", "psychiatry"]})
     assert [row["dept"] for row in db.ask(SQL, epsilon=0.1).rows] == ["cardio", "psychiatry"]
-    other = connect(path, delta=1e-6, keys=None, ledger=":memory:")
+    other = opened(delta=1e-6, keys=None)
     assert other.ask(SQL + " HAVING COUNT(*) > 1e9", epsilon=0.1).rows == []
     nobody = other.ask(
         "SELECT dept, COUNT(*) AS n, AVG(cost) AS m, MEDIAN(cost) AS q FROM visits WHERE cost > 9e9 GROUP BY dept", epsilon=0.1
@@ -56,8 +57,8 @@ def test_groups_that_nobody_is_in(path: Path) -> None:
     assert nobody.rows == []
 
 
-def test_an_other_group(path: Path) -> None:
-    db = connect(path, keys={"dept": ["cardio"]})
+def test_an_other_group(opened: Callable[..., Any]) -> None:
+    db = opened(keys={"dept": ["cardio"]})
     rows = db.sql("SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept", other=True).release(epsilon=0.9).rows
     assert [row["dept"] for row in rows] == ["cardio", "(other)"]
     assert rows[1]["n"] > 1.5 * rows[0]["n"]
@@ -65,16 +66,16 @@ def test_an_other_group(path: Path) -> None:
         db.sql("SELECT COUNT(*) FROM visits", other=True)
 
 
-def test_bias_can_be_paid_for(path: Path) -> None:
-    db = connect(path, bounds={"cost": (0, 250)}, contributions={"rows": 2})
+def test_bias_can_be_paid_for(opened: Callable[..., Any]) -> None:
+    db = opened(bounds={"cost": (0, 250)}, contributions={"rows": 2})
     row = db.sql(SQL).bias(epsilon=0.9).rows[0]
     assert abs(row["units"] - 3000) < 100
     assert abs(row["over_limit"] - 1000) < 100
     assert row["cost_clipped"] > 1000
 
 
-def test_the_bias_of_bounds_and_limits_that_were_found(path: Path) -> None:
-    db = connect(path, epsilon=100, bounds={}, contributions=None)
+def test_the_bias_of_bounds_and_limits_that_were_found(opened: Callable[..., Any]) -> None:
+    db = opened(epsilon=100, bounds={}, contributions=None)
     asked = db.sql("SELECT AVG(cost) AS m FROM visits")
     with pytest.raises(Refused, match="of=release"):
         asked.bias(epsilon=1)
@@ -88,17 +89,17 @@ def test_the_bias_of_bounds_and_limits_that_were_found(path: Path) -> None:
         db.sql("SELECT SUM(cost) AS s FROM visits").bias(epsilon=1, of=told)
 
 
-def test_hidden_costs_are_said(path: Path) -> None:
+def test_hidden_costs_are_said(opened: Callable[..., Any]) -> None:
     with pytest.raises(Invalid, match="epsilon"):
-        connect(path).sql(SQL).release()
+        opened().sql(SQL).release()
     with pytest.raises(Invalid, match="not both"):
-        connect(path).sql(SQL).release(epsilon=1, error={"visits": 1})
+        opened().sql(SQL).release(epsilon=1, error={"visits": 1})
     with pytest.raises(Refused):
-        connect(path).sql("SELECT * FROM visits")
+        opened().sql("SELECT * FROM visits")
 
 
-def test_in_python(path: Path) -> None:
-    db = connect(path)
+def test_in_python(opened: Callable[..., Any]) -> None:
+    db = opened()
     asked = db.table("visits").group_by("dept").count(name="visits").mean("cost", name="mean_cost")
     first = asked.release(epsilon=0.3)
     assert db.ask(SQL, epsilon=0.3).rows == first.rows
@@ -128,23 +129,23 @@ def test_rows_without_a_key(tmp_path: Path) -> None:
     assert "flag (NULL)" in without.receipt.notes[0]
 
 
-def test_jumps_have_no_interval(path: Path) -> None:
+def test_jumps_have_no_interval(opened: Callable[..., Any]) -> None:
     """CASE and comparisons of noisy numbers may be wrong altogether, so they have no ±; rounding is looked through."""
-    q = connect(path).sql("SELECT CASE WHEN COUNT(*) > 5 THEN 1 ELSE 0 END AS big, ROUND(AVG(cost), 0) AS m, COUNT(*) > 5 AS b FROM visits")
+    q = opened().sql("SELECT CASE WHEN COUNT(*) > 5 THEN 1 ELSE 0 END AS big, ROUND(AVG(cost), 0) AS m, COUNT(*) > 5 AS b FROM visits")
     assert q.plan(epsilon=0.5).error(size=100)["big"] is None
     [ends] = q.release(epsilon=0.5).intervals
     assert set(ends) == {"m"}
     assert ends["m"][0] < ends["m"][1]
 
 
-def test_a_clipped_count_is_not_certain(path: Path) -> None:
-    release = connect(path, keys={"dept": [f"nobody{i}" for i in range(200)]}).ask(SQL, epsilon=0.2)
+def test_a_clipped_count_is_not_certain(opened: Callable[..., Any]) -> None:
+    release = opened(keys={"dept": [f"nobody{i}" for i in range(200)]}).ask(SQL, epsilon=0.2)
     assert all(ends["visits"][0] < ends["visits"][1] for ends in release.intervals)
 
 
-def test_what_was_found_is_said(path: Path) -> None:
+def test_what_was_found_is_said(path: Path, opened: Callable[..., Any]) -> None:
     pq.write_table(table(20_000), path)
-    db = discreet.connect(path, unit="patient_id", epsilon=2, delta=1e-6)
+    db = opened(epsilon=2, delta=1e-6, bounds=None, keys=None, contributions=None)
     found = db.ask("SELECT COUNT(*) AS n, AVG(cost) AS m FROM visits", epsilon=2).receipt.discovered
     assert found["limits"]["rows"] in (2, 3)
     assert 400 <= float(found["bounds"]["cost"]["high"]) <= 1000
@@ -159,8 +160,8 @@ def test_the_tail_is_not_cut_for_nothing(path: Path) -> None:
     assert abs(row["n"] - len(ids)) < 0.05 * len(ids)
 
 
-def test_no_delta_left_is_said(path: Path) -> None:
-    db = connect(path, ledger=":memory:", delta=1e-6, epsilon=100, keys=None)
+def test_no_delta_left_is_said(opened: Callable[..., Any]) -> None:
+    db = opened(delta=1e-6, epsilon=100, keys=None)
     ask = "SELECT dept, COUNT(*) AS n FROM visits WHERE cost > {} GROUP BY dept"
     for i in range(12):
         db.ask(ask.format(i), epsilon=0.1, delta="1/32000000")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from session.served import policy, remote_session
 
 from discreet.errors import BudgetExceeded, Invalid, Refused
 from discreet.session.connect import connect
@@ -23,6 +26,14 @@ TEXT = "SELECT g, COUNT(*) AS n, AVG(x) AS m, SUM(x) / COUNT(*) AS r FROM t GROU
 
 def opened(ledger: str = ":memory:", epsilon: int = 20, **more: object) -> Session:
     return connect({"t": TABLE}, unit="id", epsilon=epsilon, delta=1e-6, ledger=ledger, **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture(params=["local", "remote"])
+def anywhere(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Sessions here, or on a server."""
+    if request.param == "local":
+        return opened
+    return lambda **more: remote_session({"t": TABLE}, policy("t", **({"unit": "id", "epsilon": 20, "delta": 1e-6} | more)))
 
 
 def widths(release: Release, name: str) -> list[float]:
@@ -58,6 +69,22 @@ def test_a_refinement_is_paid_combined_and_free_again(tmp_path: Path) -> None:
         assert db.spent.epsilon == 4
 
 
+def test_refinements_of_refinements(anywhere: Callable[..., Any]) -> None:
+    with anywhere() as db:
+        first = db.ask(TEXT, epsilon=1)
+        second = first.refine(epsilon=1)
+        third = second.refine(epsilon=2)
+        assert max(widths(third, "m")) < min(widths(second, "m")) < min(widths(first, "m"))
+        assert third.receipt.request["refines"] == second.receipt.to_json()["hash"]
+        again = first.refine(epsilon=1)
+        assert (again.rows, again.repeated, first.repeated) == (second.rows, True, False)
+        assert db.ask(TEXT, epsilon=1).refine(epsilon=1).refine(epsilon=2).rows == third.rows
+        assert third.at_confidence(0.5).confidence == 0.5
+        assert db.spent.epsilon == 4
+        for one in (first, second, third):
+            db.verify(one)
+
+
 def test_combined_intervals_cover_the_truth() -> None:
     covered = squares = 0.0
     with opened(epsilon=10**6, contributions={"rows": 2}) as db:
@@ -72,14 +99,14 @@ def test_combined_intervals_cover_the_truth() -> None:
     assert 0.8 < squares / 300 < 3.2
 
 
-def test_a_count_stays_whole() -> None:
-    with opened() as db:
+def test_a_count_stays_whole(anywhere: Callable[..., Any]) -> None:
+    with anywhere() as db:
         found = db.ask("SELECT COUNT(DISTINCT id) AS n FROM t", epsilon=1).refine(epsilon="1/3")
         assert isinstance(found.rows[0]["n"], int)
 
 
-def test_another_confidence_is_free_and_verified_as_it_was_paid(tmp_path: Path) -> None:
-    with opened() as db:
+def test_another_confidence_is_free_and_verified_as_it_was_paid(tmp_path: Path, anywhere: Callable[..., Any]) -> None:
+    with anywhere() as db:
         first = db.ask(TEXT, epsilon=1)
         sure = first.at_confidence(0.99)
         assert sure.confidence == 0.99
@@ -95,8 +122,8 @@ def test_another_confidence_is_free_and_verified_as_it_was_paid(tmp_path: Path) 
         assert sure.refine(epsilon=1).rows == first.refine(epsilon=1).rows
 
 
-def test_choices_are_refused_with_what_to_do() -> None:
-    with opened(bounds={"x": (0, 100)}) as db:
+def test_choices_are_refused_with_what_to_do(anywhere: Callable[..., Any]) -> None:
+    with anywhere(bounds={"x": (0, 100)}) as db:
         chosen = db.ask("SELECT MEDIAN(x) AS m, COUNT(*) AS n FROM t", epsilon=1)
         with pytest.raises(Refused, match=r"m: a value that was chosen .* ask anew at a larger epsilon"):
             chosen.refine(epsilon=1)
@@ -105,8 +132,8 @@ def test_choices_are_refused_with_what_to_do() -> None:
         assert db.spent.epsilon == 1
 
 
-def test_without_its_session_nothing_can_be_added(tmp_path: Path) -> None:
-    with opened() as db:
+def test_without_its_session_nothing_can_be_added(tmp_path: Path, anywhere: Callable[..., Any]) -> None:
+    with anywhere() as db:
         first = db.ask(TEXT, epsilon=1)
         with pytest.raises(BudgetExceeded):
             first.refine(epsilon=30)
@@ -120,14 +147,15 @@ def test_without_its_session_nothing_can_be_added(tmp_path: Path) -> None:
         assert db.spent.epsilon == 1
 
 
-def test_a_copy_is_as_one_that_was_read_from_a_file() -> None:
-    with opened() as db:
+def test_a_copy_is_as_one_that_was_read_from_a_file(anywhere: Callable[..., Any]) -> None:
+    with anywhere() as db:
         first = db.ask(TEXT, epsilon=1)
         for other in (copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
             assert other.rows == first.rows
             db.verify(other)
             with pytest.raises(Refused, match="ask its question again in a session"):
                 other.refine(epsilon=1)
-    assert first.at_confidence(0.5).rows == first.rows  # the session is not needed for that
-    with pytest.raises(Invalid, match="closed"):
-        first.refine(epsilon=1)
+        db.close()
+        assert first.at_confidence(0.5).rows == first.rows  # the session is not needed for that
+        with pytest.raises(Invalid, match="closed"):
+            first.refine(epsilon=1)

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
-from session.clinic import clinic
+from session.clinic import DEPARTMENTS, clinic, visits
+from session.served import policy, remote_session
 
 from discreet.errors import Invalid
 from discreet.ledger.receipt import Paid, PricedRequest, Receipt
@@ -33,9 +34,16 @@ def receipt(asked: dict[str, Any] = ASKED, delta: str = "0", **said: Any) -> Rec
 RECEIPT = receipt()
 
 
-@pytest.fixture(scope="module")
-def release() -> Release:
-    with clinic() as db:
+def opened(where: str) -> Any:
+    """The clinic, here or on a server."""
+    said = {"bounds": {"cost": (0, 500)}, "keys": {"dept": DEPARTMENTS}, "contributions": {"rows": 3}}
+    toml = policy("visits", unit="patient_id", epsilon=10, delta=1e-6, **said)
+    return clinic() if where == "local" else remote_session({"visits": visits()}, toml)
+
+
+@pytest.fixture(scope="module", params=["local", "remote"])
+def release(request: pytest.FixtureRequest) -> Any:
+    with opened(request.param) as db:
         return db.sql(SQL).release(1)
 
 
@@ -56,16 +64,18 @@ def test_an_empty_group_is_too_small_to_tell(release: Release) -> None:
     assert "the interval contains 0" in repr(release)
 
 
-def test_a_repeat_says_that_it_is_free() -> None:
-    with clinic() as db:
+@pytest.mark.parametrize("where", ["local", "remote"])
+def test_a_repeat_says_that_it_is_free(where: str) -> None:
+    with opened(where) as db:
         first, again = (db.sql(SQL).release(1) for _ in range(2))
     assert "answered before, so free now (it cost ε = 1; ledger entry 1)" in repr(again)
     assert "answered before" not in repr(first)
     assert first.rows == again.rows
 
 
-def test_a_dry_run_says_what_it_is() -> None:
-    with clinic() as db:
+@pytest.mark.parametrize("where", ["local", "remote"])
+def test_a_dry_run_says_what_it_is(where: str) -> None:
+    with opened(where) as db:
         assert "dry run on mock data: no private row was read and nothing was charged" in repr(db.sql(SQL).dry_run())
 
 
@@ -190,8 +200,9 @@ def test_numbers_and_dates_beside_other_become_texts(keys: list[Any]) -> None:
     assert release.rows[0]["k"] == keys[0]
 
 
-def test_integer_keys_with_other_on_the_whole_road() -> None:
-    with clinic() as db:
+@pytest.mark.parametrize("where", ["local", "remote"])
+def test_integer_keys_with_other_on_the_whole_road(where: str) -> None:
+    with opened(where) as db:
         release = db.sql("SELECT year, COUNT(*) AS n FROM visits GROUP BY year", other=True).release(2)
     assert release.to_arrow()["year"].to_pylist()[-1] == "(other)"
 

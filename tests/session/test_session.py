@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,9 +16,9 @@ import discreet
 from discreet.errors import BudgetExceeded, Invalid, PolicyError
 
 
-def test_the_five_lines(path: Path) -> None:
+def test_the_five_lines(path: Path, opened: Callable[..., Any]) -> None:
     pq.write_table(table(20_000), path)  # so many that what is found privately is found well, but for one time in 10⁹
-    db = discreet.connect(path, unit="patient_id", epsilon=1, delta=1e-6, bounds={"cost": (0, 500)})
+    db = opened(delta=1e-6, keys=None, contributions=None)
     q = db.sql(SQL)
     forecast = q.plan(epsilon=0.5).error(size=10_000)
     assert set(forecast) == {"visits", "mean_cost"}
@@ -27,9 +29,9 @@ def test_the_five_lines(path: Path) -> None:
     assert db.remaining.epsilon == Fraction(1, 2)
 
 
-def test_ten_tenths_fit_and_the_eleventh_is_refused(path: Path) -> None:
+def test_ten_tenths_fit_and_the_eleventh_is_refused(opened: Callable[..., Any]) -> None:
     for more in ({}, {"delta": 1e-6}):
-        db = connect(path, ledger=":memory:", **more)
+        db = opened(**more)
         for i in range(10):
             db.ask(f"SELECT COUNT(*) AS n FROM visits WHERE cost > {i}", epsilon=0.1)
         with pytest.raises(BudgetExceeded, match="still admits"):
@@ -37,9 +39,9 @@ def test_ten_tenths_fit_and_the_eleventh_is_refused(path: Path) -> None:
         assert db.spent.epsilon == 1
 
 
-def test_ten_tenths_fit_whatever_noise_they_take(path: Path) -> None:
+def test_ten_tenths_fit_whatever_noise_they_take(opened: Callable[..., Any]) -> None:
     """Questions that find groups, that are Gaussian, that choose: the pair each was calibrated to is charged."""
-    db = connect(path, ledger=":memory:", delta=1e-6, keys=None, contributions={"groups": 100, "per_group": 1})
+    db = opened(delta=1e-6, keys=None, contributions={"groups": 100, "per_group": 1})
     for i in range(5):
         db.ask(f"SELECT dept, COUNT(*) AS n, AVG(cost) AS m FROM visits WHERE cost > {i} GROUP BY dept", epsilon=0.1)
         db.ask(f"SELECT MEDIAN(cost) AS m FROM visits WHERE cost > {i}", epsilon=0.1)
@@ -48,8 +50,8 @@ def test_ten_tenths_fit_whatever_noise_they_take(path: Path) -> None:
     assert 0 < db.spent.epsilon < 1
 
 
-def test_all_that_remains_is_granted(path: Path) -> None:
-    db = connect(path, ledger=":memory:", delta=1e-6)
+def test_all_that_remains_is_granted(opened: Callable[..., Any]) -> None:
+    db = opened(delta=1e-6)
     db.ask(SQL, epsilon=0.3)
     db.ask("SELECT MEDIAN(cost) AS m FROM visits", epsilon=Fraction(1, 7))
     left = db.remaining.epsilon
@@ -77,8 +79,8 @@ def test_a_frame_says_that_its_budget_is_in_memory() -> None:
     discreet.connect(table(), unit="patient_id", epsilon=1, ledger=":memory:")
 
 
-def test_history(path: Path) -> None:
-    db = connect(path)
+def test_history(opened: Callable[..., Any]) -> None:
+    db = opened()
     db.ask(SQL, epsilon=0.1)
     [entry] = db.history()
     assert entry["epsilon"] == 0.1
@@ -94,6 +96,15 @@ def test_a_closed_session_charges_nothing(path: Path) -> None:
     assert connect(path).spent.epsilon == 0
 
 
+def test_a_closed_session_asks_nothing(opened: Callable[..., Any]) -> None:
+    db = opened()
+    asked = db.sql(SQL)
+    db.close()
+    for act in (lambda: asked.release(0.5), lambda: asked.plan(0.5), lambda: db.ask(SQL, epsilon=0.5)):
+        with pytest.raises(Invalid, match="closed"):
+            act()
+
+
 def test_several_files_need_to_say_where_their_ledger_lies(path: Path, tmp_path: Path) -> None:
     pq.write_table(pa.table({"patient_id": [1], "age": [3]}), tmp_path / "people.parquet")
     both = {"visits": path, "people": tmp_path / "people.parquet"}
@@ -104,8 +115,8 @@ def test_several_files_need_to_say_where_their_ledger_lies(path: Path, tmp_path:
     assert discreet.connect({"visits": tmp_path / "link.parquet"}, unit="patient_id", epsilon=1).spent.epsilon == Fraction(4, 10)
 
 
-def test_three_thirds_fit_a_budget_of_one(path: Path) -> None:
-    db = connect(path, ledger=":memory:", epsilon=1)
+def test_three_thirds_fit_a_budget_of_one(opened: Callable[..., Any]) -> None:
+    db = opened(epsilon=1)
     for i in range(3):
         db.ask(f"SELECT COUNT(*) AS n FROM visits WHERE cost > {i}", epsilon="1/3")
     with pytest.raises(BudgetExceeded):

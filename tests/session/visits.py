@@ -24,6 +24,10 @@ def table(people: int = 3000) -> pa.Table:
     )
 
 
-def connect(path: Path, **more: Any) -> Session:
+def declared(**more: Any) -> dict[str, Any]:
     said: dict[str, Any] = {"unit": "patient_id", "epsilon": 1, "bounds": {"cost": (0, 500)}, "contributions": {"rows": 3}}
-    return discreet.connect(path, **(said | {"keys": {"dept": ["cardio", "ortho", "er"]}} | more))
+    return said | {"keys": {"dept": ["cardio", "ortho", "er"]}} | more
+
+
+def connect(path: Path, **more: Any) -> Session:
+    return discreet.connect(path, **declared(**more))

@@ -12,19 +12,25 @@ from rich.text import Text
 
 from discreet.cli.ledger import Place, Witness, find_ledger
 from discreet.cli.output import AsJson, print_json
+from discreet.cli.remote import Server, address_of, remote_account
 from discreet.cli.screen import amount, gauge, out
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.purchases import purchases
 from discreet.ledger.standing import Amount
 from discreet.plots.table import format_value
+from discreet.session.connect import connect
 
 _RECENT = 20
 
 
-def budget(place: Place, witness: Witness = None, as_json: AsJson = False) -> None:
+def budget(place: Place, witness: Witness = None, server: Server = None, as_json: AsJson = False) -> None:
     """Show what was spent, what remains, and which questions were paid for."""
-    with closing(find_ledger(place, witness)) as ledger:
-        told = account(ledger)
+    if (address := address_of(place, server)) is not None:
+        with connect(address) as db:
+            told = remote_account(db)
+    else:
+        with closing(find_ledger(place, witness)) as ledger:
+            told = account(ledger)
     if as_json:
         print_json(told, indent=2)
         return
@@ -36,6 +42,8 @@ def budget(place: Place, witness: Witness = None, as_json: AsJson = False) -> No
     bar = gauge(share, float(Fraction(whole["epsilon"])))
     out.print(Text("remaining  ").append_text(bar).append(f" ε = {_amount(left['epsilon'])}, δ = {_amount(left['delta'])}"))
     out.print(Text(f"           {told['remaining_means']}"), soft_wrap=True)
+    if told.get("renews"):
+        out.print(Text(f"renews     {told['renews']} (UTC)"))
     if told["analysts"]:
         out.print()
         out.print(_analysts(told["analysts"]))

@@ -13,6 +13,7 @@ from attrs import Factory, fields, frozen
 from typer import Argument, Option
 
 from discreet.address import is_address
+from discreet.cli.remote import Server, address_of
 from discreet.cli.typed import interval, limits, named, values
 from discreet.errors import Invalid
 from discreet.ledger.ledger import open_ledger
@@ -31,8 +32,13 @@ class DataOptions:
     """Where the data is and what is declared about it; None, False or empty where nothing is."""
 
     data: Annotated[
-        str, Argument(metavar="DATA", help="A discreet.toml or its folder, a Parquet or CSV file, or the address of a database.")
+        str,
+        Argument(
+            metavar="DATA",
+            help="A discreet.toml or its folder, a Parquet or CSV file, or the address of a database or of a data set on a server.",
+        ),
     ]
+    server: Server = None
     unit: Annotated[str | None, _Declaration(metavar="COLUMN", help="The column that identifies the protected person.")] = None
     each_row: Annotated[bool, _Declaration("--each-row", metavar="", help="Protect each row by itself, instead of a person.")] = False
     budget: Annotated[
@@ -69,6 +75,10 @@ class DataOptions:
 
     def open(self, analyst: str | None = None) -> Session:
         """Open a project, or a data file as it is declared; the budget is read from the ledger if it is not declared again."""
+        if (address := address_of(self.data, self.server)) is not None:
+            if given := [*self._declared, *(["--analyst"] if analyst is not None else [])]:
+                raise Invalid(f"{', '.join(given)}: the server's owner declares this, and the token says who asks; leave out the options")
+            return connect(address)
         if find_project(self.data) is not None:
             if self._declared:
                 raise Invalid(f"{', '.join(self._declared)}: a {FILE} declares this here; change it there, and leave out the options")
@@ -102,7 +112,7 @@ class DataOptions:
     @property
     def _declared(self) -> list[str]:
         """The declarations that were given, as they are typed."""
-        given = [one.name for one in fields(DataOptions) if one.name != "data" and getattr(self, one.name)]
+        given = [one.name for one in fields(DataOptions) if one.name not in ("data", "server") and getattr(self, one.name)]
         return [f"--{name.replace('_', '-')}" for name in given]
 
     def _file(self) -> str:

@@ -42,7 +42,7 @@ class QuestionOptions:
         """The ε that was given, or the least for the target errors; None leaves it to the question's own text."""
         targets = target_errors(self.error)
         if targets is None:
-            if self.epsilon is None and query.question.epsilon is None:
+            if self.epsilon is None and not query.is_priced:
                 raise Invalid("this question has no price: add --epsilon 0.1, or the error it must reach, as in --error COLUMN=5")
             return self.epsilon
         if self.epsilon is not None:

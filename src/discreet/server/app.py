@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 
 from discreet.errors import Error
 from discreet.server.access import server_of
-from discreet.server.api import asking, owning, reading, running
+from discreet.server.api import asking, checking, owning, reading, running
 from discreet.server.api.answers import problem
 from discreet.server.api.nesting import require_plain
 from discreet.server.asking import UNEXPECTED
@@ -55,7 +55,7 @@ def application(server: Server) -> FastAPI:
         openapi_url="/api/openapi.json",
     )
     app.state.server = server
-    for part in (reading, asking, running, owning):
+    for part in (reading, asking, checking, running, owning):
         app.include_router(part.router, dependencies=[Depends(require_plain)])
     for pages in ROUTERS:
         app.include_router(pages)

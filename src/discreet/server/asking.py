@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from discreet.errors import Error, Invalid
+from discreet.ledger.standing import OWNER
 from discreet.server.datasets import DataSet
 from discreet.server.queue import FairQueue
 from discreet.server.replay import request_of
 from discreet.server.store.accounts import Account
-from discreet.server.store.jobs import Job, Jobs
+from discreet.server.store.jobs import REUSED, Job, Jobs
+from discreet.server.store.secret import digest
 from discreet.session.first_step import first_step_of
+from discreet.session.refine import Asked as AnsweredQuestion
 from discreet.session.release import Release
 from discreet.session.released import Released
 from discreet.session.remote.wire import Chain, value
+from discreet.session.saved import release_of_text
 from discreet.session.session import Session
 from discreet.tables.table import Table
 
@@ -26,6 +31,8 @@ Outcome: TypeAlias = dict[str, Any]
 VERBS = ("release", "refine", "bias", "dry_run")
 _STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
 _DISCOVERING = 3
+_KEYS = 10_000  # idempotency keys that are remembered beside those of jobs
+_ONLY_QUESTIONS = "only the answer to a question can be refined"
 NO_JOB = "there is no such job"
 UNEXPECTED = "something unexpected failed on the server; its owner can look up the reason"
 INTERRUPTED = "the server stopped after this was charged and before it was answered: asking again draws and charges again"
@@ -39,7 +46,8 @@ class Asked:
     chain: Chain
     verb: str
     price: dict[str, Any]
-    refined: dict[str, Any]  # the price of a refinement
+    refined: tuple[dict[str, Any], ...] = ()  # the price of each refinement
+    of: str | None = None  # a release, to which bias() refers
 
     @classmethod
     def read(cls, body: Mapping[str, Any]) -> Asked:
@@ -47,10 +55,11 @@ class Asked:
         verb = body.get("verb", "release")
         if verb not in VERBS:
             raise Invalid(f"verb is one of {', '.join(VERBS)}")
-        price, refined = (value(body.get(name) or {}) for name in ("price", "refine"))
-        if not isinstance(price, dict) or not isinstance(refined, dict):
+        said = body.get("refine") or []
+        price, *refined = (value(one) for one in (body.get("price") or {}, *([said] if isinstance(said, dict) else said)))
+        if not all(isinstance(one, dict) for one in (price, *refined)):
             raise Invalid('the price is written as {"epsilon": 0.1}')
-        return cls(Chain.from_json(body.get("request")), verb, price, refined)
+        return cls(Chain.from_json(body.get("request")), verb, price, tuple(refined), body.get("of"))
 
     @property
     def title(self) -> str:
@@ -66,6 +75,7 @@ class Asking:
     def __init__(self, jobs: Jobs, queue: FairQueue, rows: float, failed: Callable[[str, BaseException], None]) -> None:
         """`rows` is how many a table is taken to have about which nothing is declared or profiled."""
         self.jobs, self.queue, self._rows, self._failed = jobs, queue, rows, failed
+        self._bound: OrderedDict[tuple[str, str], str] = OrderedDict()  # idempotency keys, and what they were used for
 
     # ── free ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -78,11 +88,24 @@ class Asking:
         session = data.session(account)
         if asked.verb == "dry_run":
             return {"release": _run(session, asked).to_text()}
+        if asked.verb == "refine":
+            found = held(session, asked)
+            return None if found is None else {"release": found.to_text(), "repeated": True}
         if asked.verb != "release" or "error" in asked.price:
             return None
         request = request_of(session, asked.chain)
         text = session.stored(_called(request.plan, asked.price)) if hasattr(request, "release") else None
-        return None if text is None else {"release": text}
+        if text is not None and asked.chain.steps[0][0] == "profile":
+            _run(session, asked)  # free: later questions of this session use it
+        return None if text is None else {"release": text, "repeated": True}
+
+    def bind(self, data: DataSet, account: Account, body: Mapping[str, Any], once: str) -> None:
+        """Bind an idempotency key to a request, for one that is free has no job; Invalid if it was used for another."""
+        said = digest(f"{data.name}\n{json.dumps(body, sort_keys=True)}")
+        if self._bound.setdefault((account.name, once), said) != said:
+            raise Invalid(REUSED)
+        while len(self._bound) > _KEYS:
+            self._bound.popitem(last=False)
 
     def slot(self, data: DataSet, asked: Asked) -> int:
         """The number of the slot at whose end an answer leaves, by public facts alone."""
@@ -121,10 +144,13 @@ class Asking:
 
     def _outcome(self, data: DataSet, account: Account, asked: Asked, job: Job) -> Outcome:
         try:
-            found = _run(data.session(account), asked, lambda step, share: self.jobs.progress(job.id, step, share))
-            if asked.chain.steps[0][0] == "profile":
+            session = data.session(account)
+            spent = session.spent
+            found = _run(session, asked, lambda step, share: self.jobs.progress(job.id, step, share))
+            if asked.chain.steps[0][0] == "profile" and account.payer == OWNER:  # whose profiles are published
                 data.profiled()
-            return {"release": found.to_text()}
+            # what others paid for first is no repeat for this account: it was charged now
+            return {"release": found.to_text(), "repeated": found.repeated and session.spent == spent}
         except Error as error:
             self._failed(job.id, error)
             return as_outcome(error)
@@ -168,6 +194,25 @@ def released(outcome: Outcome) -> Mapping[str, Any]:
     return found
 
 
+def held(session: Session, asked: Asked) -> Released | None:
+    """The answer that this account has received before, with its refinements; None if it has none. Nothing is charged."""
+    request = request_of(session, asked.chain)
+    if not hasattr(request, "release") or "error" in asked.price:
+        return None
+    price = {name: one for name, one in asked.price.items() if name in ("epsilon", "delta", "confidence")}
+    if session.stored(_called(request.plan, price)) is None:
+        return None
+    found = _as_released(_called(request.release, asked.price))
+    for one in asked.refined:
+        question = found.question if isinstance(found, Release) else None
+        if not isinstance(question, AnsweredQuestion):
+            raise Invalid(_ONLY_QUESTIONS)
+        if not _called(question.has_refined, {"first": found} | one):
+            return None
+        found = _as_released(_called(question.refine, {"first": found} | one))
+    return found
+
+
 def _run(session: Session, asked: Asked, progress: Callable[[str, float], None] | None = None) -> Released:
     """Do what was asked, in this thread."""
     request = request_of(session, asked.chain)
@@ -176,14 +221,35 @@ def _run(session: Session, asked: Asked, progress: Callable[[str, float], None] 
     if asked.verb in ("bias", "dry_run"):
         if not hasattr(request, asked.verb):
             raise Invalid(f"only questions have {asked.verb}()")
-        return _as_released(_called(getattr(request, asked.verb), asked.price))
-    more = {} if progress is None or asked.chain.steps[0][0] not in ("synthesize", "profile") else {"progress": progress}
-    first = _as_released(_called(request.release, asked.price | more))
-    if asked.verb == "release":
-        return first
+        return _as_released(_called(getattr(request, asked.verb), asked.price | _referring(session, asked)))
+    if asked.verb == "refine":
+        return _refined(session, asked)
+    (first, given, named), *_ = asked.chain.steps
+    more = {} if progress is None or first not in ("synthesize", "profile") else {"progress": progress}
+    if first == "profile" and "epsilon" in asked.price:  # by the session, whose later questions use it
+        return _as_released(_called(session.profile, dict(zip(("table",), given, strict=False)) | named | asked.price | more))
+    return _as_released(_called(request.release, asked.price | more))
+
+
+def _refined(session: Session, asked: Asked) -> Released:
+    """Refine an answer that this account has: what comes before the last refinement is never bought here."""
+    if not asked.refined:
+        raise Invalid('a refinement has a price: give refine=[{"epsilon": 0.1}]')
+    first = held(session, evolve(asked, refined=asked.refined[:-1]))
+    if first is None:
+        raise Invalid("there is no answer to refine at this price: release the question first, and state its delta")
     if not isinstance(first, Release):
-        raise Invalid("only the answer to a question can be refined")
-    return _as_released(_called(first.refine, asked.refined))
+        raise Invalid(_ONLY_QUESTIONS)
+    return _as_released(_called(first.refine, asked.refined[-1]))
+
+
+def _referring(session: Session, asked: Asked) -> dict[str, Any]:
+    """The release that bias() refers to; it must be one of this ledger."""
+    if asked.of is None:
+        return {}
+    found = release_of_text(asked.of)
+    session.verify(found)
+    return {"of": found}
 
 
 def _as_released(found: Any) -> Released:

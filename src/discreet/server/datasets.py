@@ -64,7 +64,7 @@ class DataSet:
     def profiled(self) -> None:
         """Let all sessions use a profile that was just bought."""
         with self._lock:
-            self._owner = self._owner.for_account(OWNER)
+            self._owner = self._owner.for_account(OWNER)  # reads the newest profiles
             self._sessions.clear()
 
     def admits(self, account: Account) -> bool:

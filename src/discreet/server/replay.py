@@ -36,6 +36,6 @@ def _called(method: Any, session: Session, arguments: tuple[Any, ...], named: di
 def _resolved(session: Session, one: Any) -> Any:
     if isinstance(one, Chain):
         return request_of(session, one)
-    if isinstance(one, list):
-        return [_resolved(session, inner) for inner in one]
+    if isinstance(one, list | tuple):
+        return type(one)(_resolved(session, inner) for inner in one)
     return one

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
-from attrs import frozen
+from attrs import field, frozen
 
-from discreet.errors import Invalid
+from discreet.errors import Error, Invalid
 from discreet.server.datasets import DataSet
 from discreet.server.queue import FairQueue
 from discreet.server.replay import request_of
 from discreet.server.store.accounts import Account
+from discreet.server.store.jobs import REUSED
 from discreet.server.store.secret import new_secret
 from discreet.session.remote.wire import Chain, value
 from discreet.session.session import Session
 
 _MOST = 50  # open runs of one account
+_KEYS, _OUTCOMES = 1000, 20  # idempotency keys of openings, and outcomes of one run's steps, that are remembered
 _IDLE = 24 * 3600.0  # seconds after which an unused run is closed
 GONE = "this conversation, stream or feed is not open: open it again; what was paid stays paid"
 
@@ -36,6 +39,7 @@ class OpenRun:
     run: Any
     session: Session
     lock: threading.Lock
+    outcomes: OrderedDict[str, tuple[str, Any]] = field(factory=OrderedDict)  # of steps with an idempotency key: the body, what came of it
 
 
 @final
@@ -44,9 +48,24 @@ class Runs:
 
     def __init__(self, queue: FairQueue) -> None:
         self._queue, self._open, self._lock = queue, OrderedDict[str, tuple[OpenRun, float]](), threading.Lock()
+        self._opening: OrderedDict[tuple[str, str], tuple[str, asyncio.Task[OpenRun]]] = OrderedDict()
 
-    async def open(self, data: DataSet, account: Account, chain: Chain, price: Mapping[str, Any], slot: int) -> OpenRun:
-        """Open what a chain requests; its first step may be charged now."""
+    async def open(
+        self, data: DataSet, account: Account, chain: Chain, price: Mapping[str, Any], slot: int, once: str | None = None, body: str = ""
+    ) -> OpenRun:
+        """Open what a chain requests; its first step may be charged now. With the same key and body again, it is the same run."""
+        known = None if once is None else self._opening.get((account.name, once))
+        if known is not None and known[0] != body:
+            raise Invalid(REUSED)
+        task = asyncio.create_task(self._opened(data, account, chain, price, slot)) if known is None else known[1]
+        if known is None and once is not None:
+            self._opening[account.name, once] = (body, task)
+            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # it may be that nobody waits for it
+            while len(self._opening) > _KEYS:
+                self._opening.popitem(last=False)
+        return await asyncio.shield(task)
+
+    async def _opened(self, data: DataSet, account: Account, chain: Chain, price: Mapping[str, Any], slot: int) -> OpenRun:
         session = data.session(account)
         request = request_of(session, chain)
         if not hasattr(request, "open"):
@@ -74,12 +93,25 @@ class Runs:
         with self._lock:
             return [one for one, _ in self._open.values() if (one.account, one.dataset) == (account.name, dataset)]
 
-    async def step(self, opened: OpenRun, account: Account, slot: int, step: Callable[[], Any]) -> Any:
-        """Take a step, in its turn and slot."""
+    async def step(
+        self, opened: OpenRun, account: Account, slot: int, step: Callable[[], Any], once: str | None = None, body: str = ""
+    ) -> Any:
+        """Take a step, in its turn and slot. With the same key and body again, it returns or raises what it did the first time."""
 
         def work() -> Any:
             with opened.lock:
-                return step()
+                if once is None:
+                    return step()
+                if once not in opened.outcomes:
+                    opened.outcomes[once] = (body, _outcome(step))
+                    while len(opened.outcomes) > _OUTCOMES:
+                        opened.outcomes.popitem(last=False)
+                before, found = opened.outcomes[once]
+            if before != body:
+                raise Invalid(REUSED)
+            if isinstance(found, Error):
+                raise found
+            return found
 
         return await self._queue.run(account.name, slot, work)
 
@@ -87,6 +119,13 @@ class Runs:
         """Forget a run."""
         with self._lock:
             self._open.pop(opened.id, None)
+
+
+def _outcome(step: Callable[[], Any]) -> Any:
+    try:
+        return step()
+    except Error as error:
+        return error
 
 
 def question_of(opened: OpenRun, said: Any) -> Any:

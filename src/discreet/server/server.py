@@ -65,6 +65,8 @@ class Server:
         """The answer, if this account has received it before; else a job, which has ended if that took less than `wait` seconds."""
         if once is not None and (known := await asyncio.to_thread(self.jobs.known, account.name, data.name, said, once)) is not None:
             return known
+        if once is not None:
+            self.asking.bind(data, account, said, once)
         found = await asyncio.to_thread(self.asking.known, data, account, Asked.read(said))
         if found is not None:
             return found

@@ -20,6 +20,7 @@ from discreet.tables.policy import Policy
 from discreet.tables.unit import Unit
 
 MEMORY = ":memory:"
+_WEB = ("https://", "http://")
 _DEFAULTS = ("add/remove", "1")  # adjacency and version
 
 
@@ -45,13 +46,15 @@ def connect(
     witness: str | os.PathLike[str] | None = None,
     engine: Any = None,
     analyst: str | None = None,
+    token: str | None = None,
 ) -> Session:
     """Open data for private questions.
 
     `data`: a path to Parquet or CSV, a pandas, Polars or Arrow table, a DuckDB connection, a Spark session or DataFrame, the address of a
     PostgreSQL database ("postgresql://…"), or a dict from table names to any of these; a table of a database is written (address or
     connection, "schema.table"). The table of a path is named after the file, that of a data frame is named `data`. A path to a
-    `discreet.toml`, or to a folder with one, takes everything but `engine` and `analyst` from that file.
+    `discreet.toml`, or to a folder with one, takes everything but `engine` and `analyst` from that file. "https://host/name" is a
+    data set of a server: the session has the same methods, and `token` (or the environment variable DISCREET_TOKEN) says who asks.
 
     `unit`: the column that identifies the protected person, or `each_row()`. `epsilon` and `delta` (or `budget`): the privacy budget of one
     unit, for all questions together. Bounds, keys and contributions that are not declared are discovered privately, within the budget of
@@ -66,9 +69,20 @@ def connect(
     have budgets of their own.
     """
     public, not_null = public or (), not_null or ()
+    said = (unit, epsilon, budget, bounds, keys, contributions, columns, delimiter, size, ledger, witness)
+    declared = any(one is not None for one in said) or bool(delta or public or not_null or one_row_per_unit)
+    declared = declared or (adjacency, version) != _DEFAULTS
+    if isinstance(data, str) and data.lower().startswith(_WEB):
+        if declared or engine is not None or analyst is not None:
+            raise Invalid("a server's owner declares everything about its data: pass only the address and token=…")
+        from discreet.session.remote.session import RemoteSession
+
+        remote: Any = RemoteSession.open(data, token)
+        return remote  # type: ignore[no-any-return]
+    if token is not None:
+        raise Invalid('a token is for a data set of a server: give its address, as in "https://host/name", or leave token out')
     if isinstance(data, str | os.PathLike) and (os.fspath(data).endswith(".toml") or (Path(data) / "discreet.toml").is_file()):
-        said = (unit, epsilon, budget, bounds, keys, contributions, columns, delimiter, size, ledger, witness)
-        if any(one is not None for one in said) or delta or public or not_null or one_row_per_unit or (adjacency, version) != _DEFAULTS:
+        if declared:
             raise Invalid("a discreet.toml declares everything itself: pass it alone, or pass the data and declarations instead")
         from discreet.session.project import open_project
 

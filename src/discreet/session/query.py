@@ -185,6 +185,11 @@ class Query:
         return html_lines(repr(self), [*lines, ".plan(epsilon=…) shows the error and spends nothing; .release(epsilon=…) pays"])
 
     @property
+    def is_priced(self) -> bool:
+        """Whether its text states an epsilon."""
+        return self.question.epsilon is not None
+
+    @property
     def _outputs(self) -> list[str]:
         return [name for name, _ in self.question.outputs]
 

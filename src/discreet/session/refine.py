@@ -34,14 +34,8 @@ class Asked:
 
     def refine(self, first: Release, epsilon: Number, delta: Number | None = None) -> Release:
         """Buy another draw of the totals, and combine it with the first; the same again is free."""
-        self._require_totals(first, "averaged with another choice: ask anew at a larger epsilon, or refine a question without it")
-        before = self._results(first)
-        asked, usual = self.steps, self.pipeline.default_delta
-        plan = refining_plan(before.plan, parameter.price_epsilon(epsilon), usual if delta is None else parameter.price_delta(delta))
-        confidence, told = first.receipt.priced.confidence, first.receipt
-        request = plain(asked.question) | {"refines": told.to_json()["hash"]}
-        names = (asked.protected, asked.adjacency, asked.policy, asked.version)
-        priced = PricedRequest("question", request, plan.epsilon, plan.delta, *names, confidence)
+        before, plan, priced = self._refinement(first, epsilon, delta)
+        asked, told, confidence = self.steps, first.receipt, priced.confidence
         first_answer = "an earlier answer" if told.sequence is None else f"the answer of ledger entry {told.sequence}"
         said = f"combined with {first_answer}, which cost {price(told.epsilon, told.delta)} more"
 
@@ -52,6 +46,19 @@ class Asked:
 
         found = self.pipeline.payments.pay_once(plan, priced.question, f"refined: {self.note}", run, Release.from_text)
         return evolve(found, question=self)
+
+    def has_refined(self, first: Release, epsilon: Number, delta: Number | None = None) -> bool:
+        """Whether this refinement was bought before, so that it is free now."""
+        return self.pipeline.payments.knows(self._refinement(first, epsilon, delta)[2].question)
+
+    def _refinement(self, first: Release, epsilon: Number, delta: Number | None) -> tuple[PlanResults, Steps, PricedRequest]:
+        """The first answer as results, the plan of another draw, and that at its price."""
+        self._require_totals(first, "averaged with another choice: ask anew at a larger epsilon, or refine a question without it")
+        before, asked, usual = self._results(first), self.steps, self.pipeline.default_delta
+        plan = refining_plan(before.plan, parameter.price_epsilon(epsilon), usual if delta is None else parameter.price_delta(delta))
+        request = plain(asked.question) | {"refines": first.receipt.to_json()["hash"]}
+        names = (asked.protected, asked.adjacency, asked.policy, asked.version)
+        return before, plan, PricedRequest("question", request, plan.epsilon, plan.delta, *names, first.receipt.priced.confidence)
 
     def at_confidence(self, first: Release, confidence: Number) -> Release:
         """The same answers with intervals of another confidence; free."""

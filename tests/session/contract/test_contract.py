@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from session.contract.contract import CHECKS
-from session.contract.things import THINGS
+from session.contract.things import SERVED, THINGS
 
 from discreet.ledger import payment
 from discreet.ledger.receipt import Kind as ReceiptKind
@@ -31,6 +31,12 @@ def test_everything_that_can_be_bought_is_here() -> None:
 @pytest.mark.parametrize("thing", THINGS)
 def test_contract(thing: str, check: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     CHECKS[check](THINGS[thing], tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("check", [name for name in CHECKS if name != "interrupted_run_is_clear"])  # a server is not interrupted by Ctrl-C
+@pytest.mark.parametrize("thing", SERVED)
+def test_contract_of_a_remote_session(thing: str, check: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    CHECKS[check](SERVED[thing], tmp_path, monkeypatch)
 
 
 # ── broken variants ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,13 +7,23 @@ from collections.abc import Callable
 from typing import Any
 
 import polars
-from attrs import frozen
+from attrs import evolve, frozen
+from session.served import remote_session
 
 import discreet
 from discreet.ledger.receipt import Kind
 from discreet.session.life_cycle import AnyRun
 
 FORMULA = '=HYPERLINK("http://x")'  # a value of the data that a spreadsheet would run
+POLICY = """
+budget = {{ epsilon = 1000000, delta = 1e-3 }}
+[tables.people]
+source = "people.parquet"
+unit = "id"
+one_row_per_unit = true
+columns.age.bounds = [0, 99]
+columns.town.keys = [{}]
+"""
 FIRST = datetime.date(2026, 1, 1)
 
 
@@ -35,6 +45,12 @@ def session(age: int = 99) -> discreet.Session:
         {"people": people()}, unit="id", epsilon=10**6, delta=1e-3, bounds={"age": (0, age)}, keys={"town": [FORMULA, "York"]},
         one_row_per_unit=True, ledger=":memory:",
     )  # fmt: skip
+
+
+def served() -> Any:
+    """The same session, behind a server."""
+    keys = ", ".join(f"'{key}'" for key in (FORMULA, "York"))
+    return remote_session({"people": people()}, POLICY.format(keys))
 
 
 def graph() -> Any:
@@ -119,3 +135,4 @@ THINGS: dict[str, Thing] = {
     ),
     "graph": Thing("graph", graph, lambda db, of: db.edges(), released, lambda release: release.rows),
 }  # fmt: skip
+SERVED: dict[str, Thing] = {name: evolve(thing, open=served) for name, thing in THINGS.items() if name != "graph"}  # graphs are local

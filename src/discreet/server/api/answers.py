@@ -60,7 +60,8 @@ def answered(request: Request, outcome: Outcome, job: str | None = None) -> Resp
         return Response(_arrow(release_of_text(outcome["release"]).to_arrow()), media_type=ARROW, headers=headers)
     if CSV in accepted:
         return Response(release_of_text(outcome["release"]).to_csv() or "", media_type=CSV, headers=headers)
-    return Response(f'{{"job":{json.dumps(job)},"release":{outcome["release"]}}}', media_type=JSON, headers=headers)
+    told = f'{{"job":{json.dumps(job)},"repeated":{json.dumps(bool(outcome.get("repeated")))},"release":{outcome["release"]}}}'
+    return Response(told, media_type=JSON, headers=headers)
 
 
 def _arrow(table: Any) -> bytes:

@@ -13,11 +13,12 @@ from discreet.exact import short
 from discreet.server.access import ASKING, Caller, Forbidden, by_token, server_of
 from discreet.server.api.answers import answered
 from discreet.server.api.bodies import PlanBody, PriceBody, ReleaseBody, ShareBody
+from discreet.server.api.plans import plan_of
 from discreet.server.asking import NO_JOB, Asked
 from discreet.server.datasets import UNKNOWN, DataSet
 from discreet.server.replay import request_of
 from discreet.server.store.jobs import OPEN, Job
-from discreet.session.remote.wire import Chain, plain, value
+from discreet.session.remote.wire import Chain, value
 
 router = APIRouter(prefix="/api/v1")
 Reader = Annotated[Caller, Depends(by_token(*ASKING, scope="read"))]
@@ -35,34 +36,15 @@ def dataset_of(request: Request, caller: Caller, name: str) -> DataSet:
     return server_of(request).datasets.get(name, caller.account)
 
 
-def error_of(plan: Any, said: dict[str, Any]) -> Any:
-    """The error of a plan, for these arguments."""
-    try:
-        return plan.error(**value(said))
-    except TypeError:
-        raise Invalid("error() takes confidence and size") from None
-
-
 @router.post("/datasets/{name}/plans")
 def plan(request: Request, name: str, body: PlanBody, caller: Reader) -> dict[str, Any]:
     """What would happen at this price, and the error to expect; free, and reads no private row."""
     data = dataset_of(request, caller, name)
     asked = Asked.read({"request": _calls(body), "price": body.price})
     found = server_of(request).asking.plan(data, caller.account, asked)
-    error = error_of(found, body.error or {})
-    slot = server_of(request).asking.slot(data, asked)
-    clock = server_of(request).queue.clock
-    return {
-        "title": found.title,
-        "epsilon": short(found.epsilon),
-        "delta": short(found.delta),
-        "error": plain(dict(error) if hasattr(error, "items") else error),
-        "worst": plain(dict(error.worst)) if hasattr(error, "worst") else None,
-        "text": str(found.explain()),
-        "html": found._repr_html_(),
-        "seconds": clock.slots[slot] if clock.slots else None,
-        "leak": None if clock.off else clock.leak(slot),
-    }
+    slot, clock = server_of(request).asking.slot(data, asked), server_of(request).queue.clock
+    leaves = {"seconds": clock.slots[slot] if clock.slots else None, "leak": None if clock.off else clock.leak(slot)}
+    return plan_of(found, value(body.error or {}), body.shown) | leaves
 
 
 @router.post("/datasets/{name}/prices")

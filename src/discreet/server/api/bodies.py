@@ -16,6 +16,8 @@ _REQUEST = Field(
 )
 _PRICE: Any = Field(default_factory=dict, description="epsilon, and if needed delta, error, size, confidence", examples=[{"epsilon": 0.1}])
 
+_REFINE: Any = Field(default_factory=list, max_length=100, description="the price of each refinement", examples=[[{"epsilon": 0.1}]])
+
 
 class PlanBody(BaseModel):
     """A request at a price."""
@@ -26,6 +28,14 @@ class PlanBody(BaseModel):
     error: dict[str, Any] | None = Field(
         default=None, description="arguments of plan.error(); left out, the error is that of a typical group"
     )
+    shown: int | None = Field(default=None, ge=0, description="a group's size, to learn with which probability it is shown")
+
+
+class RequestBody(BaseModel):
+    """A request without a price."""
+
+    model_config = _STRICT
+    request: list[Call] = _REQUEST
 
 
 class PriceBody(BaseModel):
@@ -33,7 +43,7 @@ class PriceBody(BaseModel):
 
     model_config = _STRICT
     request: list[Call] = _REQUEST
-    error: dict[str, Any] = Field(description="the target of each output", examples=[{"n": 10}])
+    error: Any = Field(description="the target of each output", examples=[{"n": 10}])
     more: dict[str, Any] = Field(default_factory=dict, description="size, confidence, delta, at, assume")
 
 
@@ -44,11 +54,29 @@ class ReleaseBody(BaseModel):
     request: list[Call] = _REQUEST
     verb: Literal["release", "refine", "bias", "dry_run"] = "release"
     price: dict[str, Any] = _PRICE
-    refine: dict[str, Any] | None = Field(default=None, description="the price of a refinement", examples=[{"epsilon": 0.1}])
+    refine: list[dict[str, Any]] = _REFINE
+    of: str | None = Field(default=None, description="for bias: a release that found other bounds and limits, as `to_text` wrote it")
 
     def plain(self) -> dict[str, Any]:
         """As plain values, always with the same fields."""
         return self.model_dump(mode="json")
+
+
+class ConfidenceBody(BaseModel):
+    """An answer that was received, and the confidence that its intervals should have."""
+
+    model_config = _STRICT
+    request: list[Call] = _REQUEST
+    price: dict[str, Any] = _PRICE
+    refine: list[dict[str, Any]] = _REFINE
+    confidence: Any = Field(description="between 0 and 1", examples=[0.99])
+
+
+class VerifyBody(BaseModel):
+    """A release whose answers and receipt are compared with the ledger."""
+
+    model_config = _STRICT
+    release: str = Field(description="what `to_text` wrote")
 
 
 class RunBody(BaseModel):

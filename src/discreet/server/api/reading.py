@@ -10,6 +10,7 @@ from discreet.errors import Invalid
 from discreet.server.access import ASKING, EVERYBODY, READING, Caller, by_token, server_of
 from discreet.server.api.asking import dataset_of
 from discreet.server.describe import amount, budget, describe
+from discreet.session.remote.wire import plain
 
 router = APIRouter(prefix="/api/v1")
 Anyone = Annotated[Caller, Depends(by_token(*EVERYBODY))]
@@ -46,7 +47,8 @@ def own_budget(request: Request, name: str, caller: Asker) -> dict[str, Any]:
 @router.get("/datasets/{name}/history")
 def history(request: Request, name: str, caller: Asker) -> dict[str, Any]:
     """What this account paid for and received."""
-    return {"history": dataset_of(request, caller, name).session(caller.account).history()}
+    paid = dataset_of(request, caller, name).session(caller.account).history()
+    return {"history": plain([one for one in paid if one["analyst"] == caller.account.payer])}  # nothing tells what others asked
 
 
 @router.get("/datasets/{name}/profile")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 
 from discreet.errors import Invalid
 from discreet.exact import short
+from discreet.loss import record
+from discreet.loss.loss import Loss
 from discreet.server.access import ASKING, Caller, by_token, server_of
-from discreet.server.api.asking import dataset_of
+from discreet.server.api.asking import Once, dataset_of
 from discreet.server.api.bodies import RunBody, StepBody
+from discreet.server.api.plans import plan_of
 from discreet.server.asking import Asked
 from discreet.server.runs import OpenRun, question_of
 from discreet.session.released import Released
@@ -21,19 +25,20 @@ Asker = Annotated[Caller, Depends(by_token(*ASKING, scope="ask"))]
 
 
 @router.post("/datasets/{name}/runs")
-async def open_run(request: Request, name: str, body: RunBody, caller: Asker) -> dict[str, Any]:
+async def open_run(request: Request, name: str, body: RunBody, caller: Asker, once: Once = None) -> dict[str, Any]:
     """Open a conversation, a threshold stream or a feed."""
-    server, data = server_of(request), dataset_of(request, caller, name)
-    asked = Asked.read({"request": body.model_dump(mode="json")["request"], "price": body.price})
+    server, data, said = server_of(request), dataset_of(request, caller, name), body.model_dump(mode="json")
+    asked = Asked.read(said)
+    text = json.dumps([name, said], sort_keys=True)
     try:
-        opened = await server.runs.open(data, caller.account, asked.chain, asked.price, server.asking.slot(data, asked))
+        opened = await server.runs.open(data, caller.account, asked.chain, asked.price, server.asking.slot(data, asked), once, text)
     except TypeError:
         raise Invalid("open() takes epsilon and delta") from None
-    return {"run": opened.id} | state_of(opened)
+    return {"run": opened.id, "plan": plan_of(opened.run.plan)} | state_of(opened)
 
 
 @router.post("/runs/{number}")
-async def step(request: Request, number: str, body: StepBody, caller: Asker) -> dict[str, Any]:
+async def step(request: Request, number: str, body: StepBody, caller: Asker, once: Once = None) -> dict[str, Any]:
     """One step: ask, release what was said so far, or look at its error or state."""
     server = server_of(request)
     opened = server.runs.get(number, caller.account)
@@ -55,12 +60,13 @@ async def step(request: Request, number: str, body: StepBody, caller: Asker) -> 
         except TypeError:
             raise Invalid(f"{body.step}() does not take these arguments: see its documentation") from None
 
-    found = (
-        call()
-        if body.step == "error"
-        else await server.runs.step(opened, caller.account, server.queue.clock.chosen(server.asking.rows_of(data), 1), call)
-    )
-    return {"answer": _told(found)} | state_of(opened)
+    if body.step == "error":
+        return {"answer": _told(call())} | state_of(opened)
+    slot, text = server.queue.clock.chosen(server.asking.rows_of(data), 1), json.dumps(body.model_dump(mode="json"), sort_keys=True)
+    spent = opened.session.spent
+    found = await server.runs.step(opened, caller.account, slot, call, once, text)
+    repeated = isinstance(found, Released) and found.repeated and opened.session.spent == spent
+    return {"answer": _told(found), "repeated": repeated} | state_of(opened)
 
 
 @router.delete("/runs/{number}")
@@ -73,18 +79,21 @@ def close(request: Request, number: str, caller: Asker) -> dict[str, str]:
 
 def state_of(opened: OpenRun) -> dict[str, Any]:
     """What it cost so far and how it is shown."""
-    run, found = opened.run, {"kind": opened.kind, "shown": repr(opened.run)}
-    for name in ("spent", "left", "accuracy"):
+    run, found = opened.run, {"kind": opened.kind, "shown": repr(opened.run), "html": opened.run._repr_html_()}
+    for name in ("spent", "left", "accuracy", "asked"):
         if hasattr(run, name):
             found[name] = plain(getattr(run, name))
+    found |= {"text": str((run if hasattr(run, "explain") else run.plan).explain()), "receipt": run.receipt.to_json()}
     return found | {"epsilon": short(run.plan.epsilon), "delta": short(run.plan.delta)}
 
 
 def _told(found: Any) -> Any:
     if isinstance(found, Released):
         return {"release": found.to_text()}
+    if isinstance(found, Loss):
+        return record.to_json(found)
     if hasattr(found, "_asdict"):
         return {key: plain(one) for key, one in found._asdict().items()}
     if hasattr(found, "__attrs_attrs__"):
-        return {one.name: plain(getattr(found, one.name)) for one in found.__attrs_attrs__}
+        return {one.name: _told(getattr(found, one.name)) for one in found.__attrs_attrs__}
     return plain(found)

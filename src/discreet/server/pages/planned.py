@@ -85,7 +85,7 @@ def _errors(server: Server, data: DataSet, account: Account, asked: Asked, plan:
     for times in _AROUND:
         if times != 1:
             try:
-                moved = Asked(asked.chain, "release", asked.price | {"epsilon": plan.epsilon * times}, {})
+                moved = Asked(asked.chain, "release", asked.price | {"epsilon": plan.epsilon * times})
                 at[plan.epsilon * times] = server.asking.plan(data, account, moved).error(size=size)
             except Error:  # too small or too large for this question
                 continue

@@ -1,7 +1,7 @@
 """Requests as JSON: a chain of method calls, which a remote session records and a server replays on a session of its own.
 
 `db.table("visits").where("cost > 10").count()` is [["table", ["visits"], {}], ["where", ["cost > 10"], {}], ["count", [], {}]]. Values are
-plain JSON; fractions, decimals, dates and timestamps are tagged, as in {"$date": "2026-01-31"}, and so are nested chains.
+plain JSON; fractions, decimals, dates, timestamps and tuples are tagged, as in {"$date": "2026-01-31"}, and so are nested chains.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Chain:
 
     steps: tuple[Step, ...]
 
-    def then(self, name: str, *arguments: Any, **named: Any) -> Chain:
+    def then(self, name: str, /, *arguments: Any, **named: Any) -> Chain:
         """One more call."""
         return Chain((*self.steps, (name, arguments, named)))
 
@@ -84,8 +84,8 @@ def plain(one: Any, depth: int = 0) -> Any:
     match one:
         case None | bool() | int() | str():
             return one
-        case float() if math.isfinite(one):
-            return one
+        case float():
+            return one if math.isfinite(one) else {"$float": str(one)}
         case Fraction():
             return {"$fraction": str(one)}
         case Decimal():
@@ -100,7 +100,9 @@ def plain(one: Any, depth: int = 0) -> Any:
             if all(isinstance(key, str) and not key.startswith("$") for key in one):
                 return {key: plain(inner, depth + 1) for key, inner in one.items()}
             return {"$pairs": [[plain(key, depth + 1), plain(inner, depth + 1)] for key, inner in one.items()]}
-        case Sequence() | set() | frozenset():
+        case tuple():  # a pair is a range where a list is several values
+            return {"$tuple": [plain(inner, depth + 1) for inner in one]}
+        case Sequence() | set() | frozenset() if not isinstance(one, bytes | bytearray | memoryview):
             return [plain(inner, depth + 1) for inner in one]
     raise Invalid(_LOCAL)
 
@@ -117,6 +119,10 @@ def value(said: Any, depth: int = 0) -> Any:
                 return datetime.datetime.fromisoformat(text)
             case {"$date": str(text)}:
                 return datetime.date.fromisoformat(text)
+            case {"$float": str(text)}:
+                return float(text)
+            case {"$tuple": list(inner)}:
+                return tuple(value(one, depth + 1) for one in inner)
             case {"$chain": inner}:
                 return Chain.from_json(inner, depth + 1)
             case {"$pairs": list(pairs)}:
