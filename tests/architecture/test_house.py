@@ -41,6 +41,9 @@ ROOMS = {
     "uvicorn": {"server/listen.py"},
     "argon2": {"server/store/secret.py"},
     "jinja2": {"server/pages/"},
+    "authlib": {"server/oidc.py"},
+    "httpx": {"server/oidc.py"},
+    "joserfc": {"server/oidc.py"},
     "attrs": {""},
     "numpy": {""},
 }
