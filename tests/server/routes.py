@@ -21,9 +21,9 @@ OPEN = {
     ("GET", "/api/openapi.json"),
     ("GET", "/login"),
     ("POST", "/login"),
-    ("GET", "/welcome/{secret}"),
-    ("POST", "/welcome/{secret}"),
-    ("GET", "/static"),
+    ("GET", "/welcome/{link}"),
+    ("POST", "/welcome/{link}"),
+    ("GET", "/static/{name}"),
     ("GET", "/oidc/login"),
     ("GET", "/oidc/back"),
 }
