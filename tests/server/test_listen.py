@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import json
+import re
 import socket
 import ssl
 import threading
@@ -63,7 +64,12 @@ def say(port: int, text: bytes) -> bytes:
     with socket.create_connection(("127.0.0.1", port), 10) as connection:
         connection.sendall(text)
         connection.settimeout(10)
-        return connection.recv(65536)
+        found = b""
+        while not (whole := re.search(rb"content-length: (\d+).*?\r\n\r\n(.*)", found, re.S | re.I)) or len(whole[2]) < int(whole[1]):
+            if not (more := connection.recv(65536)):
+                break
+            found += more
+        return found
 
 
 def test_slow_first_lines_are_cut_off(port: int) -> None:
