@@ -20,6 +20,7 @@ RUN = ("tutorials", "book")  # folders whose pages show what their blocks print 
 SECTIONS = {  # folders in the order of the navigation; the links of a folder's index.md are the order of its pages
     "tutorials": "Tutorials",
     "how-to": "How-to",
+    "serving": "Serving",
     "book": "Book",
     "reference": "Reference",
     "contributing": "Contributing",

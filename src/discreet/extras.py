@@ -15,6 +15,7 @@ _EXTRAS = {
     "pyspark": "spark",
     "fastapi": "server",
     "argon2": "server",
+    "authlib": "oidc",
 }
 
 

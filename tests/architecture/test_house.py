@@ -42,6 +42,9 @@ ROOMS = {
     "argon2": {"server/store/secret.py"},
     "jinja2": {"server/pages/"},
     "markupsafe": {"server/pages/"},
+    "authlib": {"server/oidc.py"},
+    "httpx": {"server/oidc.py"},
+    "joserfc": {"server/oidc.py"},
     "attrs": {""},
     "numpy": {""},
 }

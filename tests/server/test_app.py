@@ -44,7 +44,7 @@ def test_what_nobody_foresaw_tells_nothing_and_is_logged(tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "/nothing", 404), ("BREW", "/health", 405), ("PUT", "/api/v1/me", 405), ("GET", "/api/v1/datasets/clinic/releases", 405)],
+    [("GET", "/api/v1/no", 404), ("BREW", "/health", 405), ("PUT", "/api/v1/me", 405), ("GET", "/api/v1/datasets/clinic/releases", 405)],
 )
 def test_places_that_are_none(client: TestClient, method: str, path: str, status: int) -> None:
     answer = client.request(method, path)
