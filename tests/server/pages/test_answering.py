@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from server.clinic import COUNT
+from server.clinic import COUNT, Served
 from server.pages.people import Person
 
 from discreet.session.saved import release_of_text
@@ -70,3 +70,12 @@ def test_progress_is_a_part_that_says_when_there_is_a_new_page(ann: Person) -> N
     assert part.status_code == 286
     assert "<progress" in part.text
     assert "/jobs/" in ann.get("/d/clinic/history").text
+
+
+def test_nothing_tells_an_analyst_what_others_asked(ann: Person, bob: Person, served: Served) -> None:
+    ann.ask("SELECT COUNT(*) AS secret FROM visits", "0.1")
+    for path in ("/", "/d/clinic", "/d/clinic/ask", "/d/clinic/history", "/d/clinic/synthetic", "/d/clinic/talk", "/tokens"):
+        assert "secret FROM" not in bob.get(path).text
+    for path in ("/api/v1/jobs", "/api/v1/datasets/clinic/history", "/api/v1/datasets/clinic"):
+        assert "secret" not in bob.browser.get(path, headers=served.header("bob")).text
+    assert "secret" in bob.browser.get("/api/v1/datasets/clinic/history", headers=served.header("ann")).text

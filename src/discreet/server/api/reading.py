@@ -45,8 +45,9 @@ def own_budget(request: Request, name: str, caller: Asker) -> dict[str, Any]:
 
 @router.get("/datasets/{name}/history")
 def history(request: Request, name: str, caller: Asker) -> dict[str, Any]:
-    """What this account paid for and received."""
-    return {"history": dataset_of(request, caller, name).session(caller.account).history()}
+    """What this account paid for and received; an owner sees all payments. Nothing tells an analyst what others asked."""
+    found = dataset_of(request, caller, name).session(caller.account).history()
+    return {"history": [one for one in found if caller.account.role == "owner" or one["analyst"] == caller.account.payer]}
 
 
 @router.get("/datasets/{name}/profile")

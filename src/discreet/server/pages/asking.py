@@ -14,9 +14,9 @@ from discreet.exact import short
 from discreet.server.access import ASKING, Caller, by_login, server_of
 from discreet.server.asking import Asked, as_outcome
 from discreet.server.datasets import DataSet
-from discreet.server.describe import describe
+from discreet.server.describe import examples, schema
 from discreet.server.pages.forms import Posted, posted
-from discreet.server.pages.looking import dataset_of, gauge_of
+from discreet.server.pages.looking import dataset_of
 from discreet.server.pages.planned import planned
 from discreet.server.pages.rendering import PART, render
 from discreet.server.pages.shown import shown
@@ -62,7 +62,7 @@ def _answered_before(server: Server, data: DataSet, account: Account, said: dict
 def ask_page(request: Request, name: str, caller: Asker, job: str | None = None, example: int = 0) -> Response:
     """A question to begin with: that of an earlier job, or an example; planning takes a moment, and comes after the first paint."""
     data = dataset_of(request, caller.account, name)
-    found = describe(data, caller.account)["examples"]
+    found = examples(data)
     sql, epsilon = found[example] if 0 <= example < len(found) else "", EPSILON
     if job is not None:
         known = server_of(request).asking.own_job(caller.account, job)
@@ -90,9 +90,9 @@ def ask(
 
 def _page(request: Request, caller: Caller, data: DataSet, values: dict[str, Any], status: int) -> Response:
     """The page; where it comes without a plan it comes at once, and the script or a button asks for the plan."""
-    told = describe(data, caller.account)
+    told = schema(data)
     words = sorted({*(t["name"] for t in told["tables"]), *(c["name"] for t in told["tables"] for c in t["columns"])})
-    return render(request, "ask.html", caller, status, data=told, words=words, budget=gauge_of(data, caller.account), tab="ask", **values)
+    return render(request, "ask.html", caller, status, data=told, words=words, tab="ask", **values)
 
 
 @router.post("/d/{name}/plan")
