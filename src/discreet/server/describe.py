@@ -16,6 +16,11 @@ _MOST_KEYS = 1000  # public keys of a column that are listed
 
 def describe(data: DataSet, account: Account) -> dict[str, Any]:
     """A data set, as this account sees it."""
+    return schema(data) | ({} if account.role == "auditor" else {"budget": budget(data, account)})
+
+
+def schema(data: DataSet) -> dict[str, Any]:
+    """What is declared and profiled, and examples."""
     catalog = data.catalog
     return {
         "name": data.name,
@@ -24,7 +29,7 @@ def describe(data: DataSet, account: Account) -> dict[str, Any]:
         "version": catalog.version,
         "tables": [table_of(table) for table in catalog.tables],
         "examples": examples(data),
-    } | ({} if account.role == "auditor" else {"budget": budget(data, account)})
+    }
 
 
 def table_of(table: Table) -> dict[str, Any]:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
+from pathlib import Path
 from typing import Any
 
-from server.clinic import COUNT
-from server.pages.people import Person
+from fastapi.testclient import TestClient
+from server.clinic import COUNT, Served, make_server
+from server.pages.people import Person, enter
 
+from discreet.server.app import application
+from discreet.server.clock import Clock
+from discreet.server.store.jobs import OPEN
 from discreet.session.saved import release_of_text
 
 
@@ -70,3 +76,25 @@ def test_progress_is_a_part_that_says_when_there_is_a_new_page(ann: Person) -> N
     assert part.status_code == 286
     assert "<progress" in part.text
     assert "/jobs/" in ann.get("/d/clinic/history").text
+
+
+def test_nothing_tells_an_analyst_what_others_asked(ann: Person, bob: Person, served: Served) -> None:
+    ann.ask("SELECT COUNT(*) AS secret FROM visits", "0.1")
+    for path in ("/", "/d/clinic", "/d/clinic/ask", "/d/clinic/history", "/d/clinic/synthetic", "/d/clinic/talk", "/tokens"):
+        assert "secret FROM" not in bob.get(path).text
+    for path in ("/api/v1/jobs", "/api/v1/datasets/clinic/history", "/api/v1/datasets/clinic"):
+        assert "secret" not in bob.browser.get(path, headers=served.header("bob")).text
+    assert "secret" in bob.browser.get("/api/v1/datasets/clinic/history", headers=served.header("ann")).text
+
+
+def test_who_looks_again_and_again_learns_nothing_before_the_slot_ends(tmp_path: Path) -> None:
+    served = make_server(tmp_path, Clock(first=2.0, longest=60.0))
+    with TestClient(application(served.server)) as client:
+        ann = enter(client, served, "ann")
+        begin, page = time.monotonic(), ann.send("/d/clinic/ask", sql=COUNT, epsilon="0.1")
+        seen = []
+        while (at := time.monotonic() - begin) < 1.8:
+            seen.append((at, served.server.jobs.get(number(page)).state, "On its way" in ann.get(str(page.url)).text))
+            time.sleep(0.1)
+        assert all(state in OPEN and waiting for at, state, waiting in seen if at < 1.8)
+        assert "<td>eyes</td>" in ann.answered(str(page.url)).text

@@ -14,9 +14,9 @@ from discreet.exact import short
 from discreet.server.access import ASKING, Caller, by_login, server_of
 from discreet.server.asking import Asked, as_outcome
 from discreet.server.datasets import DataSet
-from discreet.server.describe import describe
+from discreet.server.describe import examples, schema
 from discreet.server.pages.forms import Posted, posted
-from discreet.server.pages.looking import dataset_of, gauge_of
+from discreet.server.pages.looking import dataset_of
 from discreet.server.pages.planned import planned
 from discreet.server.pages.rendering import PART, render
 from discreet.server.pages.shown import shown
@@ -61,22 +61,22 @@ def _answered_before(server: Server, data: DataSet, account: Account, said: dict
 
 @router.get("/d/{name}/ask")
 def ask_page(request: Request, name: str, caller: Asker, job: str | None = None, example: int = 0) -> Response:
-    """A question to begin with: that of an earlier job, or an example."""
+    """A question to begin with: that of an earlier job, or an example; planning takes a moment, and comes after the first paint."""
     data = dataset_of(request, caller.account, name)
-    found = describe(data, caller.account)["examples"]
+    found = examples(data)
     sql, epsilon = found[example] if 0 <= example < len(found) else "", EPSILON
     if job is not None:
         known = server_of(request).asking.own_job(caller.account, job)
         asked = Asked.read(known.asked)
         if asked.chain.steps[0][0] == "sql" and known.dataset == name:
             sql, epsilon = str(asked.chain.steps[0][1][0]), str(asked.price.get("epsilon", EPSILON))
-    return ask(request, caller, data, sql, epsilon)
+    return _page(request, caller, data, {"sql": sql, "epsilon": epsilon, "size": "", "plan": None, "problem": None}, 200)
 
 
 def ask(
     request: Request, caller: Caller, data: DataSet, sql: str, epsilon: str, problem: Any = None, size: str = "", status: int = 200
 ) -> Response:
-    """The page with the question and its plan."""
+    """The page with the question and its plan, or the plan alone."""
     server, plan = server_of(request), None
     try:
         if problem is None and sql:
@@ -86,9 +86,14 @@ def ask(
     values: dict[str, Any] = {"sql": sql, "epsilon": epsilon, "size": size, "plan": plan, "problem": problem}
     if PART in request.headers:
         return render(request, "_plan.html", caller, **values)
-    told = describe(data, caller.account)
+    return _page(request, caller, data, values, status)
+
+
+def _page(request: Request, caller: Caller, data: DataSet, values: dict[str, Any], status: int) -> Response:
+    """The page; where it comes without a plan it comes at once, and the script or a button asks for the plan."""
+    told = schema(data)
     words = sorted({*(t["name"] for t in told["tables"]), *(c["name"] for t in told["tables"] for c in t["columns"])})
-    return render(request, "ask.html", caller, status, data=told, words=words, budget=gauge_of(data, caller.account), tab="ask", **values)
+    return render(request, "ask.html", caller, status, data=told, words=words, tab="ask", **values)
 
 
 @router.post("/d/{name}/plan")

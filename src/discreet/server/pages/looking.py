@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from functools import lru_cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from discreet.errors import Invalid
+from discreet.ledger.standing import Allowance, Amount
 from discreet.server.access import ASKING, EVERYBODY, Caller, by_login, server_of
 from discreet.server.datasets import UNKNOWN, DataSet
-from discreet.server.describe import describe
+from discreet.server.describe import schema
 from discreet.server.pages.drawing import gauge
 from discreet.server.pages.problems import NotHere
 from discreet.server.pages.rendering import STATIC, drawing, render
@@ -20,6 +23,7 @@ from discreet.server.store.accounts import Account
 router = APIRouter(include_in_schema=False)
 Anyone = Annotated[Caller, Depends(by_login(*EVERYBODY))]
 Asker = Annotated[Caller, Depends(by_login(*ASKING))]
+_FRESH = 60  # seconds
 _KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
 
@@ -31,12 +35,19 @@ def dataset_of(request: Request, account: Account, name: str) -> DataSet:
         raise NotHere(UNKNOWN) from None
 
 
+@lru_cache(maxsize=256)
+def _allowance(data: DataSet, account: Account, _length: int, _moment: int) -> tuple[Allowance, Amount]:
+    """What was spent and what is left take a while to compute exactly; they change with the entries of the ledger, or with a new period."""
+    found = data.allowance(account)
+    return found, found.remaining
+
+
 def gauge_of(data: DataSet, account: Account, asking: Any = None) -> dict[str, Any] | None:
     """What an account was granted, has spent and may still spend, and a drawing of it; None for who asks nothing."""
     if account.role == "auditor":
         return None
-    found = data.allowance(account)
-    spent, granted, left = found.spent.epsilon, found.granted.epsilon, found.remaining
+    found, left = _allowance(data, account, data.ledger.length, int(time.time() // _FRESH))
+    spent, granted = found.spent.epsilon, found.granted.epsilon
     return {
         "granted": granted,
         "delta": found.granted.delta,
@@ -85,7 +96,7 @@ def dataset(request: Request, name: str, caller: Anyone) -> Response:
         request,
         "dataset.html",
         caller,
-        data=describe(data, caller.account),
+        data=schema(data),
         budget=gauge_of(data, caller.account),
         profiles=profiles,
         tab="overview",

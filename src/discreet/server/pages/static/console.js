@@ -87,6 +87,7 @@ function plan(form) {
       if (mine !== asked) return;
       const folded = new Set([...panel.querySelectorAll("details[open] > summary")].map((one) => one.textContent));
       panel.innerHTML = text;  // rendered and escaped by the server
+      one("#told").textContent = [...panel.querySelectorAll("[data-told], .problem")].map((said) => said.textContent.trim()).join("; ");
       for (const summary of panel.querySelectorAll("summary")) summary.parentElement.open = folded.has(summary.textContent);
     } catch { /* the network is away: the plan that is shown stays */ } finally {
       if (mine === asked) panel.classList.remove("waiting");
@@ -101,6 +102,7 @@ function plan(form) {
     epsilon.addEventListener("input", follow);
     slider.addEventListener("input", () => { epsilon.value = String(Number((10 ** slider.value).toPrecision(2))); later(); });
   }
+  if (one("#sql").value.trim() && !one("h3, .problem", panel)) ask();
   one("#sql").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); clearTimeout(timer); ask(); }
   });
