@@ -6,7 +6,7 @@ import json
 
 from server.clinic import Served
 
-from discreet.server.describe import _quoted, budget, describe, examples
+from discreet.server.describe import budget, describe, examples, quoted
 
 
 def test_a_data_set_as_an_account_sees_it(served: Served) -> None:
@@ -45,6 +45,6 @@ def test_examples_can_be_asked(served: Served) -> None:
 
 
 def test_names_are_quoted() -> None:
-    assert _quoted("cost") == "cost"
-    assert _quoted('a"; DROP TABLE x; --') == '"a""; DROP TABLE x; --"'
-    assert _quoted("Cost") == '"Cost"'
+    assert quoted("cost") == "cost"
+    assert quoted('a"; DROP TABLE x; --') == '"a""; DROP TABLE x; --"'
+    assert quoted("Cost") == '"Cost"'

@@ -73,7 +73,6 @@ def test_an_idempotency_key_is_ones_own(client: TestClient, served: Served) -> N
     assert reused.status_code == 400
 
 
-@pytest.mark.xfail(reason="accounts are charged for stored answers once the ledger has its mode for accounts", strict=False)
 def test_a_shared_answer_is_charged_to_who_looks(client: TestClient, served: Served, job: str) -> None:
     assert client.post(f"/api/v1/jobs/{job}/shares", json={"account": "bob"}, headers=served.header("ann")).status_code == 200
     assert client.delete(f"/api/v1/jobs/{job}", headers=served.header("bob")).status_code == 403

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Unpack, final, overload
 from attrs import evolve
 
 from discreet.engines.engine import Engine
-from discreet.errors import Invalid, LedgerError
+from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.payment import Payments
 from discreet.ledger.purchases import own_purchases, purchases_as_dicts
-from discreet.ledger.receipt import NO_ENTRY, STATEFUL, Receipt
 from discreet.ledger.shares import grant_share
 from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
 from discreet.plots.page import html_lines
 from discreet.query import fluent
 from discreet.session.life_cycle import AnyPlan
+from discreet.session.own_receipt import require_own
 from discreet.session.pipeline import Pipeline
 from discreet.session.profile.stored import stored_profiles
 from discreet.session.query import Query
@@ -281,7 +281,7 @@ class Session:
         somebody has asked.
         """
         if self._pipeline.payments.account is not None:
-            _require_own(release.receipt, self._pipeline.payments)
+            require_own(release.receipt, self._pipeline.payments)
         release.verify(self._ledger)
 
     # ── for a server ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -333,14 +333,6 @@ class Session:
     def _repr_html_(self) -> str:
         tables = [f"{table.name}: {', '.join(column.name for column in table.columns)}" for table in self._pipeline.catalog.tables]
         return html_lines(repr(self), [*tables, f"charged so far: ε = {float(self.spent.epsilon or 0):g}"])
-
-
-def _require_own(receipt: Receipt, payments: Payments) -> None:
-    """Raise LedgerError, as if they were not in the ledger, if a receipt lists payments for what this account has not."""
-    published = receipt.kind == "profile" and isinstance(receipt.request.get("number"), int)
-    free = receipt.question if published or receipt.kind in STATEFUL else None  # a run's name is secret to others
-    if not all(paid.question == free or payments.knows(paid.question) for paid in receipt.payments):
-        raise LedgerError(NO_ENTRY)
 
 
 def _estimate(pipeline: Pipeline, table: Any, what: Any, of: Any, *, epsilon: Any = None, delta: Any = None, **asked: Any) -> Any:

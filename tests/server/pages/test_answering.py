@@ -23,7 +23,7 @@ def number(page: Any) -> str:
 
 def test_an_answer_has_its_table_its_plot_its_receipt_and_files(ann: Person) -> None:
     page = ann.ask(COUNT, "0.5")
-    for said in ("<td>eyes</td>", "± 24", "n by dept", "ledger entry", "each person", "JSON with receipt"):
+    for said in ("<td>eyes</td>", "± 24", "n by dept", "each person", "JSON with receipt"):
         assert said in page.text
     csv = ann.get(f"/jobs/{number(page)}/answer.csv")
     assert csv.text.splitlines()[0] == "dept,n,n_low,n_high"
@@ -65,7 +65,7 @@ def test_a_shared_answer_is_charged_on_looking(ann: Person, bob: Person) -> None
     assert bob.get(f"/jobs/{number(page)}/answer.csv").status_code == 404
     seen = bob.answered(str(bob.send(f"/jobs/{number(page)}/receive").url))
     assert "<td>eyes</td>" in seen.text
-    # that bob is charged is what the ledger promises, and tested there
+    assert "2.7" in bob.get("/d/clinic").text  # what is left of 3
     values = [json.loads(one.get(f"/jobs/{number(at)}/answer.json").text)["answers"] for one, at in ((ann, page), (bob, seen))]
     assert values[0] == values[1]
 

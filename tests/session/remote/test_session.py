@@ -19,7 +19,14 @@ SQL = "SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept"
 
 
 def test_it_has_the_methods_of_a_session(shared: Any) -> None:
-    public = {name for name in dir(Session) if not name.startswith("_")} - {"open", "ledger", "catalog", "for_account", "stored"}
+    public = {name for name in dir(Session) if not name.startswith("_")} - {
+        "open",
+        "ledger",
+        "catalog",
+        "for_account",
+        "stored",
+        "tell_owner",
+    }
     assert [name for name in public if not hasattr(type(shared), name)] == []
 
 
