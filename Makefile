@@ -7,11 +7,15 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-slow test-lowest test-postgres check bench docs dist clean
+.PHONY: demo serve test test-slow test-lowest test-postgres check bench docs dist clean
 .NOTPARALLEL: # one pip at a time
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m discreet demo
+
+# the same hospital behind a wall: an owner, two analysts, a console; Ctrl-C ends it
+serve: $(VENV)/ready-server
+	@$(BIN)/python -m discreet serve --demo
 
 test: check
 	@$(BIN)/python -m pytest -m "not slow" -n $(WORKERS)
@@ -50,6 +54,12 @@ $(VENV)/ready: pyproject.toml
 	@$(INSTALL) --no-compile --editable ".[plots]"
 	@touch $@
 
+$(VENV)/ready-server: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV) for serving (once)…"
+	@$(INSTALL) --no-compile --editable ".[plots,server]"
+	@touch $@
+
 # tests start many processes, so everything is compiled once; what does not compile (libraries carry templates and files for
 # other Pythons) is not imported either
 $(VENV)/ready-dev: pyproject.toml
@@ -57,7 +67,7 @@ $(VENV)/ready-dev: pyproject.toml
 	@echo "Setting up $(VENV) for development (once)…"
 	@$(INSTALL) --no-compile --editable ".[dev]"
 	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib > /dev/null || true
-	@touch $(VENV)/ready $@
+	@touch $(VENV)/ready $(VENV)/ready-server $@
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-from discreet.cli.screen import out
+from discreet.cli.screen import out, working
+from discreet.cli.served_hospital import add_analysts, write_hospital
 from discreet.extras import require
 
 
@@ -15,6 +17,7 @@ def serve(
     policies: Annotated[
         list[Path] | None, Argument(metavar="[POLICY…]", help="The discreet.toml of each data set, or its folder.", show_default=False)
     ] = None,
+    demo: Annotated[bool, Option("--demo", help="Serve the made-up hospital of `discreet demo`, with an owner and two analysts.")] = False,
     config: Annotated[
         Path | None, Option(metavar="FILE", envvar="DISCREET_CONFIG", help="Settings: a file with a section \\[server].")
     ] = None,
@@ -57,6 +60,9 @@ def serve(
     from discreet.server.listen import listen
     from discreet.server.settings import made, read_settings
 
+    if demo:
+        with working("making up a million visits"):
+            policies = [write_hospital(Path(tempfile.mkdtemp(prefix="discreet-served-")))]
     given = {
         "policies": [str(one) for one in policies or ()], "host": host, "port": port, "url": url, "database": database,
         "certificate": certificate, "key": key, "slot": slot, "slots": False if no_slots else None, "rows": rows, "seats": seats,
@@ -64,4 +70,4 @@ def serve(
     }  # fmt: skip
     found = read_settings(config, given)
     settings, listening = made(found, named(found["policies"]))
-    listen(settings, listening, lambda line: out.print(line, soft_wrap=True, markup=False))
+    listen(settings, listening, lambda line: out.print(line, soft_wrap=True, markup=False), prepare=add_analysts if demo else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -20,13 +20,20 @@ _HEADERS = 10.0  # seconds in which a request's first lines must arrive
 _MOST = 1000  # connections
 
 
-def listen(settings: Settings, listening: Listening, say: Callable[[str], None], log: Log | None = None) -> None:
-    """Serve until SIGTERM or Ctrl-C; answers that were begun are finished."""
+Say: TypeAlias = Callable[[str], None]
+
+
+def listen(
+    settings: Settings, listening: Listening, say: Say, log: Log | None = None, prepare: Callable[[Server, Say], None] | None = None
+) -> None:
+    """Serve until SIGTERM or Ctrl-C; answers that were begun are finished. `prepare` may add accounts first."""
     log = log or Log.to_screen(settings.failures)
     logging.getLogger().addHandler(Libraries(log))
     server = Server(settings, log)
     if (link := server.owner_link()) is not None:
         say(f"first start: choose the owner's password within a day at {link}")
+    if prepare is not None:
+        prepare(server, say)
     say(f"serving {', '.join(settings.policies)} at {settings.address}")
     log.event("started", datasets=len(settings.policies), slots=not settings.clock.off, tls=listening.certificate is not None)
     uvicorn.run(**options(server, listening))
