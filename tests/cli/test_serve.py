@@ -16,7 +16,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Settings, Listening]]
     """What would be served."""
     found: list[tuple[Settings, Listening]] = []
 
-    def listen(settings: Settings, listening: Listening, say: Any) -> None:
+    def listen(settings: Settings, listening: Listening, say: Any, prepare: Any = None) -> None:
         found.append((settings, listening))
         say(f"serving {', '.join(settings.policies)} at {settings.address}")
 

@@ -35,6 +35,5 @@ def add_analysts(server: Server, say: Callable[[str], None]) -> None:
                 server.accounts.add(name, "analyst", "owner")
                 data.ledger.grant(name, epsilon, "2e-7")
             if not any(account.name == name and account.has_password for account in server.accounts.all()):
-                say(
-                    f"{name} may spend ε = {epsilon}, and chooses a password at {server.settings.address}/welcome/{server.accounts.link(name, 'owner')}"
-                )
+                link = f"{server.settings.address}/welcome/{server.accounts.link(name, 'owner')}"
+                say(f"{name} may spend ε = {epsilon}, and chooses a password at {link}")
