@@ -96,7 +96,7 @@ def test_a_slow_second_request_is_cut_off_too(port: int) -> None:
 
 def test_a_slow_body_is_refused(port: int) -> None:
     begin = time.monotonic()
-    answer = say(port, b"POST /api/v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+    answer = say(port, b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
     assert answer.startswith(b"HTTP/1.1 408")
     assert time.monotonic() - begin < 5
 
@@ -117,14 +117,14 @@ def test_a_slow_body_is_refused(port: int) -> None:
     ],
 )
 def test_bodies_and_headers_that_are_refused(port: int, headers: bytes, status: bytes) -> None:
-    answer = say(port, b"POST /api/v1/tokens HTTP/1.1\r\nHost: x\r\n" + headers + b"\r\n\r\n")
+    answer = say(port, b"POST /login HTTP/1.1\r\nHost: x\r\n" + headers + b"\r\n\r\n")
     assert answer.split()[1] == status if answer or len(headers) < 1000 else not answer
 
 
 def test_one_who_goes_away_hurts_nobody(port: int) -> None:
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", port), 10) as connection:
-            connection.sendall(b"POST /api/v1/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            connection.sendall(b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
     assert b"200 OK" in say(port, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
 
 

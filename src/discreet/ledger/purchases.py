@@ -36,19 +36,22 @@ def purchases_as_dicts(ledger: Ledger) -> list[dict[str, Any]]:
     return [_plain(one) for one in purchases(ledger)]
 
 
-def own_purchases(ledger: Ledger, analyst: str) -> list[dict[str, Any]]:
+def own_purchases(ledger: Ledger, analyst: str, length: int | None = None) -> list[dict[str, Any]]:
     """What an analyst was charged for, as plain values, oldest first; it does not tell who asked first.
 
     What she paid for and what she received look alike. Entry numbers are left out, because they count the entries of others too, and so are
-    steps without a price: further days of a feed are drawn in as many steps as all who ask for them take.
+    steps without a price: further days of a feed are drawn in as many steps as all who ask for them take. Times are told to the minute: how
+    long after the first step of a question its second was charged depends on private rows. With `length`, as the ledger was with so many
+    entries.
     """
-    own = [_plain(one) for one in purchases(ledger) if one.analyst == analyst and (one.epsilon is None or one.epsilon or one.delta)]
-    return [{name: value for name, value in one.items() if name not in ("entry", "received")} for one in own]
+    own = [one for one in purchases(ledger, length) if one.analyst == analyst and (one.epsilon is None or one.epsilon or one.delta)]
+    told = [_plain(one) | {"at": one.at[:16]} for one in own]
+    return [{name: value for name, value in one.items() if name not in ("entry", "received")} for one in told]
 
 
-def purchases(ledger: Ledger) -> list[Purchase]:
-    """Every question that was paid for and every answer that was received, oldest first."""
-    entries = ledger.entries()
+def purchases(ledger: Ledger, length: int | None = None) -> list[Purchase]:
+    """Every question that was paid for and every answer that was received, oldest first; of the first `length` entries, if given."""
+    entries = ledger.entries()[:length]
     answered = {entry.body["spend"] for entry in entries if entry.kind == "release"}
     return [_purchase(entry, entries, answered) for entry in entries if entry.kind in ("spend", "receive")]
 

@@ -66,16 +66,20 @@ def server_of(request: Request) -> Server:
     return found
 
 
+def token_holder(request: Request) -> tuple[Account, Token]:
+    """The account and the token of a request; Unauthenticated if it has no good one."""
+    kind, _, secret = request.headers.get("authorization", "").partition(" ")
+    found = server_of(request).tokens.holder(secret.strip()) if kind.lower() == "bearer" else None
+    if found is None:
+        raise Unauthenticated("this needs a token that is good: send it as `Authorization: Bearer …`, or make a new one in the console")
+    return found
+
+
 def by_token(*roles: Role, scope: Scope = "read", whole: bool = False) -> Access:
     """Programs: a bearer token of an account with one of these roles, and at least this scope; `whole` if not for some data sets only."""
 
     def access(request: Request) -> Caller:
-        server, text = server_of(request), request.headers.get("authorization", "")
-        kind, _, secret = text.partition(" ")
-        found = server.tokens.holder(secret.strip()) if kind.lower() == "bearer" else None
-        if found is None:
-            raise Unauthenticated("this needs a token that is good: send it as `Authorization: Bearer …`, or make a new one in the console")
-        account, token = found
+        account, token = token_holder(request)
         enough = _RANK[token.scope] >= _RANK[scope] and not (whole and token.datasets is not None)
         return _admitted(request, Caller(account, token=token), roles, enough)
 

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from discreet.errors import Error
-from discreet.server.access import server_of
+from discreet.server.access import Unauthenticated, server_of, token_holder
 from discreet.server.api import asking, checking, owning, reading, running
 from discreet.server.api.answers import problem
 from discreet.server.api.nesting import require_plain
@@ -111,6 +111,11 @@ async def _refused(request: Request, server: Server) -> Response | None:
         return _invalid("the length of the body is not given: send Content-Length", 411)
     if len(length) > 18 or int(length) > server.settings.largest_body:
         return _invalid("the body is too large", 413)
+    if int(length) and request.url.path.startswith("/api/v1/"):
+        try:
+            token_holder(request)  # before anything that somebody without a token has sent is read
+        except Unauthenticated as error:
+            return problem(error)
     try:
         async with asyncio.timeout(server.settings.body_seconds):
             await request.body()

@@ -6,19 +6,23 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias, final
 
 from attrs import evolve, frozen
 
-from discreet.errors import Error, Invalid
+from discreet.errors import BudgetExceeded, Error, Invalid
+from discreet.ledger.receipt import CONFIDENCE
 from discreet.ledger.standing import OWNER
 from discreet.server.datasets import DataSet
+from discreet.server.in_progress import EVERYTHING
 from discreet.server.queue import FairQueue
 from discreet.server.replay import request_of
 from discreet.server.store.accounts import Account
 from discreet.server.store.jobs import REUSED, Job, Jobs
 from discreet.server.store.secret import digest
 from discreet.session.first_step import first_step_of
+from discreet.session.plan import Plan
 from discreet.session.refine import Asked as AnsweredQuestion
 from discreet.session.release import Release
 from discreet.session.released import Released
@@ -31,6 +35,7 @@ Outcome: TypeAlias = dict[str, Any]
 VERBS = ("release", "refine", "bias", "dry_run")
 _STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
 _DISCOVERING = 3
+_PRICE = frozenset({"epsilon", "delta", "confidence", "error", "size", "at", "assume"})
 _KEYS = 10_000  # idempotency keys that are remembered beside those of jobs
 _ONLY_QUESTIONS = "only the answer to a question can be refined"
 NO_JOB = "there is no such job"
@@ -59,6 +64,8 @@ class Asked:
         price, *refined = (value(one) for one in (body.get("price") or {}, *([said] if isinstance(said, dict) else said)))
         if not all(isinstance(one, dict) for one in (price, *refined)):
             raise Invalid('the price is written as {"epsilon": 0.1}')
+        if unknown := {str(name) for one in (price, *refined) for name in one} - _PRICE:
+            raise Invalid(f"a price has no {sorted(unknown)[0][:50]!r}: it has {', '.join(sorted(_PRICE))}")
         return cls(Chain.from_json(body.get("request")), verb, price, tuple(refined), body.get("of"))
 
     @property
@@ -89,15 +96,24 @@ class Asking:
         if asked.verb == "dry_run":
             return {"release": _run(session, asked).to_text()}
         if asked.verb == "refine":
-            found = held(session, asked)
+            found = held(session, asked, partial(data.hides, account))
             return None if found is None else {"release": found.to_text(), "repeated": True}
-        if asked.verb != "release" or "error" in asked.price:
+        request = request_of(session, asked.chain) if asked.verb == "release" and "error" not in asked.price else None
+        plan = _called(request.plan, asked.price) if request is not None and hasattr(request, "release") else None
+        text = None if plan is None or data.hides(account, plan.priced.question) else session.stored(plan)
+        if text is None:
             return None
-        request = request_of(session, asked.chain)
-        text = session.stored(_called(request.plan, asked.price)) if hasattr(request, "release") else None
-        if text is not None and asked.chain.steps[0][0] == "profile":
-            _run(session, asked)  # free: later questions of this session use it
-        return None if text is None else {"release": text, "repeated": True}
+        if asked.chain.steps[0][0] in ("sql", "table"):  # as it is stored; for an account without the numbers of ledger entries
+            return {"release": text if account.payer == OWNER else release_of_text(text).without_entries().to_text(), "repeated": True}
+        return {"release": _run(session, asked).to_text(), "repeated": True}  # free; a profile is used by later questions of this session
+
+    def require_admitted(self, data: DataSet, account: Account, asked: Asked) -> None:
+        """Raise BudgetExceeded, before a seat is taken, if the account's own budget does not admit a request."""
+        if asked.verb != "release" or "error" in asked.price:
+            return
+        allowance = data.allowance(account)
+        if not allowance.admits(self.plan(data, account, asked).loss):
+            raise BudgetExceeded(allowance.refusal)
 
     def bind(self, data: DataSet, account: Account, body: Mapping[str, Any], once: str) -> None:
         """Bind an idempotency key to a request, for one that is free has no job; Invalid if it was used for another."""
@@ -124,16 +140,24 @@ class Asking:
     async def answer(self, data: DataSet, account: Account, job: Job) -> Outcome:
         """Run a job in its turn; what became of it, at the end of its slot."""
         asked = Asked.read(job.asked)
+        questions = await asyncio.to_thread(self._hidden, data, account, asked)
 
         def work() -> Outcome:
             if not self.jobs.begin(job.id, data.ledger.length):
                 return {"error": "Refused", "message": "cancelled before it began; nothing was charged"}
             return self._outcome(data, account, asked, job)
 
-        outcome = await self.queue.run(account.name, self.slot(data, asked), work)
+        with data.in_progress(account, questions):
+            outcome = await self.queue.run(account.name, self.slot(data, asked), work)
         # recorded only now: who looks at the job again and again learns no earlier than at the end of its slot that it has ended
         await asyncio.to_thread(self.jobs.end, job.id, "failed" if "error" in outcome else "done", outcome)
         return outcome
+
+    def _hidden(self, data: DataSet, account: Account, asked: Asked) -> set[str]:
+        """The names of what is not to be seen before its slot ends."""
+        if asked.verb != "release" or "error" in asked.price:
+            return {EVERYTHING}
+        return _questions(self.plan(data, account, asked))
 
     def own_job(self, account: Account, number: str) -> Job:
         """A job of this account, or one that was shared with it; the same error if it is somebody else's and if there is none."""
@@ -146,7 +170,9 @@ class Asking:
         try:
             session = data.session(account)
             spent = session.spent
-            found = _run(session, asked, lambda step, share: self.jobs.progress(job.id, step, share))
+            # steps end when private rows let them: an owner may watch that
+            progress = partial(self.jobs.progress, job.id) if account.payer == OWNER else lambda _step, _share: None
+            found = _run(session, asked, progress)
             if asked.chain.steps[0][0] == "profile" and account.payer == OWNER:  # whose profiles are published
                 data.profiled()
             # what others paid for first is no repeat for this account: it was charged now
@@ -172,14 +198,18 @@ class Asking:
         later, asked = [entry for entry in mine if entry.sequence >= job.entries], Asked.read(job.asked)
         if not later or asked.verb != "release" or "error" in asked.price:
             return bool(later)
-        questions = _questions(self.plan(data, account, asked))
+        try:
+            questions = _questions(self.plan(data, account, asked))
+        except Error:  # the policy has changed since
+            return True
         return any(entry.body["question"] in questions for entry in later)
 
 
 def _questions(plan: Any) -> set[str]:
     """The names under which the ledger charges a request: its own, and that of what is discovered first."""
     own, first = plan.priced.question, getattr(plan, "discovery", None)
-    return {own, first_step_of(own)} | (set() if first is None else {first.priced.question})
+    found = {own, first_step_of(own)} | (set() if first is None else {first.priced.question})
+    return found | {first_step_of(plan.priced_at(CONFIDENCE).question)} if isinstance(plan, Plan) else found
 
 
 def as_outcome(error: Error) -> Outcome:
@@ -194,13 +224,14 @@ def released(outcome: Outcome) -> Mapping[str, Any]:
     return found
 
 
-def held(session: Session, asked: Asked) -> Released | None:
-    """The answer that this account has received before, with its refinements; None if it has none. Nothing is charged."""
+def held(session: Session, asked: Asked, hides: Callable[[str], bool] = lambda _: False) -> Released | None:
+    """The answer that this account has received before, with its refinements; None if it has none, or it is hidden. Nothing is charged."""
     request = request_of(session, asked.chain)
     if not hasattr(request, "release") or "error" in asked.price:
         return None
     price = {name: one for name, one in asked.price.items() if name in ("epsilon", "delta", "confidence")}
-    if session.stored(_called(request.plan, price)) is None:
+    plan = _called(request.plan, price)
+    if hides(plan.priced.question) or session.stored(plan) is None:
         return None
     found = _as_released(_called(request.release, asked.price))
     for one in asked.refined:
@@ -260,7 +291,7 @@ def _as_released(found: Any) -> Released:
 def _called(method: Callable[..., Any], price: Mapping[str, Any]) -> Any:
     try:
         return method(**price)
-    except TypeError:
+    except (TypeError, OverflowError):
         raise Invalid(
             f"{method.__name__}() does not take these: {', '.join(map(str, price))[:200]}; give epsilon, and delta if needed"
         ) from None

@@ -6,13 +6,16 @@ import glob
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, final
 
 from discreet.address import is_address, without_credentials
 from discreet.errors import Invalid
 from discreet.ledger.ledger import Ledger
+from discreet.ledger.purchases import own_purchases
 from discreet.ledger.standing import OWNER, Allowance
+from discreet.server.in_progress import Before, InProgress
 from discreet.server.store.accounts import Account
 from discreet.session.project import ledger_of, open_project, read_project, sources_of
 from discreet.session.session import Session
@@ -34,6 +37,7 @@ class DataSet:
         if failed is not None:
             self._owner.tell_owner(lambda error: failed(name, error))
         self._sessions: dict[str, Session] = {}
+        self._in_progress = InProgress()
         self._granted: set[str] = set()  # as far as it is known: listing them computes what each has spent
 
     @property
@@ -59,8 +63,25 @@ class DataSet:
 
     def allowance(self, account: Account) -> Allowance:
         """What an account was granted, has spent and may still spend; an analyst's own budget alone, which tells nothing about others."""
+        before = self._in_progress.before(account)
+        return self._allowance(account) if before is None else before.allowance
+
+    def _allowance(self, account: Account) -> Allowance:
         found = self.ledger.allowance(account.payer)
         return found.own if account.role == "analyst" else found
+
+    def history(self, account: Account) -> list[dict[str, Any]]:
+        """What an account paid for and received; an owner sees all payments."""
+        before = self._in_progress.before(account)
+        return self.session(account).history() if before is None else own_purchases(self.ledger, account.payer, before.entries)
+
+    def in_progress(self, account: Account, questions: Iterable[str]) -> AbstractContextManager[None]:
+        """While these questions are answered, an account sees its budget, its history and what it knows as they were before."""
+        return self._in_progress.during(account, questions, lambda: Before(self._allowance(account), self.ledger.length))
+
+    def hides(self, account: Account, question: str) -> bool:
+        """Whether an answer must not be shown to an account yet, because its slot has not ended."""
+        return self._in_progress.hides(account, question)
 
     def profiled(self) -> None:
         """Let all sessions use a profile that was just bought."""
@@ -91,9 +112,20 @@ class DataSets:
         try:
             for name, path in policies.items():
                 self._open[name] = DataSet(name, path, failed)
+            self._require_distinct()
         except BaseException:
             self.close()
             raise
+
+    def _require_distinct(self) -> None:
+        """Raise Invalid if two data sets with one ledger declare the same: a question to one would find the answer of the other."""
+        seen: dict[tuple[str, str], str] = {}
+        for one in self._open.values():
+            first = seen.setdefault((one.ledger.entry(0).hash, one.catalog.digest), one.name)
+            if first != one.name:
+                raise Invalid(
+                    f'{first} and {one.name} declare the same in one ledger: give one of them another version, as in version = "2"'
+                )
 
     def get(self, name: str, account: Account) -> DataSet:
         """The data set of this name; Invalid, whether it does not exist or this account may not use it."""

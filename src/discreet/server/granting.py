@@ -1,4 +1,4 @@
-"""Grants: an owner gives an analyst's account a part of a data set's budget; the ledger and the audit log record it."""
+"""What owners do to a data set: grant parts of its budget, and read its policy again; the audit log records both."""
 
 from __future__ import annotations
 
@@ -22,3 +22,10 @@ def grant_budget(server: Server, data: DataSet, name: str, epsilon: Any, delta: 
         renews = "" if every is None else f" each {every}"
         audit.add(run, by.name, "budget granted", f"{account.name} on {data.name}: epsilon {epsilon}, delta {delta}{renews}")
     return data.ledger.allowance(account.name)
+
+
+def reload_policy(server: Server, name: str, by: Account) -> None:
+    """Read a policy again, after its file was edited; the old one goes on if the new one has problems."""
+    server.datasets.reload(name)
+    with server.database.writing() as run:
+        audit.add(run, by.name, "policy read again", name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, final
@@ -26,6 +26,7 @@ class FairQueue:
 
     def __init__(self, clock: Clock, seats: int, most_waiting: int) -> None:
         self.clock, self._free, self._most = clock, seats, most_waiting
+        self._each, self._held = max(1, seats // 2), Counter[str]()  # seats of one account, at most half of them
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
         self._stopped = False
         self._threads = ThreadPoolExecutor(seats, thread_name_prefix="discreet-question")
@@ -44,7 +45,7 @@ class FairQueue:
                     await asyncio.wait([running])
                 await asyncio.sleep(max(0.0, begin + self.clock.leaves(slot, time.monotonic() - begin) - time.monotonic()))
         finally:
-            self._give_back()
+            self._give_back(account)
 
     @property
     def waiting(self) -> int:
@@ -54,8 +55,9 @@ class FairQueue:
     async def _seat(self, account: str) -> None:
         if self._stopped:
             raise asyncio.CancelledError
-        if self._free and not self._waiting:
+        if self._free and not self._waiting and self._held[account] < self._each:
             self._free -= 1
+            self._held[account] += 1
             return
         mine = self._waiting.setdefault(account, deque())
         if len(mine) >= self._most:
@@ -66,25 +68,28 @@ class FairQueue:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._give_back()  # its seat came at the same moment
+                self._give_back(account)  # its seat came at the same moment
             elif turn in mine:
                 mine.remove(turn)
                 if not mine:
                     self._waiting.pop(account, None)
             raise
 
-    def _give_back(self) -> None:
-        """Give the seat to the account whose turn it is; it then goes to the end of the line."""
-        while self._waiting:
-            account, turns = next(iter(self._waiting.items()))
-            turn = turns.popleft()
-            del self._waiting[account]
-            if turns:
-                self._waiting[account] = turns
-            if not turn.done():
-                turn.set_result(None)
-                return
+    def _give_back(self, account: str) -> None:
+        """Free a seat, and give what is free to the accounts whose turn it is; each then goes to the end of the line."""
         self._free += 1
+        self._held[account] -= 1
+        if not self._held[account]:
+            del self._held[account]
+        while self._free and (name := next((one for one in self._waiting if self._held[one] < self._each), None)) is not None:
+            turns = self._waiting.pop(name)
+            turn = turns.popleft()
+            if turns:
+                self._waiting[name] = turns
+            if not turn.done():
+                self._free -= 1
+                self._held[name] += 1
+                turn.set_result(None)
 
     def stop(self) -> None:
         """Start nothing more: those who wait are cancelled, and their jobs stay queued."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
@@ -24,6 +24,7 @@ from discreet.session.session import Session
 _MOST = 50  # open runs of one account
 _KEYS, _OUTCOMES = 1000, 20  # idempotency keys of openings, and outcomes of one run's steps, that are remembered
 _IDLE = 24 * 3600.0  # seconds after which an unused run is closed
+BUSY = "a question is being answered here: look again when it has left"
 GONE = "this conversation, stream or feed is not open: open it again; what was paid stays paid"
 
 
@@ -39,6 +40,8 @@ class OpenRun:
     run: Any
     session: Session
     lock: threading.Lock
+    steps: Counter[str] = field(factory=Counter)  # how many are being taken; until they leave, the run is shown as it was before
+    seen: dict[str, Any] = field(factory=dict)  # its state before
     outcomes: OrderedDict[str, tuple[str, Any]] = field(factory=OrderedDict)  # of steps with an idempotency key: the body, what came of it
 
 
@@ -67,10 +70,11 @@ class Runs:
 
     async def _opened(self, data: DataSet, account: Account, chain: Chain, price: Mapping[str, Any], slot: int) -> OpenRun:
         session = data.session(account)
-        request = request_of(session, chain)
+        request = await asyncio.to_thread(request_of, session, chain)
         if not hasattr(request, "open"):
             raise Invalid("this is released, not opened: use the interface for releases")
-        run = await self._queue.run(account.name, slot, lambda: request.open(**price))
+        with data.in_progress(account, ()):
+            run = await self._queue.run(account.name, slot, lambda: request.open(**price))
         opened = OpenRun(new_secret(100), account.name, data.name, chain.steps[0][0], run, session, threading.Lock())
         with self._lock:
             mine = [one.id for one, _ in self._open.values() if one.account == account.name]
@@ -94,7 +98,7 @@ class Runs:
             return [one for one, _ in self._open.values() if (one.account, one.dataset) == (account.name, dataset)]
 
     async def step(
-        self, opened: OpenRun, account: Account, slot: int, step: Callable[[], Any], once: str | None = None, body: str = ""
+        self, data: DataSet, opened: OpenRun, account: Account, slot: int, step: Callable[[], Any], once: str | None = None, body: str = ""
     ) -> Any:
         """Take a step, in its turn and slot. With the same key and body again, it returns or raises what it did the first time."""
 
@@ -113,7 +117,12 @@ class Runs:
                 raise found
             return found
 
-        return await self._queue.run(account.name, slot, work)
+        opened.steps["all"] += 1
+        try:
+            with data.in_progress(account, ()):
+                return await self._queue.run(account.name, slot, work)
+        finally:
+            opened.steps["all"] -= 1
 
     def close(self, opened: OpenRun) -> None:
         """Forget a run."""

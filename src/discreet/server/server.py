@@ -70,6 +70,7 @@ class Server:
         found = await asyncio.to_thread(self.asking.known, data, account, Asked.read(said))
         if found is not None:
             return found
+        await asyncio.to_thread(self.asking.require_admitted, data, account, Asked.read(said))
         job, new = await asyncio.to_thread(self.asking.add, data, account, said, once)
         if not new:
             return job

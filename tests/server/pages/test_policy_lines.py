@@ -23,6 +23,12 @@ def test_decisions_that_wait_are_marked() -> None:
 
 
 def test_passwords_in_addresses_are_masked() -> None:
-    for address in ("postgresql://me:hunter2@host/db", "postgresql://hunter2@host/db"):
+    for address in (
+        "postgresql://me:hunter2@host/db",
+        "postgresql://hunter2@host/db",
+        "postgresql://host/db?user=me&password=hunter2",
+        "postgresql://me:hunter2/x@host/db",
+        "postgres://me:it's@hunter2@host/db",
+    ):
         assert "hunter2" not in policy_lines(f'source = "{address}"')[0].text
     assert policy_lines('source = "s3://bucket/a.parquet"')[0].text == 'source = "s3://bucket/a.parquet"'

@@ -71,7 +71,9 @@ async def release(request: Request, name: str, body: ReleaseBody, caller: Asker,
     data = dataset_of(request, caller, name)
     wait = 0.0 if "respond-async" in (prefer or "") else server.settings.wait
     found = await server.ask(data, caller.account, said, once, wait)
-    return job_answer(request, found) if isinstance(found, Job) else answered(request, found)
+    if isinstance(found, Job):
+        return await asyncio.to_thread(job_answer, request, found)
+    return await asyncio.to_thread(answered, request, found)
 
 
 def job_answer(request: Request, job: Job) -> Response:
@@ -126,7 +128,7 @@ async def job_release(request: Request, number: str, caller: Asker) -> Response:
     """The answer of a job. One that was shared is charged to this account when it is first received."""
     job = await asyncio.to_thread(own_job, request, caller, number)
     if job.account == caller.account.name or job.state in OPEN:
-        return job_answer(request, job)
+        return await asyncio.to_thread(job_answer, request, job)
     if job.state != "done":
         raise Invalid(NO_JOB)
     body = ReleaseBody.model_validate(job.asked)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 
-from discreet.errors import Invalid
+from discreet.errors import Invalid, LedgerError
+from discreet.ledger.receipt import NO_ENTRY
 from discreet.server.access import ASKING, Caller, by_token
 from discreet.server.api.asking import dataset_of
 from discreet.server.api.bodies import ConfidenceBody, RequestBody, VerifyBody
@@ -36,8 +38,9 @@ def check(request: Request, name: str, body: RequestBody, caller: Reader) -> dic
 @router.post("/datasets/{name}/confidences")
 def at_confidence(request: Request, name: str, body: ConfidenceBody, caller: Reader) -> dict[str, Any]:
     """The columns of an answer that this account has, with intervals of another confidence."""
-    session, said = dataset_of(request, caller, name).session(caller.account), body.model_dump(mode="json")
-    found = held(session, Asked.read({key: said[key] for key in ("request", "price", "refine")}))
+    data, said = dataset_of(request, caller, name), body.model_dump(mode="json")
+    asked = Asked.read({key: said[key] for key in ("request", "price", "refine")})
+    found = held(data.session(caller.account), asked, partial(data.hides, caller.account))
     if not isinstance(found, Release):
         raise Invalid("there is no answer at this price: release the question first, and state its delta")
     changed = found.at_confidence(value(said["confidence"]))
@@ -47,5 +50,8 @@ def at_confidence(request: Request, name: str, body: ConfidenceBody, caller: Rea
 @router.post("/datasets/{name}/verifications")
 def verify(request: Request, name: str, body: VerifyBody, caller: Reader) -> dict[str, bool]:
     """Compare a release and its receipt with the ledger; an error if they are not from here."""
-    dataset_of(request, caller, name).session(caller.account).verify(release_of_text(body.release))
+    data, release = dataset_of(request, caller, name), release_of_text(body.release)
+    if data.hides(caller.account, release.receipt.question):
+        raise LedgerError(NO_ENTRY)
+    data.session(caller.account).verify(release)
     return {"verified": True}

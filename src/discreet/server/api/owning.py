@@ -13,7 +13,7 @@ from discreet.server.access import EVERYBODY, OWNING, READING, Caller, by_token,
 from discreet.server.api.asking import dataset_of
 from discreet.server.api.bodies import AccountBody, GrantBody, TokenBody
 from discreet.server.describe import amount
-from discreet.server.granting import grant_budget
+from discreet.server.granting import grant_budget, reload_policy
 from discreet.server.metrics import Gauge
 from discreet.server.store import audit
 from discreet.server.store.tokens import Token
@@ -67,9 +67,7 @@ def reload(request: Request, name: str, caller: Owner) -> dict[str, str]:
     """Read a policy again, after it was edited; logins and tokens stay."""
     server = server_of(request)
     dataset_of(request, caller, name)
-    server.datasets.reload(name)
-    with server.database.writing() as run:
-        audit.add(run, caller.account.name, "policy read again", name)
+    reload_policy(server, name, caller.account)
     return {"reloaded": name}
 
 

@@ -47,7 +47,7 @@ def own_budget(request: Request, name: str, caller: Asker) -> dict[str, Any]:
 @router.get("/datasets/{name}/history")
 def history(request: Request, name: str, caller: Asker) -> dict[str, Any]:
     """What this account paid for and received; an owner sees all payments. Nothing tells an analyst what others asked."""
-    return {"history": plain(dataset_of(request, caller, name).session(caller.account).history())}
+    return {"history": plain(dataset_of(request, caller, name).history(caller.account))}
 
 
 @router.get("/datasets/{name}/profile")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ from discreet.server.api.asking import Once, dataset_of
 from discreet.server.api.bodies import RunBody, StepBody
 from discreet.server.api.plans import plan_of
 from discreet.server.asking import Asked
-from discreet.server.runs import OpenRun, question_of
+from discreet.server.runs import GONE, OpenRun, question_of
 from discreet.session.released import Released
 from discreet.session.remote.wire import plain, value
 
@@ -34,7 +35,7 @@ async def open_run(request: Request, name: str, body: RunBody, caller: Asker, on
         opened = await server.runs.open(data, caller.account, asked.chain, asked.price, server.asking.slot(data, asked), once, text)
     except TypeError:
         raise Invalid("open() takes epsilon and delta") from None
-    return {"run": opened.id, "plan": plan_of(opened.run.plan)} | state_of(opened)
+    return {"run": opened.id, "plan": await asyncio.to_thread(plan_of, opened.run.plan)} | await asyncio.to_thread(state_of, opened)
 
 
 @router.post("/runs/{number}")
@@ -43,13 +44,15 @@ async def step(request: Request, number: str, body: StepBody, caller: Asker, onc
     server = server_of(request)
     opened = server.runs.get(number, caller.account)
     data = dataset_of(request, caller, opened.dataset)
+    if not caller.may_use(opened.dataset):
+        raise Invalid(GONE)
     if body.step == "state":
-        return state_of(opened)
+        return await asyncio.to_thread(state_of, opened)
     arguments = value(body.arguments)
     if not isinstance(arguments, dict):
         raise Invalid('arguments are written as {"question": "SELECT COUNT(*) FROM visits"}')
     if "question" in arguments:
-        arguments["question"] = question_of(opened, body.arguments["question"])
+        arguments["question"] = await asyncio.to_thread(question_of, opened, body.arguments["question"])
     method = getattr(opened.run, body.step, None)
     if method is None:
         raise Invalid(f"this has no {body.step}()")
@@ -57,28 +60,39 @@ async def step(request: Request, number: str, body: StepBody, caller: Asker, onc
     def call() -> Any:
         try:
             return method(**arguments)
-        except TypeError:
+        except (TypeError, OverflowError):
             raise Invalid(f"{body.step}() does not take these arguments: see its documentation") from None
 
     if body.step == "error":
-        return {"answer": _told(call())} | state_of(opened)
+        return {"answer": _told(await asyncio.to_thread(call))} | await asyncio.to_thread(state_of, opened)
     slot, text = server.queue.clock.chosen(server.asking.rows_of(data), 1), json.dumps(body.model_dump(mode="json"), sort_keys=True)
-    spent = opened.session.spent
-    found = await server.runs.step(opened, caller.account, slot, call, once, text)
-    repeated = isinstance(found, Released) and found.repeated and opened.session.spent == spent
-    return {"answer": _told(found), "repeated": repeated} | state_of(opened)
+    await asyncio.to_thread(state_of, opened)  # what is seen until this step leaves
+    spent = await asyncio.to_thread(lambda: opened.session.spent)
+    found = await server.runs.step(data, opened, caller.account, slot, call, once, text)
+    repeated = isinstance(found, Released) and found.repeated and await asyncio.to_thread(lambda: opened.session.spent) == spent
+    return {"answer": _told(found), "repeated": repeated} | await asyncio.to_thread(state_of, opened)
 
 
 @router.delete("/runs/{number}")
 def close(request: Request, number: str, caller: Asker) -> dict[str, str]:
     """Close it; what was paid stays paid."""
     server = server_of(request)
-    server.runs.close(server.runs.get(number, caller.account))
+    opened = server.runs.get(number, caller.account)
+    if not caller.may_use(opened.dataset):
+        raise Invalid(GONE)
+    server.runs.close(opened)
     return {"closed": number}
 
 
 def state_of(opened: OpenRun) -> dict[str, Any]:
-    """What it cost so far and how it is shown."""
+    """What it cost so far and how it is shown; while a step is taken, as it was before."""
+    if opened.steps["all"] and opened.seen:
+        return opened.seen
+    opened.seen.update(_state(opened))
+    return dict(opened.seen)
+
+
+def _state(opened: OpenRun) -> dict[str, Any]:
     run, found = opened.run, {"kind": opened.kind, "shown": repr(opened.run), "html": opened.run._repr_html_()}
     for name in ("spent", "left", "accuracy", "asked"):
         if hasattr(run, name):

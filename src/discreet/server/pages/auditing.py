@@ -13,6 +13,7 @@ from discreet.ledger.purchases import purchases
 from discreet.server.access import OWNING, READING, Caller, by_login, server_of
 from discreet.server.asking import Asked, as_outcome
 from discreet.server.datasets import DataSet
+from discreet.server.granting import reload_policy
 from discreet.server.pages.asking import submit
 from discreet.server.pages.drawing import gauge
 from discreet.server.pages.forms import Posted, posted
@@ -88,7 +89,7 @@ def reload(request: Request, name: str, sent: Sent) -> Response:
     """Read the policy again, after its file was edited; the old one goes on if the new one has problems."""
     data = dataset_of(request, sent.caller.account, name)
     try:
-        server_of(request).datasets.reload(name)
+        reload_policy(server_of(request), name, sent.caller.account)
     except Error as error:
         return _policy(request, sent.caller, data, "0.5", None, as_outcome(error))
     return RedirectResponse(f"/owner/policy/{name}", 303)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -23,7 +22,6 @@ from discreet.server.store.accounts import Account
 router = APIRouter(include_in_schema=False)
 Anyone = Annotated[Caller, Depends(by_login(*EVERYBODY))]
 Asker = Annotated[Caller, Depends(by_login(*ASKING))]
-_FRESH = 60  # seconds
 _KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
 
@@ -36,18 +34,18 @@ def dataset_of(request: Request, account: Account, name: str) -> DataSet:
 
 
 @lru_cache(maxsize=256)
-def _allowance(data: DataSet, account: Account, _length: int, _moment: int) -> tuple[Allowance, Amount]:
-    """What was spent and what is left take a while to compute exactly; they change with the entries of the ledger, or with a new period."""
-    found = data.allowance(account)
-    return found, found.remaining
+def _spent_and_left(found: Allowance) -> tuple[Amount, Amount]:
+    """They take a while to compute exactly. Of an account they depend on its own charges alone, and so does the time that this takes."""
+    return found.spent, found.remaining
 
 
 def gauge_of(data: DataSet, account: Account, asking: Any = None) -> dict[str, Any] | None:
     """What an account was granted, has spent and may still spend, and a drawing of it; None for who asks nothing."""
     if account.role == "auditor":
         return None
-    found, left = _allowance(data, account, data.ledger.length, int(time.time() // _FRESH))
-    spent, granted = found.spent.epsilon, found.granted.epsilon
+    found = data.allowance(account)
+    charged, left = _spent_and_left(found)
+    spent, granted = charged.epsilon, found.granted.epsilon
     return {
         "granted": granted,
         "delta": found.granted.delta,

@@ -70,7 +70,7 @@ def planned(server: Server, data: DataSet, account: Account, asked: Asked, size:
         drawing(drawn),
         gauge_of(data, account, found.epsilon),
         data.allowance(account).admits(found.loss),
-        data.session(account).stored(found) is not None,
+        not data.hides(account, found.priced.question) and data.session(account).stored(found) is not None,
         clock.slots[slot] if clock.slots else None,
         None if clock.off else clock.leak(slot),
         [one for one in told if one[0] in _OPEN or not isinstance(found, Plan)],

@@ -1,4 +1,4 @@
-"""A policy line by line, each with what it means; passwords in addresses are masked."""
+"""A policy line by line, each with what it means; addresses of databases are masked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import final
 
 from attrs import frozen
 
-_SECRET = re.compile(r"(?<=://)[^\s/@\"']+(?=@)")
+_ADDRESS = re.compile(r"""(["'])(postgres(?:ql)?://).*?\1""")  # of a database: user, password and host may stand anywhere in it
 _KEY = re.compile(r"\s*#?\s*([A-Za-z_]+)\s*=")
 _SECTION = re.compile(r"\s*\[([^\]]+)\]")
 MEANINGS = {
@@ -55,9 +55,9 @@ def policy_lines(text: str) -> list[PolicyLine]:
     >>> [(line.text, line.check) for line in policy_lines('epsilon = 1   # CHECK: how much')]
     [('epsilon = 1   # CHECK: how much', True)]
     >>> policy_lines('source = "postgresql://me:pass@host/db"')[0].text
-    'source = "postgresql://•••@host/db"'
+    'source = "postgresql://•••"'
     """
-    return [PolicyLine(_SECRET.sub("•••", line), _meaning(line), "CHECK" in line) for line in text.splitlines()]
+    return [PolicyLine(_ADDRESS.sub(r"\1\2•••\1", line), _meaning(line), "CHECK" in line) for line in text.splitlines()]
 
 
 def _meaning(line: str) -> str:

@@ -18,7 +18,7 @@ from discreet.server.pages.planned import planned
 from discreet.server.pages.problems import NotHere
 from discreet.server.pages.rendering import render
 from discreet.server.pages.shown import shown
-from discreet.server.runs import GONE, OpenRun
+from discreet.server.runs import BUSY, GONE, OpenRun
 from discreet.server.store.accounts import Account
 from discreet.session.synthesize.codes import Binned
 
@@ -65,7 +65,7 @@ async def ask(request: Request, number: str, sent: Sent) -> Response:
     try:
         where, mean = conditions(opened, sent.fields), sent.fields.text("mean", 1000) or None
         slot = server.queue.clock.chosen(server.asking.rows_of(data), 1)
-        await server.runs.step(opened, account, slot, lambda: opened.run.ask(where=where, mean=mean))
+        await server.runs.step(data, opened, account, slot, lambda: opened.run.ask(where=where, mean=mean))
     except Error as error:
         return await run_in_threadpool(_talk, request, sent.caller, opened, as_outcome(error), 400)
     return RedirectResponse(f"/talk/{number}", 303)
@@ -106,6 +106,8 @@ def _own(request: Request, account: Account, number: str) -> OpenRun:
         raise NotHere(GONE) from None
     if opened.kind != "interactive":
         raise NotHere(GONE)
+    if opened.steps["all"]:
+        raise Invalid(BUSY)
     return opened
 
 
