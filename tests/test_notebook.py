@@ -37,7 +37,6 @@ def test_a_cell_is_asked_and_shown(shell: InteractiveShell) -> None:
         found = shell.run_cell(f"%%dp epsilon=0.5\n{SQL}").result
         assert isinstance(found, Release)
         assert (found.epsilon, db.spent.epsilon) == (0.5, 0.5)
-        assert shell.user_ns["_"] is found
         shell.user_ns["ward"] = db
         plan = shell.run_cell(f"%%dp ward plan epsilon=0.5 into=planned\n{SQL}").result
         assert isinstance(plan, Plan)
