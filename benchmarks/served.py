@@ -70,12 +70,13 @@ def main() -> int:
     timing_options = which.add_parser("timing")
     timing_options.add_argument("--questions", type=int, default=10_000)
     timing_options.add_argument("--at-once", type=int, default=6)
+    timing_options.add_argument("--same", action="store_true", help="both tables without that person: what two processes differ in anyway")
     timing_options.add_argument("--no-slots", action="store_true", help="what the slots hide")
     options = parser.parse_args()
     if options.which == "load":
         load(options.minutes, options.analysts, options.new, options.repeated)
     else:
-        timing(options.questions, options.at_once, options.no_slots)
+        timing(options.questions, options.at_once, options.no_slots, options.same)
     return 0
 
 
@@ -265,7 +266,7 @@ def _memory(process: int) -> float:
 # ── timing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def timing(questions: int, at_once: int, no_slots: bool) -> None:
+def timing(questions: int, at_once: int, no_slots: bool, same: bool) -> None:
     """Times of answers on two neighbouring tables, one question on each in turn."""
     plain = table_of(20_000)
     person = polars.DataFrame({"person": [10**6], "cost": [499.0], "dept": ["eyes"], "note": ["ab" * (LONG // 2)]})
@@ -273,7 +274,7 @@ def timing(questions: int, at_once: int, no_slots: bool) -> None:
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         servers = [
             Running(Path(one), plain, 2, rows=2e4, more=more),
-            Running(Path(other), polars.concat([plain, person.cast(plain.schema)]), 2, rows=2e4, more=more),
+            Running(Path(other), plain if same else polars.concat([plain, person.cast(plain.schema)]), 2, rows=2e4, more=more),
         ]
         try:
             seen = asyncio.run(_timed(servers, questions, at_once))
