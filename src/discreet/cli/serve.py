@@ -45,7 +45,7 @@ def serve(
         Option(metavar="N", envvar="DISCREET_ROWS", help="About how many rows a table has that has no profile; slots follow from it."),
     ] = None,
     seats: Annotated[
-        int | None, Option(metavar="N", envvar="DISCREET_SEATS", help="Questions that are answered at the same time: 16.")
+        int | None, Option(metavar="N", envvar="DISCREET_SEATS", help="Questions that are answered at the same time: 32.")
     ] = None,
     proxy: Annotated[
         list[str] | None, Option(metavar="HOST", envvar="DISCREET_PROXIES", help="A proxy whose X-Forwarded-For is believed.")

@@ -44,7 +44,7 @@ class Amount:
 
 
 @final
-@frozen
+@frozen(slots=False)
 class Account:
     """The state of one budget: its filter with the sums of all prices, and the first request, for which δ is split under another limit.
 
@@ -95,6 +95,10 @@ class Account:
 
     def to_json(self) -> dict[str, Any]:
         """Write the account as plain values."""
+        return dict(self._json)
+
+    @cached_property
+    def _json(self) -> dict[str, Any]:
         renews = {} if self.period is None else self.period.to_json()
         return {"filter": self.filter.to_json(), "first": None if self.first is None else self.first.to_json()} | renews
 
@@ -109,7 +113,7 @@ class Account:
 
 
 @final
-@frozen
+@frozen(slots=False)
 class Standing:
     """The accounts after some entry: that of the data set and those of the analysts.
 
@@ -135,9 +139,9 @@ class Standing:
         except (KeyError, TypeError, ValueError, AttributeError):
             raise Invalid("this is not the record of a standing") from None
 
-    @property
+    @cached_property
     def text(self) -> str:
-        """All accounts as text, as the state row stores them."""
+        """All accounts as text, as the state row stores them; every look at the ledger compares it."""
         return chain.write(self.to_json())
 
     def require(self, analyst: str | None) -> None:

@@ -169,14 +169,12 @@ class Asking:
     def _outcome(self, data: DataSet, account: Account, asked: Asked, job: Job) -> Outcome:
         try:
             session = data.session(account)
-            spent = session.spent
             # steps end when private rows let them: an owner may watch that
             progress = partial(self.jobs.progress, job.id) if account.payer == OWNER else lambda _step, _share: None
             found = _run(session, asked, progress)
             if asked.chain.steps[0][0] == "profile" and account.payer == OWNER:  # whose profiles are published
                 data.profiled()
-            # what others paid for first is no repeat for this account: it was charged now
-            return {"release": found.to_text(), "repeated": found.repeated and session.spent == spent}
+            return {"release": found.to_text(), "repeated": found.repeated}
         except Error as error:
             self._failed(job.id, error)
             return as_outcome(error)

@@ -47,7 +47,7 @@ class Settings:
     address: str = "http://127.0.0.1:8000"  # as its users type it
     clock: Clock = field(factory=Clock)
     rows: float = 1e6  # of a table about which nothing is declared or profiled; slots are chosen by it
-    seats: int = 16  # questions that are being answered at the same time
+    seats: int = 32  # questions that are being answered at the same time
     most_waiting: int = 20  # questions of one account that may wait
     wait: float = 20.0  # seconds: answers that leave later are fetched as jobs
     requests_a_minute: int = 6000  # of one account
