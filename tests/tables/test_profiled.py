@@ -11,13 +11,16 @@ from tables.test_profile import TABLE
 from discreet.tables.catalog import Catalog
 from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
+from discreet.tables.profile import TableProfile
 from discreet.tables.profiled import profiled
 from discreet.tables.table import Contributions, Table
 from discreet.tables.unit import Person
 
+FOUND = evolve(TABLE, units=30.0)  # nearly all of whom have one of the values that were found
 
-def table(*columns: ColumnMetadata, **declared: Any) -> Table:
-    found = profiled(Catalog((Table("t", columns, Person("id"), **declared), Table("other", columns))), TABLE)
+
+def table(*columns: ColumnMetadata, profile: TableProfile = FOUND, **declared: Any) -> Table:
+    found = profiled(Catalog((Table("t", columns, Person("id"), **declared), Table("other", columns))), profile)
     assert found.table("other") == Table("other", columns)
     made = found.table("t")
     assert made is not None
@@ -28,7 +31,13 @@ def test_open_declarations_are_filled_in() -> None:
     found = table(ColumnMetadata.of("age", Kind.INTEGER), ColumnMetadata.of("town", Kind.TEXT), ColumnMetadata.of("new", Kind.TEXT))
     assert [(one.bounds, one.keys) for one in found.columns] == [(None, (5, 7, None)), (None, ("York", "it's")), (None, None)]
     assert found.contributions == Contributions(rows=3)
-    assert found.profile is TABLE
+    assert found.profile is FOUND
+
+
+def test_values_of_few_units_are_not_taken_for_all() -> None:
+    """A cheap profile finds the most frequent values only: later questions discover their groups, as they would without it."""
+    town = ColumnMetadata.of("town", Kind.TEXT)
+    assert table(town, profile=evolve(TABLE, units=100.0)).columns == (town,)
 
 
 def test_declarations_stay() -> None:

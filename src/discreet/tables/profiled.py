@@ -10,8 +10,10 @@ from attrs import evolve
 
 from discreet.tables.catalog import Catalog
 from discreet.tables.column import ColumnMetadata
-from discreet.tables.profile import TableProfile
+from discreet.tables.profile import ColumnProfile, TableProfile
 from discreet.tables.table import Contributions, Table
+
+_MOST = 0.8  # of the units: if the values found are those of fewer, a question discovers its groups itself
 
 
 def profiled(catalog: Catalog, profile: TableProfile) -> Catalog:
@@ -40,4 +42,11 @@ def _filled(column: ColumnMetadata, profile: TableProfile) -> ColumnMetadata:
     found = profile.column(column.name)
     if found is None or found.kind is not column.kind or column.unique:
         return column
-    return column if column.keys is not None or column.bounds is not None else evolve(column, keys=found.keys)
+    if column.keys is not None or column.bounds is not None or not _cover_most(found, profile):
+        return column
+    return evolve(column, keys=found.keys)
+
+
+def _cover_most(found: ColumnProfile, profile: TableProfile) -> bool:
+    """Whether the values that were found are those of most units: a cheap profile must not hide groups that a question could discover."""
+    return found.values is None or sum(one.count for one in found.values) >= _MOST * profile.units

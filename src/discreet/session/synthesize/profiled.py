@@ -34,7 +34,7 @@ def discovered_domains(profile: TableProfile, wanted: Collection[str], bins: int
 
 def _fills(found: ColumnProfile, column: ColumnMetadata) -> bool:
     """Whether the bounds and keys of a column are those that the profile filled in."""
-    return found.declared is None and column.bounds is None and column.keys == found.keys
+    return found.declared is None and column.bounds is None and column.keys in (None, found.keys)
 
 
 def _domains(columns: Sequence[ColumnProfile], bins: int) -> Domains:
