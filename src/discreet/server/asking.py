@@ -103,16 +103,20 @@ class Asking:
         text = None if plan is None or data.hides(account, plan.priced.question) else session.stored(plan)
         if text is None:
             return None
-        if asked.chain.steps[0][0] in ("sql", "table"):  # as it is stored; for an account without the numbers of ledger entries
-            return {"release": text if account.payer == OWNER else release_of_text(text).without_entries().to_text(), "repeated": True}
-        return {"release": _run(session, asked).to_text(), "repeated": True}  # free; a profile is used by later questions of this session
+        if asked.chain.steps[0][0] == "synthesize":  # of as many rows as are asked for now
+            return {"release": _run(session, asked).to_text(), "repeated": True}
+        if asked.chain.steps[0][0] == "profile":
+            _run(session, asked)  # free: later questions of this session use it
+        # as it is stored; for an account without the numbers of ledger entries
+        return {"release": text if account.payer == OWNER else release_of_text(text).without_entries().to_text(), "repeated": True}
 
     def require_admitted(self, data: DataSet, account: Account, asked: Asked) -> None:
         """Raise BudgetExceeded, before a seat is taken, if the account's own budget does not admit a request."""
         if asked.verb != "release" or "error" in asked.price:
             return
         allowance = data.allowance(account)
-        if not allowance.admits(self.plan(data, account, asked).loss):
+        plan = self.plan(data, account, asked)
+        if not allowance.admits(plan.loss) and plan.epsilon > (allowance.remaining.epsilon or 0):
             raise BudgetExceeded(allowance.refusal)
 
     def bind(self, data: DataSet, account: Account, body: Mapping[str, Any], once: str) -> None:
