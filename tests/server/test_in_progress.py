@@ -113,4 +113,4 @@ def test_an_account_holds_at_most_half_of_the_seats(tmp_path: Path) -> None:
             sql = f"SELECT COUNT(*) AS n FROM visits WHERE cost > {number}"
             client.post(f"{D}/releases", json=asked(sql), headers=few.header("ann", Prefer="respond-async"))
         assert client.post(f"{D}/releases", json=asked(), headers=few.header("bob")).status_code == 200
-        assert time.monotonic() - begin < 2.5  # bob did not wait for ann's three
+        assert time.monotonic() - begin < 3.0  # bob did not wait for ann's three

@@ -12,8 +12,8 @@ from server.clinic import Served, make_server
 
 from discreet.server.access import COOKIE
 from discreet.server.app import application
+from discreet.server.pages import forms
 
-forms = pytest.importorskip("discreet.server.pages.forms", reason="the console is not here yet")
 PASSWORD = "correct horse battery"
 
 

@@ -145,6 +145,7 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_a_phone(console: Console) -
     assert wrong == {}
 
 
+@pytest.mark.slow
 def test_the_first_paint_comes_within_a_tenth_of_a_second(console: Console) -> None:
     page = console.enter("ann")
     times: list[float] = []
