@@ -220,12 +220,6 @@ def as_outcome(error: Error) -> Outcome:
     return {"error": type(error).__name__, "message": str(error), "notes": notes}
 
 
-def released(outcome: Outcome) -> Mapping[str, Any]:
-    """The release of an outcome as plain values."""
-    found: Mapping[str, Any] = json.loads(outcome["release"])
-    return found
-
-
 def held(session: Session, asked: Asked, hides: Callable[[str], bool] = lambda _: False) -> Released | None:
     """The answer that this account has received before, with its refinements; None if it has none, or it is hidden. Nothing is charged."""
     request = request_of(session, asked.chain)

@@ -7,7 +7,7 @@ import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar, final
+from typing import TypeVar, final
 
 from discreet.errors import Refused
 from discreet.server.clock import Clock
@@ -31,12 +31,11 @@ class FairQueue:
         self._stopped = False
         self._threads = ThreadPoolExecutor(seats, thread_name_prefix="discreet-question")
 
-    async def run(self, account: str, slot: int, work: Callable[[], T], begun: Callable[[], Any] = lambda: None) -> T:
+    async def run(self, account: str, slot: int, work: Callable[[], T]) -> T:
         """The result of `work`, at the end of its slot; Refused if this account has too many waiting."""
         await self._seat(account)
         begin = time.monotonic()
         try:
-            begun()
             running = asyncio.get_running_loop().run_in_executor(self._threads, work)
             try:
                 return await asyncio.shield(running)
