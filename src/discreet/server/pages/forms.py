@@ -15,6 +15,7 @@ from discreet.errors import Invalid
 from discreet.server.access import FORM, Caller, Forbidden, by_login, require_form, server_of
 from discreet.server.store.accounts import Role
 from discreet.server.store.secret import new_secret, same
+from discreet.tables.catalog import Catalog
 
 BEFORE = "discreet_before"  # the cookie that the forms of nobody in particular repeat
 _MOST_FIELDS = 2000
@@ -42,6 +43,17 @@ class Fields:
     def all(self, name: str) -> list[str]:
         """All values of a field that may be given several times."""
         return list(self.values.get(name, []))
+
+    def columns_of(self, catalog: Catalog) -> tuple[str, list[str]]:
+        """The private table that was chosen, and which of its columns."""
+        found = catalog.table(self.text("table", 1000))
+        if found is None or not found.private:
+            raise Invalid("choose a table from the list")
+        wanted = set(self.all("column"))
+        columns = [column.name for column in found.columns if column.name in wanted]
+        if not columns:
+            raise Invalid("choose at least one column")
+        return found.name, columns
 
     def number(self, name: str) -> str:
         """A decimal number as it was typed, with a point for a comma; Invalid if it is none."""

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from discreet.errors import Error, Invalid
+from discreet.errors import Error
 from discreet.server.access import ASKING, Caller, by_login, server_of
 from discreet.server.asking import Asked, as_outcome
 from discreet.server.datasets import DataSet
@@ -49,15 +49,9 @@ async def order(request: Request, name: str, sent: Sent) -> Response:
 
 def request_for(data: DataSet, fields: Fields) -> dict[str, Any]:
     """A synthetic table as programs order it."""
-    found = data.catalog.table(fields.text("table", 1000))
-    if found is None or not found.private:
-        raise Invalid("choose a table from the list")
-    wanted = set(fields.all("column"))
-    columns = [column.name for column in found.columns if column.name in wanted]
-    if not columns:
-        raise Invalid("choose at least one column")
+    table, columns = fields.columns_of(data.catalog)
     return {
-        "request": [["synthesize", [found.name], {"columns": columns}]],
+        "request": [["synthesize", [table], {"columns": columns}]],
         "verb": "release",
         "price": {"epsilon": fields.number("epsilon")},
         "refine": None,

@@ -112,14 +112,8 @@ def _own(request: Request, account: Account, number: str) -> OpenRun:
 
 
 def _request(data: DataSet, fields: Fields) -> dict[str, Any]:
-    found = data.catalog.table(fields.text("table", 1000))
-    if found is None or not found.private:
-        raise Invalid("choose a table from the list")
-    wanted = set(fields.all("column"))
-    columns = [column.name for column in found.columns if column.name in wanted]
-    if not columns:
-        raise Invalid("choose at least one column")
-    more = {"accuracy": float(fields.number("accuracy")), "table": found.name}
+    table, columns = fields.columns_of(data.catalog)
+    more = {"accuracy": float(fields.number("accuracy")), "table": table}
     return {"request": [["interactive", [columns], more]], "price": {"epsilon": fields.number("epsilon")}}
 
 
