@@ -113,5 +113,5 @@ def test_the_folder_must_exist(place: Path) -> None:
 def test_a_path_with_odd_characters(place: Path) -> None:
     odd = place / "a?mode=ro#b%20 ä"
     open_ledger(odd, TERMS).spend(Pure(0.1), question="q")
-    assert sorted(found.name for found in place.iterdir()) == [odd.name, odd.name + "-turns"]
+    assert sorted(found.name for found in place.iterdir()) == [odd.name, odd.name + "-journal", odd.name + "-turns"]
     assert open_ledger(odd).spent.epsilon == Fraction(1, 10)

@@ -40,7 +40,7 @@ def test_a_write_ahead_log_is_put_back_to_a_rollback_journal(place: Path) -> Non
     connection.close()
     ledger = open_ledger(place / "a", TERMS)
     ledger.spend(Pure(1), question="q")
-    assert sorted(path.name for path in place.iterdir()) == ["a", "a-turns"]
+    assert sorted(path.name for path in place.iterdir()) == ["a", "a-journal", "a-turns"]
     assert ledger.verify().entries == 10
 
 

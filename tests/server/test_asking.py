@@ -44,15 +44,15 @@ def test_a_plan_is_free(served: Served, data: DataSet) -> None:
 
 
 def test_an_answer_is_known_to_who_received_it(served: Served, data: DataSet) -> None:
-    server, said = served.server, Asked.read(asked())
+    server = served.server
     job, _ = server.asking.add(data, account(served, "ann"), asked(), None)
-    outcome = asyncio.run(server.asking.answer(data, account(served, "ann"), job))
-    assert "release" in outcome
-    assert server.asking.known(data, account(served, "ann"), said) is not None
-    assert server.asking.known(data, account(served, "ann"), Asked.read(asked(epsilon=0.2))) is None
+    ended = asyncio.run(server.asking.answer(data, account(served, "ann"), job))
+    assert "release" in ended.said
+    assert server.asking.known(data, account(served, "ann"), asked()) is not None
+    assert server.asking.known(data, account(served, "ann"), asked(epsilon=0.2)) is None
     stored = server.jobs.get(job.id)
     assert stored is not None
-    assert (stored.state, stored.said) == ("done", outcome)
+    assert (stored.state, stored.said) == (ended.state, ended.said) == ("done", ended.said)
 
 
 def test_slots_follow_from_public_sizes(served: Served, data: DataSet) -> None:
@@ -71,7 +71,7 @@ def test_errors_are_outcomes_without_their_reason(served: Served, data: DataSet,
 
     monkeypatch.setattr("discreet.server.asking._run", fail)
     job, _ = server.asking.add(data, account(served, "ann"), asked(), None)
-    outcome = asyncio.run(server.asking.answer(data, account(served, "ann"), job))
+    outcome = asyncio.run(server.asking.answer(data, account(served, "ann"), job)).said
     assert outcome["error"] == "Error"
     assert "Maria" not in str(outcome)
     assert "Maria" in str(told[0][1])

@@ -77,6 +77,38 @@ def test_a_failure_leaves_at_the_end_of_its_slot_too() -> None:
     assert run(play, Clock(first=0.1, longest=10)) >= 0.1
 
 
+def test_what_is_recorded_is_recorded_before_the_slot_ends_however_long_the_disk_takes() -> None:
+    async def play(queue: FairQueue) -> tuple[float, float]:
+        begin, recorded = time.monotonic(), []
+
+        def record(found: str) -> None:
+            recorded.append((found, time.monotonic() - begin))
+            time.sleep(0.02)
+
+        assert await queue.run("ann", 0, lambda: "found", record) == "found"
+        assert recorded[0][0] == "found"
+        return recorded[0][1], time.monotonic() - begin
+
+    recorded, left = run(play, Clock(first=1.0, longest=10))
+    assert 0.9 <= recorded < 1.0 <= left
+
+
+def test_a_slot_begins_when_the_request_arrived_unless_it_waited_for_a_seat() -> None:
+    async def play(queue: FairQueue) -> list[float]:
+        begin, ended = time.monotonic(), []
+
+        async def one() -> None:
+            await queue.run("ann", 0, lambda: None, since=begin - 0.3)
+            ended.append(time.monotonic() - begin)
+
+        await asyncio.gather(one(), one())
+        return ended
+
+    first, second = run(play, Clock(first=0.5, longest=10))
+    assert 0.2 <= first < 0.5
+    assert second >= first + 0.5 - 0.01
+
+
 def test_too_many_waiting() -> None:
     async def play(queue: FairQueue) -> None:
         gate = threading.Event()

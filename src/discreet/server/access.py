@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias, final
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias, TypeVar, final
 
 from attrs import frozen
 from fastapi import Request
@@ -58,6 +58,8 @@ class Caller:
 
 
 Access: TypeAlias = Callable[[Request], Caller]
+AsyncAccess: TypeAlias = Callable[[Request], Awaitable[Caller]]
+AnyAccess = TypeVar("AnyAccess", Access, AsyncAccess)
 
 
 def server_of(request: Request) -> Server:
@@ -67,18 +69,22 @@ def server_of(request: Request) -> Server:
 
 
 def token_holder(request: Request) -> tuple[Account, Token]:
-    """The account and the token of a request; Unauthenticated if it has no good one."""
+    """The account and the token of a request; Unauthenticated if it has no good one. It is looked up once for each request."""
+    known: tuple[Account, Token] | None = getattr(request.state, "holder", None)
+    if known is not None:
+        return known
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     found = server_of(request).tokens.holder(secret.strip()) if kind.lower() == "bearer" else None
     if found is None:
         raise Unauthenticated("this needs a token that is good: send it as `Authorization: Bearer …`, or make a new one in the console")
+    request.state.holder = found
     return found
 
 
-def by_token(*roles: Role, scope: Scope = "read", whole: bool = False) -> Access:
+def by_token(*roles: Role, scope: Scope = "read", whole: bool = False) -> AsyncAccess:
     """Programs: a bearer token of an account with one of these roles, and at least this scope; `whole` if not for some data sets only."""
 
-    def access(request: Request) -> Caller:
+    async def access(request: Request) -> Caller:  # not in a thread of its own, in which it would wait for its turn
         account, token = token_holder(request)
         enough = _RANK[token.scope] >= _RANK[scope] and not (whole and token.datasets is not None)
         return _admitted(request, Caller(account, token=token), roles, enough)
@@ -113,7 +119,7 @@ def _admitted(request: Request, caller: Caller, roles: tuple[Role, ...], in_scop
     return caller
 
 
-def _marked(access: Access, by: str, roles: tuple[Role, ...], scope: Scope) -> Access:
+def _marked(access: AnyAccess, by: str, roles: tuple[Role, ...], scope: Scope) -> AnyAccess:
     """State what is needed on the function itself, so that a test can read it off every route."""
     access.needs = (by, roles, scope)  # type: ignore[attr-defined]
     return access

@@ -17,9 +17,10 @@ from discreet.ledger.standing import OWNER
 from discreet.server.datasets import DataSet
 from discreet.server.in_progress import EVERYTHING
 from discreet.server.queue import FairQueue
+from discreet.server.received import Received
 from discreet.server.replay import request_of
 from discreet.server.store.accounts import Account
-from discreet.server.store.jobs import REUSED, Job, Jobs
+from discreet.server.store.jobs import REUSED, Job, Jobs, State
 from discreet.server.store.secret import digest
 from discreet.session.first_step import first_step_of
 from discreet.session.plan import Plan
@@ -81,7 +82,7 @@ class Asking:
 
     def __init__(self, jobs: Jobs, queue: FairQueue, rows: float, failed: Callable[[str, BaseException], None]) -> None:
         """`rows` is how many a table is taken to have about which nothing is declared or profiled."""
-        self.jobs, self.queue, self._rows, self._failed = jobs, queue, rows, failed
+        self.jobs, self.queue, self._rows, self._failed, self.received = jobs, queue, rows, failed, Received()
         self._bound: OrderedDict[tuple[str, str], str] = OrderedDict()  # idempotency keys, and what they were used for
 
     # ── free ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -90,9 +91,9 @@ class Asking:
         """The plan of a request at its price; it reads no private row."""
         return _called(request_of(data.session(account), asked.chain).plan, asked.price)
 
-    def known(self, data: DataSet, account: Account, asked: Asked) -> Outcome | None:
+    def known(self, data: DataSet, account: Account, body: Mapping[str, Any]) -> Outcome | None:
         """The answer, if this account has received it before or nothing is read for it: then it leaves at once."""
-        session = data.session(account)
+        asked, session = Asked.read(body), data.session(account)
         if asked.verb == "dry_run":
             return {"release": _run(session, asked).to_text()}
         if asked.verb == "refine":
@@ -100,15 +101,16 @@ class Asking:
             return None if found is None else {"release": found.to_text(), "repeated": True}
         request = request_of(session, asked.chain) if asked.verb == "release" and "error" not in asked.price else None
         plan = _called(request.plan, asked.price) if request is not None and hasattr(request, "release") else None
-        text = None if plan is None or data.hides(account, plan.priced.question) else session.stored(plan)
-        if text is None:
+        if plan is None or data.hides(account, plan.priced.question) or (text := session.stored(plan)) is None:
             return None
         if asked.chain.steps[0][0] == "synthesize":  # of as many rows as are asked for now
             return {"release": _run(session, asked).to_text(), "repeated": True}
         if asked.chain.steps[0][0] == "profile":
             _run(session, asked)  # free: later questions of this session use it
         # as it is stored; for an account without the numbers of ledger entries
-        return {"release": text if account.payer == OWNER else release_of_text(text).without_entries().to_text(), "repeated": True}
+        told = text if account.payer == OWNER else release_of_text(text).without_entries().to_text()
+        self.received.keep(data, account, body, plan.priced.question, told)
+        return {"release": told, "repeated": True}
 
     def require_admitted(self, data: DataSet, account: Account, asked: Asked) -> None:
         """Raise BudgetExceeded, before a seat is taken, if the account's own budget does not admit a request."""
@@ -141,8 +143,8 @@ class Asking:
         """A job for a request, and whether it is new."""
         return self.jobs.add(account.name, data.name, Asked.read(body).title, body, once)
 
-    async def answer(self, data: DataSet, account: Account, job: Job) -> Outcome:
-        """Run a job in its turn; what became of it, at the end of its slot."""
+    async def answer(self, data: DataSet, account: Account, job: Job, since: float | None = None) -> Job:
+        """Run a job in its turn; the job as it ended, at the end of its slot. `since` is when it was asked for."""
         asked = Asked.read(job.asked)
         questions = await asyncio.to_thread(self._hidden, data, account, asked)
 
@@ -151,11 +153,15 @@ class Asking:
                 return {"error": "Refused", "message": "cancelled before it began; nothing was charged"}
             return self._outcome(data, account, asked, job)
 
-        with data.in_progress(account, questions):
-            outcome = await self.queue.run(account.name, self.slot(data, asked), work)
-        # recorded only now: who looks at the job again and again learns no earlier than at the end of its slot that it has ended
-        await asyncio.to_thread(self.jobs.end, job.id, "failed" if "error" in outcome else "done", outcome)
-        return outcome
+        async with data.in_progress(account, questions) as show:
+
+            def record(outcome: Outcome) -> None:
+                # only when the slot closes: who looks at the job again and again learns no earlier that it has ended
+                show()
+                self.jobs.end(job.id, state_of(outcome), outcome)
+
+            outcome = await self.queue.run(account.name, self.slot(data, asked), work, record, since)
+        return job.ended_as(state_of(outcome), outcome)
 
     def _hidden(self, data: DataSet, account: Account, asked: Asked) -> set[str]:
         """The names of what is not to be seen before its slot ends."""
@@ -212,6 +218,11 @@ def _questions(plan: Any) -> set[str]:
     own, first = plan.priced.question, getattr(plan, "discovery", None)
     found = {own, first_step_of(own)} | (set() if first is None else {first.priced.question})
     return found | {first_step_of(plan.priced_at(CONFIDENCE).question)} if isinstance(plan, Plan) else found
+
+
+def state_of(outcome: Outcome) -> State:
+    """The state of a job that ended with this outcome."""
+    return "failed" if "error" in outcome else "done"
 
 
 def as_outcome(error: Error) -> Outcome:

@@ -17,6 +17,7 @@ from attrs import field, frozen, validators
 
 _MARGIN = 4.0  # times the predicted duration
 _ROWS_A_SECOND = 5e6  # what a slow machine counts, with bounded contributions
+_CLOSING = 0.1
 _START = 0.02  # seconds that any question takes
 
 
@@ -50,6 +51,11 @@ class Clock:
         while end < took:
             end *= 2  # beyond the list too
         return end
+
+    @property
+    def closing(self) -> float:
+        """The last seconds of a slot, in which an outcome is recorded, so that it is ready to leave when the slot ends."""
+        return 0.0 if self.off else min(_CLOSING, self.first / 10)
 
     def leak(self, slot: int) -> float:
         """The most bits that the time of one answer tells, if it leaves by the end of the longest slot."""

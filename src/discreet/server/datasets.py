@@ -6,7 +6,7 @@ import glob
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, final
 
@@ -75,8 +75,11 @@ class DataSet:
         before = self._in_progress.before(account)
         return self.session(account).history() if before is None else own_purchases(self.ledger, account.payer, before.entries)
 
-    def in_progress(self, account: Account, questions: Iterable[str]) -> AbstractContextManager[None]:
-        """While these questions are answered, an account sees its budget, its history and what it knows as they were before."""
+    def in_progress(self, account: Account, questions: Iterable[str]) -> AbstractAsyncContextManager[Callable[[], None]]:
+        """While these questions are answered, an account sees its budget, its history and what it knows as they were before.
+
+        That ends with the block, or when the function is called that the block gets.
+        """
         return self._in_progress.during(account, questions, lambda: Before(self._allowance(account), self.ledger.length))
 
     def hides(self, account: Account, question: str) -> bool:

@@ -18,6 +18,7 @@ def grant_budget(server: Server, data: DataSet, name: str, epsilon: Any, delta: 
     if account is None or account.role != "analyst":
         raise Invalid("there is no analyst of this name: add the account first")
     data.ledger.grant(account.name, epsilon, delta, every)
+    server.asking.received.forget()
     with server.database.writing() as run:
         renews = "" if every is None else f" each {every}"
         audit.add(run, by.name, "budget granted", f"{account.name} on {data.name}: epsilon {epsilon}, delta {delta}{renews}")

@@ -8,10 +8,12 @@ known to it. Owners see everything at once.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import final
 
 from attrs import field, frozen
@@ -34,31 +36,61 @@ class Before:
 
 
 @final
+class _Once:
+    """A call that does something the first time."""
+
+    def __init__(self, act: Callable[[], None]) -> None:
+        self._acts = [act]
+
+    def __call__(self) -> None:
+        with suppress(IndexError):
+            self._acts.pop()()
+
+
+@final
 class InProgress:
     """The questions of one data set that are being answered, by account."""
 
     def __init__(self) -> None:
         self._lock, self._open = threading.Lock(), dict[str, Before]()
+        self._beginning: dict[str, threading.Lock] = {}  # of each account: one question after another
 
-    @contextmanager
-    def during(self, account: Account, questions: Iterable[str], look: Callable[[], Before]) -> Iterator[None]:
-        """Hide what these questions change until the block ends, when their answers leave; `look` gives what is seen before."""
+    @asynccontextmanager
+    async def during(self, account: Account, questions: Iterable[str], look: Callable[[], Before]) -> AsyncIterator[Callable[[], None]]:
+        """Hide what these questions change until the block ends, or what it gets is called; `look` gives what is seen before."""
         if account.role != "analyst":
-            yield
+            yield lambda: None
             return
         named = [*questions, _ONE]
-        with self._lock:
-            if account.name not in self._open:
-                self._open[account.name] = look()
-            self._open[account.name].questions.update(named)
+        begun = asyncio.ensure_future(asyncio.to_thread(self._begin, account.name, named, look))  # it waits for the ledger
+        show = _Once(partial(self._end, account.name, named))
         try:
-            yield
+            await asyncio.shield(begun)
+            yield show
         finally:
+            if not begun.done():  # cancelled: it still begins, and then ends
+                begun.add_done_callback(lambda done: None if done.cancelled() or done.exception() else show())
+            elif begun.exception() is None:
+                show()
+
+    def _begin(self, account: str, named: list[str], look: Callable[[], Before]) -> None:
+        with self._beginning.setdefault(account, threading.Lock()):
             with self._lock:
-                before = self._open[account.name]
-                before.questions.subtract(named)
-                if not before.questions[_ONE]:
-                    del self._open[account.name]
+                before = self._open.get(account)
+                if before is not None:
+                    before.questions.update(named)
+                    return
+            before = look()  # nothing of this account is in progress, and nothing begins meanwhile
+            before.questions.update(named)
+            with self._lock:
+                self._open[account] = before
+
+    def _end(self, account: str, named: list[str]) -> None:
+        with self._lock:
+            before = self._open[account]
+            before.questions.subtract(named)
+            if not before.questions[_ONE]:
+                del self._open[account]
 
     def before(self, account: Account) -> Before | None:
         """What an account saw before; None if nothing of it is in progress."""

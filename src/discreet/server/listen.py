@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias, final
 
@@ -18,6 +19,7 @@ from discreet.server.settings import Listening, Settings
 _PATIENCE = 30  # seconds that connections have to end
 _HEADERS = 10.0  # seconds in which a request's first lines must arrive
 _MOST = 1000  # connections
+_SWITCH = 0.001  # seconds for which a thread computes before another one may: requests must not wait long for questions
 
 
 Say: TypeAlias = Callable[[str], None]
@@ -36,6 +38,7 @@ def listen(
         prepare(server, say)
     say(f"serving {', '.join(settings.policies)} at {settings.address}")
     log.event("started", datasets=len(settings.policies), slots=not settings.clock.off, tls=listening.certificate is not None)
+    sys.setswitchinterval(_SWITCH)
     uvicorn.run(**options(server, listening))
 
 

@@ -31,18 +31,31 @@ class FairQueue:
         self._stopped = False
         self._threads = ThreadPoolExecutor(seats, thread_name_prefix="discreet-question")
 
-    async def run(self, account: str, slot: int, work: Callable[[], T]) -> T:
-        """The result of `work`, at the end of its slot; Refused if this account has too many waiting."""
-        await self._seat(account)
-        begin = time.monotonic()
+    async def run(
+        self, account: str, slot: int, work: Callable[[], T], record: Callable[[T], object] | None = None, since: float | None = None
+    ) -> T:
+        """The result of `work`, at the end of its slot; Refused if this account has too many waiting.
+
+        `record` gets the result in the last part of the slot: however long it waits for the disk, the answer leaves when the slot ends.
+        `since` is when the request arrived, at which its slot begins if a seat is free.
+        """
+        waited = await self._seat(account)
+        begin = time.monotonic() if waited or since is None else since
+        closing, ended = self.clock.closing, None
         try:
             running = asyncio.get_running_loop().run_in_executor(self._threads, work)
             try:
-                return await asyncio.shield(running)
+                found = await asyncio.shield(running)
+                ended = time.monotonic()
+                if record is not None:
+                    await _until(begin + self.clock.leaves(slot, ended - begin + closing) - closing)
+                    await asyncio.to_thread(record, found)
+                return found
             finally:
                 if not running.done():  # the caller went away: the run goes on, and so does its seat
                     await asyncio.wait([running])
-                await asyncio.sleep(max(0.0, begin + self.clock.leaves(slot, time.monotonic() - begin) - time.monotonic()))
+                ended = time.monotonic() if ended is None else ended
+                await _until(begin + self.clock.leaves(slot, ended - begin + closing))
         finally:
             self._give_back(account)
 
@@ -51,13 +64,14 @@ class FairQueue:
         """How many wait for a seat."""
         return sum(map(len, self._waiting.values()))
 
-    async def _seat(self, account: str) -> None:
+    async def _seat(self, account: str) -> bool:
+        """Take a seat; whether it was waited for."""
         if self._stopped:
             raise asyncio.CancelledError
         if self._free and not self._waiting and self._held[account] < self._each:
             self._free -= 1
             self._held[account] += 1
-            return
+            return False
         mine = self._waiting.setdefault(account, deque())
         if len(mine) >= self._most:
             raise Refused(TOO_MANY)
@@ -73,6 +87,7 @@ class FairQueue:
                 if not mine:
                     self._waiting.pop(account, None)
             raise
+        return True
 
     def _give_back(self, account: str) -> None:
         """Free a seat, and give what is free to the accounts whose turn it is; each then goes to the end of the line."""
@@ -101,3 +116,7 @@ class FairQueue:
     def close(self) -> None:
         """Wait for runs to end."""
         self._threads.shutdown(wait=True, cancel_futures=True)
+
+
+async def _until(moment: float) -> None:
+    await asyncio.sleep(max(0.0, moment - time.monotonic()))

@@ -73,7 +73,7 @@ class Runs:
         request = await asyncio.to_thread(request_of, session, chain)
         if not hasattr(request, "open"):
             raise Invalid("this is released, not opened: use the interface for releases")
-        with data.in_progress(account, ()):
+        async with data.in_progress(account, ()):
             run = await self._queue.run(account.name, slot, lambda: request.open(**price))
         opened = OpenRun(new_secret(100), account.name, data.name, chain.steps[0][0], run, session, threading.Lock())
         with self._lock:
@@ -117,10 +117,11 @@ class Runs:
                 raise found
             return found
 
+        arrived = time.monotonic()
         opened.steps["all"] += 1
         try:
-            with data.in_progress(account, ()):
-                return await self._queue.run(account.name, slot, work)
+            async with data.in_progress(account, ()):
+                return await self._queue.run(account.name, slot, work, since=arrived)
         finally:
             opened.steps["all"] -= 1
 

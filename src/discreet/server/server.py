@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -38,7 +39,7 @@ class Server:
         self.request_limit, self.login_limit = Limit(settings.requests_a_minute), Limit(settings.logins_a_minute)
         self.address_limit = Limit(10 * settings.logins_a_minute)
         self.ready = False
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Job]] = set()
 
     def owner_link(self) -> str | None:
         """The one-time link with which the first owner chooses a password; None if there is one already."""
@@ -63,33 +64,40 @@ class Server:
 
     async def ask(self, data: DataSet, account: Account, said: Mapping[str, Any], once: str | None, wait: float) -> Outcome | Job:
         """The answer, if this account has received it before; else a job, which has ended if that took less than `wait` seconds."""
+        arrived = time.monotonic()
         if once is not None and (known := await asyncio.to_thread(self.jobs.known, account.name, data.name, said, once)) is not None:
             return known
         if once is not None:
             self.asking.bind(data, account, said, once)
-        found = await asyncio.to_thread(self.asking.known, data, account, Asked.read(said))
+        if (again := self.asking.received.get(data, account, said)) is not None:
+            return {"release": again, "repeated": True}
+        found = await asyncio.to_thread(self.asking.known, data, account, said)
         if found is not None:
             return found
         await asyncio.to_thread(self.asking.require_admitted, data, account, Asked.read(said))
         job, new = await asyncio.to_thread(self.asking.add, data, account, said, once)
         if not new:
             return job
-        task = self.run_later(account, job)
+        task = self.run_later(account, job, arrived)
         if wait:
             await asyncio.wait([task], timeout=wait)
+        if task.done() and not task.cancelled():
+            return task.result()
         return await asyncio.to_thread(self.jobs.get, job.id) or job
 
-    def run_later(self, account: Account, job: Job) -> asyncio.Task[None]:
+    def run_later(self, account: Account, job: Job, since: float | None = None) -> asyncio.Task[Job]:
         """Run a job in the background, in its turn; it ends even if nobody waits for it."""
 
-        async def run() -> None:
+        async def run() -> Job:
             try:
-                await self.asking.answer(self.datasets.get(job.dataset, account), account, job)
+                return await self.asking.answer(self.datasets.get(job.dataset, account), account, job, since)
             except Error as error:  # too many waiting, or the data set was closed
-                self.jobs.end(job.id, "failed", {"error": type(error).__name__, "message": str(error)})
+                outcome = {"error": type(error).__name__, "message": str(error)}
             except Exception as error:  # a bug of ours: its text may contain data
                 self.log.failed(job.id, error)
-                self.jobs.end(job.id, "failed", {"error": "Error", "message": UNEXPECTED})
+                outcome = {"error": "Error", "message": UNEXPECTED}
+            await asyncio.to_thread(self.jobs.end, job.id, "failed", outcome)
+            return job.ended_as("failed", outcome)
 
         task = asyncio.create_task(run())
         self._tasks.add(task)

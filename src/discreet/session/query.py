@@ -28,6 +28,7 @@ from discreet.session.run import dry_run, is_known, release
 from discreet.tables.table import Contributions
 
 _LONGEST_NOTE = 1000
+_PLANS = 8  # that a query remembers
 _SHORT = 100  # characters of a query that its repr shows
 
 
@@ -39,6 +40,7 @@ class Query:
     pipeline: Pipeline = field()
     question: Question
     text: str = ""
+    _plans: dict[tuple[Fraction, Fraction, Fraction], Plan] = field(factory=dict, init=False, eq=False)  # that were made last
 
     @classmethod
     def of_text(
@@ -90,9 +92,13 @@ class Query:
 
     def plan_at_price(self, epsilon: Fraction, delta: Fraction, confidence: Fraction = CONFIDENCE) -> Plan:
         """The plan at exactly this price, whether or not the budget admits it."""
-        pipeline = self.pipeline
+        pipeline, price = self.pipeline, (epsilon, delta, confidence)
+        if (known := self._plans.get(price)) is not None:
+            return known
         steps = compile_plan(self.question, pipeline.catalog, epsilon, delta, pipeline.public_values, confidence)
-        return Plan(steps, pipeline.engine.dialect)
+        if len(self._plans) >= _PLANS:
+            self._plans.clear()
+        return self._plans.setdefault(price, Plan(steps, pipeline.engine.dialect))
 
     def _plan_or_none(self, epsilon: Fraction, delta: Fraction, confidence: Fraction) -> Plan | None:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Unpack, final, overload
 
 from attrs import evolve
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 Rows = str | fluent.QueryBuilder[Query]  # a table's name, or rows selected with db.table(...)
 
+_RECENT = 100  # questions in SQL that a session remembers
+
 
 @final
 class Session:
@@ -63,6 +65,7 @@ class Session:
         self._declared = catalog  # without what profiles found
         self._profiles: dict[str, TableProfile] = {}  # that the account of this session asked for
         payments = Payments(ledger, analyst, engine.ready, per_account=per_account)
+        self._query = lru_cache(_RECENT)(Query.of_text)  # a question that is asked again is not read again
         self._pipeline = Pipeline(catalog, engine, payments, catalog.tables)
         self._pipeline = self._with_profiles()
 
@@ -93,6 +96,8 @@ class Session:
 
         `other` adds one group for all rows whose group is not shown; `contributions` bounds how much one unit contributes to this question.
         """
+        if contributions is None and isinstance(text, str) and isinstance(dialect, str):
+            return self._query(self._pipeline, text, dialect, bool(other))
         return Query.of_text(self._pipeline, text, dialect, other, contributions)
 
     def table(self, name: str) -> fluent.QueryBuilder[Query]:

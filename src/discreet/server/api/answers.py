@@ -49,6 +49,12 @@ def problem(error: Error) -> JSONResponse:
     return JSONResponse(as_outcome(error), status_of(type(error).__name__), headers)
 
 
+def is_converted(request: Request) -> bool:
+    """Whether the client accepts another format than the one in which answers are stored."""
+    accepted = request.headers.get("accept", JSON)
+    return ARROW in accepted or CSV in accepted
+
+
 def answered(request: Request, outcome: Outcome, job: str | None = None) -> Response:
     """What became of a request, in the format that the client accepts."""
     headers = {} if job is None else {"Discreet-Job": job}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Request
@@ -11,7 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from discreet.errors import Invalid
 from discreet.exact import short
 from discreet.server.access import ASKING, Caller, Forbidden, by_token, server_of
-from discreet.server.api.answers import answered
+from discreet.server.api.answers import answered, is_converted
 from discreet.server.api.bodies import PlanBody, PriceBody, ReleaseBody, ShareBody
 from discreet.server.api.plans import plan_of
 from discreet.server.asking import NO_JOB, Asked
@@ -71,9 +72,8 @@ async def release(request: Request, name: str, body: ReleaseBody, caller: Asker,
     data = dataset_of(request, caller, name)
     wait = 0.0 if "respond-async" in (prefer or "") else server.settings.wait
     found = await server.ask(data, caller.account, said, once, wait)
-    if isinstance(found, Job):
-        return await asyncio.to_thread(job_answer, request, found)
-    return await asyncio.to_thread(answered, request, found)
+    send = partial(job_answer, request, found) if isinstance(found, Job) else partial(answered, request, found)
+    return await asyncio.to_thread(send) if is_converted(request) else send()
 
 
 def job_answer(request: Request, job: Job) -> Response:

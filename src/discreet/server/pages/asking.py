@@ -145,7 +145,7 @@ def dry_run(request: Request, name: str, sent: Sent) -> Response:
     data = dataset_of(request, sent.caller.account, name)
     sql, typed = fields.text("sql", 20_000), fields.text("epsilon", 50)
     try:
-        found = server.asking.known(data, sent.caller.account, Asked.read(body_of(sql, fields.number("epsilon"), "dry_run")))
+        found = server.asking.known(data, sent.caller.account, body_of(sql, fields.number("epsilon"), "dry_run"))
     except Error as error:
         return ask(request, sent.caller, data, sql, typed, as_outcome(error), "", 400)
     assert found is not None, "a dry run is answered at once"

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from discreet.errors import Invalid
 from discreet.server.store.database import Database
@@ -52,6 +52,10 @@ class Job:
         """The outcome."""
         found: dict[str, Any] = json.loads(self.outcome or "{}")
         return found
+
+    def ended_as(self, state: State, outcome: Mapping[str, Any]) -> Job:
+        """The same job, ended."""
+        return evolve(self, state=state, outcome=json.dumps(outcome), ended=time.time(), progress=1.0 if state == "done" else 0.0)
 
 
 @final
