@@ -312,3 +312,11 @@ def test_what_remains_says_what_it_means() -> None:
     pure = open_ledger(":memory:", Terms(1, 0, "id"))
     pure.spend(Pure("1/4"), question="a")
     assert str(pure.remaining) == "Amount(epsilon=0.75, delta=0): the largest single further question"
+
+
+def test_the_text_is_that_of_all_accounts_however_it_is_put_together() -> None:
+    ledger = in_memory(Terms(10, "1e-6", "id"), Åsa=2, **{'a "b"': 3})
+    for number, name in enumerate(["Åsa", 'a "b"', OWNER, "Åsa"]):
+        ledger.spend(LaplaceLoss(Fraction(1, 10 + number)) if number % 2 else Pure("0.1"), question=f"q{number}", analyst=name)
+        standing = ledger._history.standing
+        assert standing.text == chain.write(standing.to_json())

@@ -102,6 +102,11 @@ class Account:
         renews = {} if self.period is None else self.period.to_json()
         return {"filter": self.filter.to_json(), "first": None if self.first is None else self.first.to_json()} | renews
 
+    @cached_property
+    def text(self) -> str:
+        """The account as text; of many accounts, one spend changes two."""
+        return chain.write(self._json)
+
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Account:
         """Read back what to_json wrote."""
@@ -142,7 +147,8 @@ class Standing:
     @cached_property
     def text(self) -> str:
         """All accounts as text, as the state row stores them; every look at the ledger compares it."""
-        return chain.write(self.to_json())
+        analysts = ",".join(f"[{chain.write(name)},{account.text}]" for name, account in self.analysts.items())
+        return f'{{"analysts":[{analysts}],"whole":{self.whole.text}}}'  # as chain.write writes to_json()
 
     def require(self, analyst: str | None) -> None:
         """Raise unless this analyst has an account."""
