@@ -69,14 +69,15 @@ def main() -> int:
     load_options.add_argument("--repeated", type=float, default=100.0, help="repeated questions a second, in all")
     timing_options = which.add_parser("timing")
     timing_options.add_argument("--questions", type=int, default=10_000)
-    timing_options.add_argument("--at-once", type=int, default=6)
+    timing_options.add_argument("--at-once", type=int, default=12)
+    timing_options.add_argument("--slot", type=float, default=0.5, help="seconds")
     timing_options.add_argument("--same", action="store_true", help="both tables without that person: what two processes differ in anyway")
     timing_options.add_argument("--no-slots", action="store_true", help="what the slots hide")
     options = parser.parse_args()
     if options.which == "load":
         load(options.minutes, options.analysts, options.new, options.repeated)
     else:
-        timing(options.questions, options.at_once, options.no_slots, options.same)
+        timing(options.questions, options.at_once, options.slot, options.no_slots, options.same)
     return 0
 
 
@@ -270,15 +271,15 @@ def _memory(process: int) -> float:
 # ── timing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def timing(questions: int, at_once: int, no_slots: bool, same: bool) -> None:
+def timing(questions: int, at_once: int, slot: float, no_slots: bool, same: bool) -> None:
     """Times of answers on two neighbouring tables, one question on each in turn."""
-    plain = table_of(20_000)
+    plain = table_of(2_000)
     person = polars.DataFrame({"person": [10**6], "cost": [499.0], "dept": ["eyes"], "note": ["ab" * (LONG // 2)]})
-    more = ("--no-slots",) if no_slots else ()
+    more = ("--no-slots",) if no_slots else ("--slot", f"{slot:g}")
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         servers = [
-            Running(Path(one), plain, 2, rows=2e4, more=more),
-            Running(Path(other), plain if same else polars.concat([plain, person.cast(plain.schema)]), 2, rows=2e4, more=more),
+            Running(Path(one), plain, 2, rows=2e3, more=more),
+            Running(Path(other), plain if same else polars.concat([plain, person.cast(plain.schema)]), 2, rows=2e3, more=more),
         ]
         try:
             seen = asyncio.run(_timed(servers, questions, at_once))

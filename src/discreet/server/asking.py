@@ -36,6 +36,7 @@ Outcome: TypeAlias = dict[str, Any]
 VERBS = ("release", "refine", "bias", "dry_run")
 _STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
 _DISCOVERING = 3
+_QUESTIONS = ("sql", "table")  # whose answers are sent again as they are
 _PRICE = frozenset({"epsilon", "delta", "confidence", "error", "size", "at", "assume"})
 _KEYS = 10_000  # idempotency keys that are remembered beside those of jobs
 _ONLY_QUESTIONS = "only the answer to a question can be refined"
@@ -94,6 +95,7 @@ class Asking:
     def known(self, data: DataSet, account: Account, body: Mapping[str, Any]) -> Outcome | None:
         """The answer, if this account has received it before or nothing is read for it: then it leaves at once."""
         asked, session = Asked.read(body), data.session(account)
+        catalog = session.catalog
         if asked.verb == "dry_run":
             return {"release": _run(session, asked).to_text()}
         if asked.verb == "refine":
@@ -109,7 +111,8 @@ class Asking:
             _run(session, asked)  # free: later questions of this session use it
         # as it is stored; for an account without the numbers of ledger entries
         told = text if account.payer == OWNER else release_of_text(text).without_entries().to_text()
-        self.received.keep(data, account, body, plan.priced.question, told)
+        if asked.chain.steps[0][0] in _QUESTIONS:
+            self.received.keep(data, account, body, plan.priced.question, told, catalog)
         return {"release": told, "repeated": True}
 
     def require_admitted(self, data: DataSet, account: Account, asked: Asked) -> None:
@@ -146,7 +149,9 @@ class Asking:
     async def answer(self, data: DataSet, account: Account, job: Job, since: float | None = None) -> Job:
         """Run a job in its turn; the job as it ended, at the end of its slot. `since` is when it was asked for."""
         asked = Asked.read(job.asked)
-        questions = await asyncio.to_thread(self._hidden, data, account, asked)
+        catalog = data.session(account).catalog
+        plan = await asyncio.to_thread(self._planned, data, account, asked)
+        questions = {EVERYTHING} if plan is None else _questions(plan)
 
         def work() -> Outcome:
             if not self.jobs.begin(job.id, data.ledger.length):
@@ -159,15 +164,15 @@ class Asking:
                 # only when the slot closes: who looks at the job again and again learns no earlier that it has ended
                 show()
                 self.jobs.end(job.id, state_of(outcome), outcome)
+                if plan is not None and "release" in outcome and asked.chain.steps[0][0] in _QUESTIONS:
+                    self.received.keep(data, account, job.asked, plan.priced.question, outcome["release"], catalog)
 
             outcome = await self.queue.run(account.name, self.slot(data, asked), work, record, since)
         return job.ended_as(state_of(outcome), outcome)
 
-    def _hidden(self, data: DataSet, account: Account, asked: Asked) -> set[str]:
-        """The names of what is not to be seen before its slot ends."""
-        if asked.verb != "release" or "error" in asked.price:
-            return {EVERYTHING}
-        return _questions(self.plan(data, account, asked))
+    def _planned(self, data: DataSet, account: Account, asked: Asked) -> Any:
+        """The plan of a request; None if it follows only later what is asked at which price, or its answer refers to another one."""
+        return None if asked.verb != "release" or "error" in asked.price else self.plan(data, account, asked)
 
     def own_job(self, account: Account, number: str) -> Job:
         """A job of this account, or one that was shared with it; the same error if it is somebody else's and if there is none."""

@@ -46,9 +46,11 @@ class Received:
         current = found.catalog is data.session(account).catalog
         return found.release if current and not data.hides(account, found.question) else None
 
-    def keep(self, data: DataSet, account: Account, body: Mapping[str, Any], question: str, release: str) -> None:
-        """Remember an answer that an account has received; the oldest are forgotten."""
-        key, answer = _key(data, account, body), _Answer(data.session(account).catalog, question, release)
+    def keep(
+        self, data: DataSet, account: Account, body: Mapping[str, Any], question: str, release: str, catalog: Catalog | None = None
+    ) -> None:
+        """Remember an answer that an account has received, under the current catalog or another one; the oldest are forgotten."""
+        key, answer = _key(data, account, body), _Answer(catalog or data.session(account).catalog, question, release)
         with self._lock:
             before = self._answers.pop(key, None)
             self._size += len(release) - (0 if before is None else len(before.release))

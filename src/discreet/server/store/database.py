@@ -105,7 +105,8 @@ class SqliteDatabase:
     def _opened(self) -> sqlite3.Connection:
         try:
             found = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-            for pragma in ("journal_mode = truncate", "synchronous = extra", "foreign_keys = on"):
+            # with a write-ahead log, who reads never waits for who writes; its reset is safe here, where one process writes in turn
+            for pragma in ("journal_mode = wal", "synchronous = extra", "foreign_keys = on"):
                 found.execute(f"PRAGMA {pragma}")
         except sqlite3.DatabaseError:
             raise Invalid("this file is not a database of a server, or it is damaged; it was not changed: choose another path") from None
