@@ -23,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -179,9 +180,10 @@ def load(minutes: float, analysts: int, new: float, repeated: float) -> None:
     with tempfile.TemporaryDirectory() as folder:
         server = Running(Path(folder), table_of(100_000), analysts, rows=1e5)
         try:
+            memory = Memory(server.process.pid)
             found = asyncio.run(_loaded(server, minutes * 60, new, repeated))
+            memory.stop()
         finally:
-            memory = _memory(server.process.pid)
             server.stop()
         fresh, again, errors, slot = found
         with discreet.connect(server.policy, analyst="owner") as db:
@@ -194,7 +196,7 @@ def load(minutes: float, analysts: int, new: float, repeated: float) -> None:
         print(f"debits: {len(spent):,} for {len(fresh):,} new answers; every analyst's sum exact: {exact}")
         print(f"new: after the end of the slot ({slot:g} s): {_spread([took - slot for took in fresh])}")
         print(f"repeated: {_spread(again)}; library alone {alone:.1f} ms")
-        print(f"memory of the server at the end: {memory:,.0f} MB")
+        print(memory)
 
 
 def _spread(seconds: Times) -> str:
@@ -263,9 +265,30 @@ def _library(db: Any) -> float:
     return statistics.median(times)
 
 
-def _memory(process: int) -> float:
-    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+class Memory:
+    """The memory of a process, every five seconds."""
+
+    def __init__(self, process: int) -> None:
+        self._process, self._ended, self._begin = process, threading.Event(), time.monotonic()
+        self._seen: list[tuple[float, float]] = []
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(5):
+            pages = int(Path(f"/proc/{self._process}/statm").read_text().split()[1])
+            self._seen.append((time.monotonic() - self._begin, pages * os.sysconf("SC_PAGE_SIZE") / 1e6))
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._ended.set()
+        self._thread.join()
+
+    def __str__(self) -> str:
+        later = np.array(self._seen[len(self._seen) // 2 :])
+        growth = np.polyfit(later[:, 0], later[:, 1], 1)[0] * 8 * 3600
+        first, last = self._seen[0][1], later[-1, 1]
+        return f"memory: {first:,.0f} MB at first, {last:,.0f} MB at last; the second half grows by {growth:,.0f} MB in 8 hours"
 
 
 # ── timing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
