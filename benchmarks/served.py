@@ -71,14 +71,15 @@ def main() -> int:
     timing_options = which.add_parser("timing")
     timing_options.add_argument("--questions", type=int, default=10_000)
     timing_options.add_argument("--at-once", type=int, default=12)
-    timing_options.add_argument("--slot", type=float, default=0.5, help="seconds")
+    timing_options.add_argument("--slot", type=float, default=1.0, help="seconds")
+    timing_options.add_argument("--minutes", type=float, default=60.0, help="ask no more after this time")
     timing_options.add_argument("--same", action="store_true", help="both tables without that person: what two processes differ in anyway")
     timing_options.add_argument("--no-slots", action="store_true", help="what the slots hide")
     options = parser.parse_args()
     if options.which == "load":
         load(options.minutes, options.analysts, options.new, options.repeated)
     else:
-        timing(options.questions, options.at_once, options.slot, options.no_slots, options.same)
+        timing(options.questions, options.at_once, options.slot, options.minutes * 60, options.no_slots, options.same)
     return 0
 
 
@@ -294,7 +295,7 @@ class Memory:
 # ── timing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def timing(questions: int, at_once: int, slot: float, no_slots: bool, same: bool) -> None:
+def timing(questions: int, at_once: int, slot: float, seconds: float, no_slots: bool, same: bool) -> None:
     """Times of answers on two neighbouring tables, one question on each in turn."""
     plain = table_of(2_000)
     person = polars.DataFrame({"person": [10**6], "cost": [499.0], "dept": ["eyes"], "note": ["ab" * (LONG // 2)]})
@@ -305,7 +306,7 @@ def timing(questions: int, at_once: int, slot: float, no_slots: bool, same: bool
             Running(Path(other), plain if same else polars.concat([plain, person.cast(plain.schema)]), 2, rows=2e3, more=more),
         ]
         try:
-            seen = asyncio.run(_timed(servers, questions, at_once))
+            seen = asyncio.run(_timed(servers, questions, at_once, slot, seconds))
         finally:
             for server in servers:
                 server.stop()
@@ -314,7 +315,7 @@ def timing(questions: int, at_once: int, slot: float, no_slots: bool, same: bool
         print(f"{who}: {len(without):,} + {len(with_person):,} times, AUC {area(without, with_person):.4f} (standard error {error:.4f})")
 
 
-async def _timed(servers: list[Running], questions: int, at_once: int) -> dict[str, tuple[Times, Times]]:
+async def _timed(servers: list[Running], questions: int, at_once: int, slot: float, seconds: float) -> dict[str, tuple[Times, Times]]:
     seen: dict[str, tuple[Times, Times]] = {"the one who asks": ([], []), "another account": ([], [])}
     clients = [[[Client(one.port, one.tokens[name]) for name in one.names] for one in servers] for _ in range(at_once)]
 
@@ -328,9 +329,13 @@ async def _timed(servers: list[Running], questions: int, at_once: int) -> dict[s
                 assert status == 200, said[:300]
                 times[place].append(took)
 
+    begin = time.monotonic()
+
     async def lane(which: int) -> None:
+        await asyncio.sleep(2 * slot * which / at_once)  # not all at the same moment
         for number in range(which, questions, at_once):
-            await ask(which, number)
+            if time.monotonic() - begin < seconds:
+                await ask(which, number)
 
     await asyncio.gather(*(lane(which) for which in range(at_once)))
     return seen
