@@ -75,7 +75,7 @@ async def profile(request: Request, name: str, sent: Sent) -> Response:
     data = await run_in_threadpool(dataset_of, request, sent.caller.account, name)
     table, typed = sent.fields.text("table", 200), sent.fields.text("epsilon", 50)
     try:
-        said = _profile(table, sent.fields.number("epsilon"))
+        said = profile_request(table, sent.fields.number("epsilon"))
         if sent.fields.text("do") == "plan":
             return await run_in_threadpool(_policy, request, sent.caller, data, typed, said)
         job = await submit(server_of(request), data, sent.caller.account, said)
@@ -95,7 +95,8 @@ def reload(request: Request, name: str, sent: Sent) -> Response:
     return RedirectResponse(f"/owner/policy/{name}", 303)
 
 
-def _profile(table: str, epsilon: str) -> dict[str, Any]:
+def profile_request(table: str, epsilon: str) -> dict[str, Any]:
+    """A profile as programs order it."""
     return {"request": [["profile", [table], {}]], "verb": "release", "price": {"epsilon": epsilon}, "refine": None}
 
 

@@ -82,7 +82,8 @@ def home(request: Request, caller: Anyone) -> Response:
     ]
     recent = [] if caller.account.role == "auditor" else server.jobs.of(caller.account.name, most=8)
     shared = [] if caller.account.role == "auditor" else server.jobs.shared_with(caller.account.name)
-    return render(request, "home.html", caller, datasets=found, recent=recent, shared=shared)
+    new = list(server.folders) if caller.account.role == "owner" else []
+    return render(request, "home.html", caller, datasets=found, recent=recent, shared=shared, new=new)
 
 
 @router.get("/d/{name}")
