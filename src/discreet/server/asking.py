@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -76,12 +78,23 @@ class Asked:
 
 
 @final
+@frozen
+class Slot:
+    """The slot at whose end an answer leaves, if it is ready by then: the how many-th of its run, and its begin and end."""
+
+    number: int
+    begin: float
+    end: float
+
+
+@final
 class Asking:
     """Everything that accounts ask of the data sets goes through here."""
 
     def __init__(self, jobs: Jobs, queue: FairQueue, rows: float, failed: Callable[[str, BaseException], None]) -> None:
         """`rows` is how many a table is taken to have about which nothing is declared or profiled."""
         self.jobs, self.queue, self._rows, self._failed = jobs, queue, rows, failed
+        self._begun: dict[str, tuple[float, int]] = {}  # when jobs that run have begun, and the number of their first slot
         self._bound: OrderedDict[tuple[str, str], str] = OrderedDict()  # idempotency keys, and what they were used for
 
     # ── free ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -146,16 +159,30 @@ class Asking:
         asked = Asked.read(job.asked)
         questions = await asyncio.to_thread(self._hidden, data, account, asked)
 
+        slot = self.slot(data, asked)
+
         def work() -> Outcome:
             if not self.jobs.begin(job.id, data.ledger.length):
                 return {"error": "Refused", "message": "cancelled before it began; nothing was charged"}
+            self._begun[job.id] = time.time(), slot
             return self._outcome(data, account, asked, job)
 
         with data.in_progress(account, questions):
-            outcome = await self.queue.run(account.name, self.slot(data, asked), work)
+            try:
+                outcome = await self.queue.run(account.name, slot, work)
+            finally:
+                self._begun.pop(job.id, None)
         # recorded only now: who looks at the job again and again learns no earlier than at the end of its slot that it has ended
         await asyncio.to_thread(self.jobs.end, job.id, "failed" if "error" in outcome else "done", outcome)
         return outcome
+
+    def slot_of(self, job: Job, now: float) -> Slot | None:
+        """The slot in which a job that runs is now, by the clock alone; None if it waits or has ended, or there are no slots."""
+        begun, first = self._begun.get(job.id, (0.0, -1))
+        if first < 0 or self.queue.clock.off:
+            return None
+        shortest, end = self.queue.clock.slots[first], self.queue.clock.leaves(first, now - begun)
+        return Slot(round(math.log2(end / shortest)) + 1, begun + (end / 2 if end > shortest else 0.0), begun + end)
 
     def _hidden(self, data: DataSet, account: Account, asked: Asked) -> set[str]:
         """The names of what is not to be seen before its slot ends."""

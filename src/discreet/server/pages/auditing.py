@@ -64,9 +64,10 @@ def audit_log(request: Request, caller: Reader) -> Response:
 
 
 @router.get("/owner/policy/{name}")
-def policy(request: Request, name: str, caller: Reader, epsilon: str = "0.5") -> Response:
+def policy(request: Request, name: str, caller: Reader, epsilon: str = "0.5", again: bool = False) -> Response:
     """The policy line by line, with what each line means."""
-    return _policy(request, caller, dataset_of(request, caller.account, name), epsilon)
+    said = {"message": "The policy was read again, and is in force.", "notes": [], "good": True} if again else None
+    return _policy(request, caller, dataset_of(request, caller.account, name), epsilon, None, said)
 
 
 @router.post("/owner/policy/{name}/profile")
@@ -92,7 +93,7 @@ def reload(request: Request, name: str, sent: Sent) -> Response:
         reload_policy(server_of(request), name, sent.caller.account)
     except Error as error:
         return _policy(request, sent.caller, data, "0.5", None, as_outcome(error))
-    return RedirectResponse(f"/owner/policy/{name}", 303)
+    return RedirectResponse(f"/owner/policy/{name}?again=true", 303)
 
 
 def profile_request(table: str, epsilon: str) -> dict[str, Any]:
@@ -118,4 +119,4 @@ def _policy(
         "plan": plan,
         "problem": problem,
     }
-    return render(request, "policy.html", caller, 200 if problem is None else 400, **values)
+    return render(request, "policy.html", caller, 200 if problem is None or "good" in problem else 400, **values)
