@@ -73,8 +73,15 @@ class Asked:
     @property
     def title(self) -> str:
         """What was asked, for people."""
-        first = self.chain.steps[0]
-        return str(first[1][0]) if first[0] == "sql" and first[1] else repr(self.chain)
+        kind, given, named = self.chain.steps[0]
+        match kind, given:
+            case "sql", [text, *_]:
+                return str(text)
+            case (("synthesize" | "profile"), [str(table)]) if len(self.chain.steps) == 1 and set(named) <= {"columns"}:
+                columns = named.get("columns")
+                of = f": {', '.join(map(str, columns))}" if isinstance(columns, list | tuple) else ""
+                return f"{'synthetic table' if kind == 'synthesize' else 'profile'} of {table}{of}"
+        return repr(self.chain)
 
 
 @final

@@ -60,7 +60,7 @@ def test_from_a_folder_to_a_data_set_that_is_served(owner: Person, client: TestC
     text = drafted(owner)
     assert 'unit = "patient_id"' in text
     assert "contributions = { rows = 2 }" in text
-    assert "epsilon = 2\n" in text
+    assert "epsilon = 2\ndelta = 1e-6 " in text
     assert "CHECK: the version of the data" in text
     checked = owner.send(SETUP, do="check", text=text.replace("\n", "\r\n"), **BUDGET)
     assert "This policy can be served. Lines marked CHECK" in checked.text
@@ -158,6 +158,11 @@ def test_problems_are_shown_one_by_one_and_answers_are_kept(owner: Person) -> No
     assert owner.send(SETUP, do="dance", **BUDGET).status_code == 404
     assert owner.get("/owner/setup/nowhere").status_code == 404
     assert owner.send("/owner/setup/nowhere", do="save").status_code == 404
+
+
+def test_numbers_are_typed_as_people_type_them(owner: Person) -> None:
+    text = drafted(owner, epsilon="0,5", delta=".00001")
+    assert "epsilon = 0.5\ndelta = 0.00001 " in text
 
 
 def test_two_files_one_of_which_is_public(owner: Person) -> None:

@@ -8,6 +8,7 @@ _WORDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), words)
     for pattern, words in (
         (r"give size=1000, for the size of", "fill in “Rows in a group” with the size of"),
+        (r"; other=True gives them a category", ""),
         (r"connect with delta=1e-6, or pass delta=", "ask the owner for a budget with a δ"),
         (r"declare its keys and pass delta=0", "ask the owner to declare its groups, or for more δ"),
         (r"declare them with keys=\{[^}]*\}", "ask the owner to declare them as keys"),

@@ -5,6 +5,8 @@ Nothing is remembered between the pages: each carries what was answered before i
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
 from typing import Annotated, Any, final
 
 from attrs import frozen
@@ -35,6 +37,7 @@ STEPS = {"files": "Data", "who": "Who is protected", "budget": "Budget", "policy
 DELIMITERS = {"": "commas", ";": "semicolons", "|": "bars", "\t": "tabs"}
 PUBLIC = "public"  # who is protected in a table: nobody; columns are written with "column:" before their names
 _MOST_TABLES = 50
+_TOML = re.compile(r"(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 
 
 @final
@@ -123,7 +126,7 @@ def _asked_for(request: Request, caller: Caller, name: str, wanted: str, answere
             here = "policy"
             setup.check(answered.text, folder)
             said = {"message": "This policy can be served. Lines marked CHECK still wait for your decision.", "notes": [], "good": True}
-            if "CHECK" not in answered.text:
+            if "CHECK:" not in answered.text:
                 said["message"] = "This policy can be served."
             return _page(request, caller, name, "policy", answered, said)
     except Error as error:
@@ -162,7 +165,12 @@ def _decided(answered: Answered, names: list[str], units: dict[str, str | None])
             rows[name] = int(typed)
     fields = Fields({"epsilon": [answered.epsilon], "delta": [answered.delta]})
     epsilon, delta = exact.positive(fields.number("epsilon"), "ε"), parameter.any_delta(fields.number("delta"))
-    return Decided(exact.short(epsilon), exact.short(delta), units, rows)
+    return Decided(_written(fields.number("epsilon"), epsilon), _written(fields.number("delta"), delta), units, rows)
+
+
+def _written(typed: str, number: Fraction) -> str:
+    """A number as TOML reads it: as it was typed, where that is possible."""
+    return typed if _TOML.fullmatch(typed) else exact.short(number)
 
 
 def _page(

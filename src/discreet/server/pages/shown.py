@@ -105,8 +105,9 @@ def table_of(columns: Sequence[Series], rows: int, most: int, empty: str) -> Sho
 
 
 def _cell(series: Series, row: int) -> ShownCell:
-    if series.is_key:
-        return ShownCell(format_value(series.values[row]), missing=series.values[row] is None)
+    value = series.values[row]
+    if series.is_key or (series.low is None and series.few is None):  # as it is: 1995 may be a year
+        return ShownCell(format_value(value), number=not series.is_key and series.to_the_right, missing=value is None)
     found = format_cell(series, row)
     return ShownCell(found.value, found.error, found.faint, series.to_the_right)
 
