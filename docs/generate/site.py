@@ -67,7 +67,10 @@ def stage(out: Path, docs: Path = DOCS, run: bool = True, say: Callable[[str], o
     pages: dict[str, str] = {}
     ran: dict[str, Page] = {}
     generated = {f"reference/{name}": text for name, text in reference.pages().items()} if docs == DOCS else {}
-    places = links.Places({origin.resolve(): place for place, origin in written.items()}, {docs / place for place in generated}, docs)
+    pictures = {path.relative_to(docs).as_posix(): path for path in sorted(docs.rglob("*.png"))}
+    places = links.Places(
+        {origin.resolve(): place for place, origin in (written | pictures).items()}, {docs / place for place in generated}, docs
+    )
     for place, origin in written.items():
         page = blocks.read(origin)
         folder = place.split("/")[0] if "/" in place else ""
@@ -82,6 +85,8 @@ def stage(out: Path, docs: Path = DOCS, run: bool = True, say: Callable[[str], o
     for place, text in (pages | generated).items():
         (source / place).parent.mkdir(parents=True, exist_ok=True)
         (source / place).write_text(text, encoding="utf-8")
+    for place, path in pictures.items():
+        shutil.copy(path, source / place)
     site = Site(out, pages | generated, ran, navigation(pages | generated))
     shutil.copy(HERE / "site.css", source / "site.css")
     settings = (HERE / "zensical.toml").read_text(encoding="utf-8")

@@ -74,7 +74,7 @@ DOORS = {
     "cli/demo.py": {"discreet.engines.postgres.load"},
     "cli/backup.py": {"discreet.server.backup", "discreet.server.datasets", "discreet.server.settings"},
     "cli/restore.py": {"discreet.server.restore", "discreet.server.datasets", "discreet.server.settings"},
-    "cli/serve.py": {"discreet.server.datasets", "discreet.server.listen", "discreet.server.settings"},
+    "cli/serve.py": {"discreet.server.listen", "discreet.server.settings", "discreet.server.setup"},
     "server/api/answers.py": {"pyarrow", "pyarrow.parquet"},
     "server/store/database.py": {"discreet.server.store.postgres"},
     "ledger/ledger.py": {"discreet.ledger.postgres"},

@@ -16,7 +16,7 @@ SQL = "SELECT dept, COUNT(*) AS visits FROM visits GROUP BY dept"
 def test_a_budget_before_the_first_question(run: Any, project: Path) -> None:
     ran = run("budget", project)
     assert ran.code == 0
-    assert "charged    ε = 0, δ = 0" in ran.out
+    assert "charged    ε = 0, δ = 0  ░░░" in ran.out
     assert json.loads(run("budget", project.parent, "--json").out)["history"] == []
 
 

@@ -53,3 +53,12 @@ def test_problems(run: Any, started: Any, tmp_path: Path) -> None:
     assert "there is no such file" in ran.err
     assert run("serve").code == 2
     assert started == []
+
+
+def test_a_folder_without_a_policy_is_set_up_in_the_browser(run: Any, started: Any, tmp_path: Path) -> None:
+    (tmp_path / "school").mkdir()
+    assert run("serve", tmp_path / "school").code == 0
+    [(settings, _)] = started
+    assert (settings.policies, settings.folders) == ({}, {"school": tmp_path / "school"})
+    assert settings.database == str(tmp_path / "school" / "discreet.server")
+    assert run("serve", tmp_path / "nowhere").code == 2

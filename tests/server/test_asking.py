@@ -31,6 +31,11 @@ def test_bodies_are_read(served: Served) -> None:
     found = Asked.read(asked())
     assert found.verb == "release"
     assert found.title.startswith("SELECT dept")
+    titles = [
+        Asked.read({"request": [[kind, ["visits"], more]]}).title
+        for kind, more in (("profile", {}), ("synthesize", {"columns": ["a", "b"]}))
+    ]
+    assert titles == ["profile of visits", "synthetic table of visits: a, b"]
     for wrong in ({"verb": "close"}, {"price": [1]}, {"price": {"$date": "2020-01-01"}}, {"request": []}, {"request": "SELECT"}):
         with pytest.raises(Invalid):
             Asked.read(asked() | wrong)

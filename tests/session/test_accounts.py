@@ -283,6 +283,8 @@ def test_a_published_profile_is_free_and_an_accounts_own_is_not(make: Callable[[
     with opened(folder, "bo") as bo:
         public = str(bo.sql("SELECT AVG(age) AS m FROM visits").plan(0.25).explain())
         assert public not in (before, mean)
+        assert "uses the profile of visits, which cost ε = 1" in public
+        assert "entry" not in public  # its number would tell how much others had asked
         assert bo.profile("visits", epsilon=1, delta=1e-8).rows
         assert bo.spent.epsilon == Fraction(1, 2)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from matplotlib.figure import Figure
 from session.clinic import DEPARTMENTS, clinic, visits
 from session.served import policy, remote_session
@@ -145,6 +146,12 @@ def test_what_is_no_release_is_reported(tmp_path: Path, text: str) -> None:
         Release.open(tmp_path / "a.json")
     with pytest.raises(Invalid, match="cannot be read"):
         Release.open(tmp_path / "missing.json")
+
+
+def test_a_plot_of_a_repeated_answer_says_what_it_cost(release: Release) -> None:
+    told = [text.get_text() for text in evolve(release, repeated=True).plot().texts]
+    assert any("cost ε" in one for one in told)
+    assert not any("answered before" in one for one in told)
 
 
 def test_plots_draw_all_numbers_or_those_named(release: Release, tmp_path: Path) -> None:

@@ -37,10 +37,9 @@ def budget(place: Place, witness: Witness = None, server: Server = None, as_json
     whole, spent, left = (told[name] for name in ("budget", "spent", "remaining"))
     out.print(Text(f"protects {format_value(told['protected'])} ({told['adjacency']})"))
     out.print(Text(f"budget     ε = {_amount(whole['epsilon'])}, δ = {_amount(whole['delta'])}"))
-    out.print(Text(f"charged    ε = {_amount(spent['epsilon'])}, δ = {_amount(spent['delta'])}"))
-    share = float(Fraction(whole["epsilon"]) - Fraction(left["epsilon"] or 0))
-    bar = gauge(share, float(Fraction(whole["epsilon"])))
-    out.print(Text("remaining  ").append_text(bar).append(f" ε = {_amount(left['epsilon'])}, δ = {_amount(left['delta'])}"))
+    bar = gauge(float(Fraction(spent["epsilon"] or whole["epsilon"])), float(Fraction(whole["epsilon"])))
+    out.print(Text(f"charged    ε = {_amount(spent['epsilon'])}, δ = {_amount(spent['delta'])}  ").append_text(bar))
+    out.print(Text(f"remaining  ε = {_amount(left['epsilon'])}, δ = {_amount(left['delta'])}"))
     out.print(Text(f"           {told['remaining_means']}"), soft_wrap=True)
     if told.get("renews"):
         out.print(Text(f"renews     {told['renews']} (UTC)"))

@@ -68,11 +68,11 @@ def table_of(release: Release, most: int = MOST) -> Table:
 
 
 def gauge(spent: float, whole: float, width: int = 30) -> Text:
-    """A bar of what remains of a budget, in eighths of a character."""
+    """A bar of what was spent of a budget, in eighths of a character."""
     share = min(max(spent / whole, 0.0), 1.0) if whole else 1.0
-    left = round((1 - share) * width * 8)
+    used = round(share * width * 8)
     colour = "green" if share < 0.5 else "yellow" if share < 0.9 else "red"
-    full = "█" * (left // 8) + " ▏▎▍▌▋▊▉"[left % 8].strip()
+    full = "█" * (used // 8) + " ▏▎▍▌▋▊▉"[used % 8].strip()
     text = Text(full, style=colour)
     text.append("░" * (width - len(full)), style="dim")
     return text

@@ -15,7 +15,12 @@ from discreet.extras import require
 
 def serve(
     policies: Annotated[
-        list[Path] | None, Argument(metavar="[POLICY…]", help="The discreet.toml of each data set, or its folder.", show_default=False)
+        list[Path] | None,
+        Argument(
+            metavar="[POLICY…]",
+            help="The discreet.toml of each data set, or its folder; a folder of data files without one is set up in the browser.",
+            show_default=False,
+        ),
     ] = None,
     demo: Annotated[bool, Option("--demo", help="Serve the made-up hospital of `discreet demo`, with an owner and two analysts.")] = False,
     config: Annotated[
@@ -56,9 +61,9 @@ def serve(
     Options override the environment (DISCREET_PORT and so on), which overrides the file of settings.
     """
     require("fastapi")
-    from discreet.server.datasets import named
     from discreet.server.listen import listen
     from discreet.server.settings import made, read_settings
+    from discreet.server.setup import named_or_new
 
     if demo:
         with working("making up a million visits"):
@@ -69,5 +74,5 @@ def serve(
         "proxies": [part for one in proxy or () for part in one.split(",")],
     }  # fmt: skip
     found = read_settings(config, given)
-    settings, listening = made(found, named(found["policies"]))
+    settings, listening = made(found, *named_or_new(found["policies"]))
     listen(settings, listening, lambda line: out.print(line, soft_wrap=True, markup=False), prepare=add_analysts if demo else None)

@@ -210,7 +210,7 @@ def _left_out(question: Question, groups: KeyValues | None) -> list[str]:
             about = f" (about {max(rows - told, 0):,.0f} of all rows)" if column.values else ""
             missing.append(f"values of {name} that the profile did not find are left out{about}")
         elif groups is not None and field_of(expr, question.schema).nullable and None not in values_of(groups, place):
-            missing.append(f"rows without {name} (NULL) are left out: its public values do not include None")
+            missing.append(f"rows without {name} (NULL) are left out: its public values do not include NULL")
     return missing
 
 

@@ -30,19 +30,26 @@ def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def tick_label(value: float, largest: float | None = None) -> str:
-    """A number on an axis; thousands are grouped, and numbers are abbreviated where the largest on the axis is a million or more.
+    """A number on an axis: grouped from 10,000 on, for four digits may be a year, and abbreviated where the largest is a million or more.
 
     >>> tick_label(600_000.0), tick_label(600_000.0, 1_200_000.0), tick_label(0.0, 5e9)
     ('600,000', '0.6M', '0')
     >>> tick_label(1_000_001.0), tick_label(1e200)
     ('1.000001M', '1e+200')
+    >>> tick_label(1995.0), tick_label(8000.0, 12_000.0)
+    ('1995', '8,000')
     >>> tick_label(0.25), tick_label(12500.0), tick_label(3e6), tick_label(1e15), tick_label(-0.0)
     ('0.25', '12,500', '3M', '1,000T', '0')
     """
     for size, prefix in _PREFIXES:
         if value and max(abs(value), abs(largest or 0.0)) >= size:
             return f"{value / size:,.10g}{prefix}" if abs(value) / size < 1e4 else f"{value:.3g}"
-    return f"{value + 0.0:,.10g}"
+    return _grouped(value, 10, largest)
+
+
+def _grouped(value: float, figures: int, largest: float | None = None) -> str:
+    comma = "," if max(abs(value), abs(largest or 0.0)) >= 10_000 else ""
+    return f"{value + 0.0:{comma}.{figures}g}"
 
 
 def edge_label(value: Any) -> str:
@@ -51,12 +58,12 @@ def edge_label(value: Any) -> str:
     >>> edge_label(20.0), edge_label(datetime.date(2024, 1, 1)), edge_label(0.1 + 0.2)
     ('20', '2024-01-01', '0.3')
     >>> edge_label(2.0**-20), edge_label(1234.5678)
-    ('9.54e-07', '1,234.57')
+    ('9.54e-07', '1234.57')
     """
     if isinstance(value, datetime.date):
         return format_value(value)
     number = float(value)
-    return tick_label(float(f"{number:.3g}")) if abs(number) >= 1e6 else f"{number + 0.0:,.{6 if abs(number) >= 0.001 else 3}g}"
+    return tick_label(float(f"{number:.3g}")) if abs(number) >= 1e6 else _grouped(number, 6 if abs(number) >= 0.001 else 3)
 
 
 def spaced(labels: Sequence[str], room: float) -> int:

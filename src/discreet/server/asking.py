@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -73,8 +75,25 @@ class Asked:
     @property
     def title(self) -> str:
         """What was asked, for people."""
-        first = self.chain.steps[0]
-        return str(first[1][0]) if first[0] == "sql" and first[1] else repr(self.chain)
+        kind, given, named = self.chain.steps[0]
+        match kind, given:
+            case "sql", [text, *_]:
+                return str(text)
+            case (("synthesize" | "profile"), [str(table)]) if len(self.chain.steps) == 1 and set(named) <= {"columns"}:
+                columns = named.get("columns")
+                of = f": {', '.join(map(str, columns))}" if isinstance(columns, list | tuple) else ""
+                return f"{'synthetic table' if kind == 'synthesize' else 'profile'} of {table}{of}"
+        return repr(self.chain)
+
+
+@final
+@frozen
+class Slot:
+    """The slot at whose end an answer leaves, if it is ready by then: the how many-th of its run, and its begin and end."""
+
+    number: int
+    begin: float
+    end: float
 
 
 @final
@@ -84,6 +103,7 @@ class Asking:
     def __init__(self, jobs: Jobs, queue: FairQueue, rows: float, failed: Callable[[str, BaseException], None]) -> None:
         """`rows` is how many a table is taken to have about which nothing is declared or profiled."""
         self.jobs, self.queue, self._rows, self._failed, self.received = jobs, queue, rows, failed, Received()
+        self._begun: dict[str, tuple[float, int]] = {}  # when jobs that run have begun, and the number of their first slot
         self._bound: OrderedDict[tuple[str, str], str] = OrderedDict()  # idempotency keys, and what they were used for
 
     # ── free ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -151,11 +171,12 @@ class Asking:
         asked = Asked.read(job.asked)
         catalog = data.session(account).catalog
         plan = await asyncio.to_thread(self._planned, data, account, asked)
-        questions = {EVERYTHING} if plan is None else _questions(plan)
+        questions, slot = {EVERYTHING} if plan is None else _questions(plan), self.slot(data, asked)
 
         def work() -> Outcome:
             if not self.jobs.begin(job.id, data.ledger.length):
                 return {"error": "Refused", "message": "cancelled before it began; nothing was charged"}
+            self._begun[job.id] = time.time(), slot
             return self._outcome(data, account, asked, job)
 
         async with data.in_progress(account, questions) as show:
@@ -167,12 +188,23 @@ class Asking:
                 if plan is not None and "release" in outcome and asked.chain.steps[0][0] in _QUESTIONS:
                     self.received.keep(data, account, job.asked, plan.priced.question, outcome["release"], catalog)
 
-            outcome = await self.queue.run(account.name, self.slot(data, asked), work, record, since)
+            try:
+                outcome = await self.queue.run(account.name, slot, work, record, since)
+            finally:
+                self._begun.pop(job.id, None)
         return job.ended_as(state_of(outcome), outcome)
 
     def _planned(self, data: DataSet, account: Account, asked: Asked) -> Any:
         """The plan of a request; None if it follows only later what is asked at which price, or its answer refers to another one."""
         return None if asked.verb != "release" or "error" in asked.price else self.plan(data, account, asked)
+
+    def slot_of(self, job: Job, now: float) -> Slot | None:
+        """The slot in which a job that runs is now, by the clock alone; None if it waits or has ended, or there are no slots."""
+        begun, first = self._begun.get(job.id, (0.0, -1))
+        if first < 0 or self.queue.clock.off:
+            return None
+        shortest, end = self.queue.clock.slots[first], self.queue.clock.leaves(first, now - begun)
+        return Slot(round(math.log2(end / shortest)) + 1, begun + (end / 2 if end > shortest else 0.0), begun + end)
 
     def own_job(self, account: Account, number: str) -> Job:
         """A job of this account, or one that was shared with it; the same error if it is somebody else's and if there is none."""

@@ -144,6 +144,12 @@ class DataSets:
     def __iter__(self) -> Any:
         return iter(self._open.values())
 
+    def add(self, name: str, path: Path) -> None:
+        """Serve one more policy, at once."""
+        require_apart({one.name: one.path for one in self._open.values()} | {name: path})
+        after = DataSet(name, path, self._failed)
+        self._open = self._open | {name: after}  # a new dict: others may be iterating
+
     def reload(self, name: str) -> None:
         """Read a policy again; logins, tokens and jobs stay. The old one goes on if the new one has problems."""
         before = self._open[name]
@@ -182,7 +188,7 @@ def require_apart(policies: Mapping[str, Path]) -> None:
         ledger = without_credentials(ledger) if is_address(ledger) else os.path.realpath(ledger)
         public = {table.name for table in policy.tables if table.unit is None}
         for table, source in sources_of(policy, place, Problems()).items():
-            for where in () if table in public else _places(source):
+            for where in () if table in public else places(source):
                 first, other = ledgers.setdefault(where, (ledger, name))
                 if first != ledger:
                     raise Invalid(
@@ -191,7 +197,7 @@ def require_apart(policies: Mapping[str, Path]) -> None:
                     )
 
 
-def _places(source: Any) -> list[str]:
+def places(source: Any) -> list[str]:
     """Where a table is, as far as it can be told apart: its files, or its database and name."""
     if isinstance(source, tuple):
         address, table = source

@@ -36,7 +36,10 @@ def listen(
         say(f"first start: choose the owner's password within a day at {link}")
     if prepare is not None:
         prepare(server, say)
-    say(f"serving {', '.join(settings.policies)} at {settings.address}")
+    if settings.policies:
+        say(f"serving {', '.join(settings.policies)} at {settings.address}")
+    for name in settings.folders:
+        say(f"{name} has no policy yet: its owner sets it up at {settings.address}/owner/setup/{name}")
     log.event("started", datasets=len(settings.policies), slots=not settings.clock.off, tls=listening.certificate is not None)
     sys.setswitchinterval(_SWITCH)
     uvicorn.run(**options(server, listening))

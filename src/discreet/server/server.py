@@ -33,6 +33,7 @@ class Server:
         self.accounts = Accounts(self.database)
         self.tokens, self.logins = Tokens(self.database, self.accounts), Logins(self.database, self.accounts)
         self.datasets = DataSets(settings.policies, self.log.engine_failed)
+        self.folders = dict(settings.folders)  # that wait for a policy
         self.jobs = Jobs(self.database)
         self.queue = FairQueue(settings.clock, settings.seats, settings.most_waiting)
         self.asking, self.runs = Asking(self.jobs, self.queue, settings.rows, self.log.failed), Runs(self.queue)

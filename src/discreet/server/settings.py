@@ -14,6 +14,7 @@ from attrs import field, frozen
 from discreet.address import is_address
 from discreet.errors import Invalid, PolicyError
 from discreet.server.clock import Clock
+from discreet.session.project import FILE
 from discreet.tables.problems import Problems
 
 # settings that are numbers: their least value, and whether they are whole
@@ -56,6 +57,7 @@ class Settings:
     body_seconds: float = 20.0  # in which a body must arrive
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-For is believed
     failures: Path | None = None  # the owner's file that says why something failed
+    folders: dict[str, Path] = field(factory=dict)  # without a policy: an owner sets them up in the console
 
     @property
     def is_secure(self) -> bool:
@@ -93,7 +95,7 @@ def read_settings(config: Path | None, given: Mapping[str, Any], environment: Ma
     found |= {name: value for name, value in given.items() if value not in (None, [])}
     checked = {name: kept for name, value in found.items() if (kept := _checked(name, value, problems)) is not None}
     if not checked.get("policies") and not any(one.startswith("policies") for one in problems.found):
-        problems.add("policies", "is missing; name the discreet.toml of each data set")
+        problems.add("policies", "is missing; name the discreet.toml of each data set, or a folder of data files to set one up")
     if ("certificate" in checked) != ("key" in checked):
         problems.add("key" if "certificate" in checked else "certificate", "is missing; TLS needs certificate and key")
     _require_safe(checked, problems)
@@ -101,12 +103,14 @@ def read_settings(config: Path | None, given: Mapping[str, Any], environment: Ma
     return checked
 
 
-def made(found: Mapping[str, Any], policies: dict[str, Path]) -> tuple[Settings, Listening]:
-    """The settings and where to listen; `policies` are the data sets by name."""
+def made(found: Mapping[str, Any], policies: dict[str, Path], folders: dict[str, Path] | None = None) -> tuple[Settings, Listening]:
+    """The settings and where to listen; `policies` are the data sets by name, `folders` those that have no policy yet."""
     listening = Listening(**{name: found[name] for name in ("host", "port", "certificate", "key") if name in found})
     more = {name: found[name] for name in Settings.__annotations__ if name in found and name not in ("policies", "database")}
+    more["folders"] = folders or {}
     clock = Clock(first=found.get("slot", 1.0), longest=found.get("longest_slot", 3600.0), off=not found.get("slots", True))
-    database = str(found.get("database", database_beside(next(iter(policies.values())))))
+    first = next(iter([*policies.values(), *(one / FILE for one in (folders or {}).values())]))
+    database = str(found.get("database", database_beside(first)))
     if "failures" not in more and not is_address(database):
         more["failures"] = Path(f"{database}.failures")
     address = str(found.get("url", listening.address)).rstrip("/")

@@ -10,10 +10,12 @@ from typing import Any
 
 from discreet.address import is_address, without_credentials
 from discreet.engines.choose import open_engine, tables_of
+from discreet.engines.engine import Engine
 from discreet.engines.separated import SeparatedFile, with_delimiter
 from discreet.errors import EngineError, Invalid, PolicyError
 from discreet.session.session import Session
-from discreet.tables.draft import draft
+from discreet.tables.draft import Decided, draft
+from discreet.tables.kind import Kind
 from discreet.tables.policy import Policy, begin_policy, read_policy
 from discreet.tables.problems import Problems, subpath
 
@@ -35,6 +37,20 @@ def find_project(path: str | os.PathLike[str]) -> Path | None:
 def open_project(path: str | os.PathLike[str], engine: Any = None, analyst: str | None = None, *, per_account: bool = False) -> Session:
     """Open what a discreet.toml declares, or raise one PolicyError that lists all problems; relative paths start from its folder."""
     place, text = _text(path)
+    policy, sources, opened = _opened(text, place, engine)
+    ledger, witness = ledger_of(policy, place)
+    return Session.open(opened, policy, sources, ledger, witness, analyst, per_account=per_account)
+
+
+def check_project(text: str, place: Path) -> None:
+    """Raise the PolicyError that a text would raise as the discreet.toml at this place; nothing is written, no ledger is opened."""
+    policy, sources, opened = _opened(text, place, None)
+    with opened:
+        policy.catalog({name: opened.schema(name) for name in sources}, {name: opened.untyped(name) for name in sources})
+
+
+def _opened(text: str, place: Path, engine: Any) -> tuple[Policy, dict[str, Any], Engine]:
+    """The policy of a text, its sources, and their engine; one PolicyError that lists all problems."""
     problems = Problems()
     policy = begin_policy(text, problems)
     sources = sources_of(policy, place, problems)
@@ -47,8 +63,7 @@ def open_project(path: str | os.PathLike[str], engine: Any = None, analyst: str 
         with opened:
             policy.fit({name: opened.schema(name) for name in sources}, problems, {name: opened.untyped(name) for name in sources})
         problems.stop()
-    ledger, witness = ledger_of(policy, place)
-    return Session.open(opened, policy, sources, ledger, witness, analyst, per_account=per_account)
+    return policy, sources, opened
 
 
 def read_project(path: str | os.PathLike[str]) -> tuple[Path, Policy]:
@@ -112,17 +127,37 @@ def init(data: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str] | 
         files = list(files_in(folder))
         beside = beside if files == [folder] else folder
     if len(data) == 1 and is_address(data[0]):
-        sources = tables_of(data[0]) or {}
+        sources = with_delimiter(tables_of(data[0]) or {}, delimiter)
     else:
-        sources = {Path(one).name.split(".")[0]: os.fspath(one) for one in files}
-    if len(sources) < len(files):
-        raise Invalid("two of these files would make tables of the same name: rename one of them")
-    sources = with_delimiter(sources, delimiter)
-    delimiters = {name: source.delimiter for name, source in sources.items() if isinstance(source, SeparatedFile)}
+        sources = sources_named(files, delimiter)
     place = Path(path) if path is not None else beside / FILE
     place = place / FILE if place.is_dir() else place
+    write_policy(draft_policy(sources, place.absolute().parent), place)
+    return place
+
+
+def sources_named(files: Sequence[str | os.PathLike[str]], delimiter: str | None = None) -> dict[str, Any]:
+    """The files by the names of their tables; `delimiter` is that of CSV files, if not a comma."""
+    sources = {Path(one).name.split(".")[0]: os.fspath(one) for one in files}
+    if len(sources) < len(files):
+        raise Invalid("two of these files would make tables of the same name: rename one of them")
+    return dict(with_delimiter(sources, delimiter))
+
+
+def schemas_of(sources: Mapping[str, Any]) -> dict[str, Mapping[str, Kind | None]]:
+    """The columns of each source and their kinds; no value is read."""
     with open_engine(sources) as engine:
-        text = draft({name: engine.schema(name) for name in sources}, _from(sources, place.absolute().parent), delimiters)
+        return {name: engine.schema(name) for name in sources}
+
+
+def draft_policy(sources: Mapping[str, Any], folder: Path, decided: Decided | None = None) -> str:
+    """A draft of the discreet.toml of a folder, from schemas alone."""
+    delimiters = {name: source.delimiter for name, source in sources.items() if isinstance(source, SeparatedFile)}
+    return draft(schemas_of(sources), _from(sources, folder), delimiters, decided=decided)
+
+
+def write_policy(text: str, place: Path) -> None:
+    """Write a new policy; Invalid if there is one already."""
     try:
         with place.open("x", encoding="utf-8") as file:
             file.write(text)
@@ -130,7 +165,6 @@ def init(data: Sequence[str | os.PathLike[str]], path: str | os.PathLike[str] | 
         raise Invalid(f"{place} exists already: edit it, or name another file") from None
     except OSError:
         raise Invalid(f"{place} cannot be written: check that its folder exists and is writable") from None
-    return place
 
 
 def files_in(folder: Path) -> tuple[Path, ...]:
@@ -139,7 +173,7 @@ def files_in(folder: Path) -> tuple[Path, ...]:
     Parts are Parquet files of one schema and nothing else; only schemas are looked at.
     """
     inside = sorted(one for one in folder.iterdir() if not one.name.startswith((".", "_")))
-    files = [one for one in inside if one.is_file() and one.name.lower().removesuffix(".gz").endswith(_DATA)]
+    files = [one for one in inside if one.is_file() and is_data_file(one.name)]
     folders = [one for one in inside if one.is_dir() and any(one.rglob("*.parquet"))]
     if not files and not folders:
         raise Invalid(f"there is no Parquet or CSV file in the folder {folder}: name the files that hold the tables")
@@ -149,6 +183,11 @@ def files_in(folder: Path) -> tuple[Path, ...]:
         if all(schema == schemas[0] for schema in schemas):
             return (folder,)
     return (*files, *folders) if files else (folder,) if any(_is_partition(one) for one in folders) else tuple(folders)
+
+
+def is_data_file(name: str) -> bool:
+    """Whether a file of this name holds a table: Parquet, or CSV, perhaps compressed."""
+    return name.lower().removesuffix(".gz").endswith(_DATA)
 
 
 def _is_partition(folder: Path) -> bool:

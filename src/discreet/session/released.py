@@ -121,11 +121,17 @@ class Released(ABC):
         """What it cost, and the ledger entry, in one line."""
         if self.receipt.dry_run:
             return "dry run on mock data: no private row was read and nothing was charged"
-        entry = self.receipt.where if self.receipt.payments else "nothing charged yet"
-        cost = price(self.epsilon, self.delta)
         if self.repeated:
-            return f"answered before, so free now (it cost {cost}{entry and f'; {entry}'})"
-        return f"cost {cost}{entry and f' ({entry})'}"
+            return f"answered before, so free now (it cost {price(self.epsilon, self.delta)}{self._entry and f'; {self._entry}'})"
+        return self._cost
+
+    @property
+    def _cost(self) -> str:
+        return f"cost {price(self.epsilon, self.delta)}{self._entry and f' ({self._entry})'}"
+
+    @property
+    def _entry(self) -> str:
+        return self.receipt.where if self.receipt.payments else "nothing charged yet"
 
     def _repr_html_(self) -> str:
         drawn = inline_svg(self.series, len(self), self.is_ordered)
@@ -159,7 +165,7 @@ class Released(ABC):
             [with_unit(series, units or {}) for series in self.series if series.is_key],
             [with_unit(series, units or {}) for series in columns],
             len(self),
-            " · ".join([*self.accuracy_notes, self.charged]),
+            " · ".join([*self.accuracy_notes, self.charged if self.receipt.dry_run else self._cost]),  # a figure is read later
             path,
             ax=ax,
             title=title,

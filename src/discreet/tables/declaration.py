@@ -20,7 +20,7 @@ EACH_ROW = "each row"
 _TABLE = ("source", "delimiter", "unit", "link", "public", "one_row_per_unit", "size", "contributions", "columns")
 _COLUMN = ("type", "bounds", "keys", "nullable", "unique")
 _LINK = ("column", "table", "key")
-_IDENTITIES = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)  # kinds whose values can identify units
+IDENTITIES = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)  # kinds whose values can identify units
 
 
 @final
@@ -149,7 +149,7 @@ class TableDeclaration:
                 public = f'public = true (or public=["{self.name}"])'
                 advice = f"if nobody in this table needs protection, declare {public}; otherwise link it to a unit"
             problems.add(path, f"there is no column {column} in the data{hint(column, schema)}; {advice}")
-        elif schema[column] not in _IDENTITIES:
+        elif schema[column] not in IDENTITIES:
             advice = "name another column"
             if schema[column] is Kind.REAL:
                 advice = f'if its values are integers, declare columns={{"{column}": "integer"}} (in discreet.toml: type = "integer")'

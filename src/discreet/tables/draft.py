@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from typing import final
+
+from attrs import field, frozen
 
 from discreet.tables.declaration import EACH_ROW
 from discreet.tables.kind import Kind
@@ -24,6 +27,7 @@ _PEOPLE = (
     "household",
 )
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_ONE_ROW = "one_row_per_unit = false     # CHECK: true only if no unit can ever have two rows"
 _UNTYPED = re.compile(r"\.(csv|tsv)(\.gz)?$", re.IGNORECASE)  # files without column types
 
 _TOP = """\
@@ -32,9 +36,9 @@ _TOP = """\
 version = "1"                # CHECK: the version of the data; change it whenever the data changes
 adjacency = "add/remove"     # or "replace-one", if the number of protected units is public
 
-[budget]                     # CHECK: the privacy loss per unit, for all answers together
-epsilon = 1.0
-delta = 1e-6                 # well below 1/(number of units); 0 only if all keys are declared
+[budget]                     # {check}the privacy loss per unit, for all answers together
+{epsilon}
+{delta} # well below 1/(number of units); 0 only if all keys are declared
 
 # [ledger]                   # where spending is recorded; by default beside this file
 # path = "discreet.ledger"
@@ -42,13 +46,27 @@ delta = 1e-6                 # well below 1/(number of units); 0 only if all key
 """
 
 
+@final
+@frozen
+class Decided:
+    """What the owner has decided already: the budget, and of each table who is protected and how many rows of one unit count."""
+
+    epsilon: str
+    delta: str
+    units: Mapping[str, str | None] = field(factory=dict)  # a column or "each row"; None: the table is public
+    rows: Mapping[str, int] = field(factory=dict)
+
+
 def draft(
     schemas: Mapping[str, Mapping[str, Kind | None]],
     sources: Mapping[str, str],
     delimiters: Mapping[str, str] | None = None,
     protected: str | None = None,
+    decided: Decided | None = None,
 ) -> str:
     """Write a first discreet.toml; `delimiters` are those of CSV files for which one was declared, `protected` is the unit, if known.
+
+    What was `decided` is written as it is; other decisions are marked CHECK.
 
     >>> print(draft({"visits": {"patient_id": Kind.INTEGER, "cost": Kind.REAL}}, {"visits": "visits.parquet"}).split("[tables.visits]")[1])
     <BLANKLINE>
@@ -67,10 +85,18 @@ def draft(
     <BLANKLINE>
     """
     between, unit = delimiters or {}, protected or _protected(schemas)
-    tables = (
-        _table(name, schema, sources.get(name), unit, between.get(name), known=protected is not None) for name, schema in schemas.items()
-    )
-    return "\n".join([_TOP, *tables])
+    epsilon, delta = ("1.0", "1e-6") if decided is None else (decided.epsilon, decided.delta)
+    top = _TOP.format(check="CHECK: " if decided is None else "", epsilon=f"epsilon = {epsilon}", delta=f"{f'delta = {delta}':<28}")
+    tables = []
+    for name, schema in schemas.items():
+        if decided is not None and name in decided.units:
+            mine = decided.units[name]
+            said, of = _decided(mine, decided.rows.get(name)), mine or ""
+        else:
+            known = protected is not None or unit in schema or unit == EACH_ROW
+            said, of = [*_others(schema, unit), *(_unit(unit) if known else _undecided(unit))], unit
+        tables.append(_table(name, schema, sources.get(name), of, between.get(name), said))
+    return "\n".join([top, *tables])
 
 
 def _protected(schemas: Mapping[str, Mapping[str, Kind | None]]) -> str:
@@ -99,25 +125,39 @@ def _is_person(name: str) -> bool:
     return any(word in name.casefold() for word in _PEOPLE)
 
 
-def _table(name: str, schema: Mapping[str, Kind | None], source: str | None, protected: str, delimiter: str | None, known: bool) -> str:
-    found = candidates(schema)
+def _table(name: str, schema: Mapping[str, Kind | None], source: str | None, protected: str, delimiter: str | None, said: list[str]) -> str:
     path = f"tables.{toml_key(name)}"
     lines = [f"[{path}]", *([f"source = {toml_text(source)}"] if source is not None else [])]
     lines += [f"delimiter = {toml_text(delimiter)}"] if delimiter is not None else []
-    if len(found) > 1 and protected in found:
-        lines.append(f"# columns that may identify the protected units: {', '.join(map(toml_text, found))}")
-    lines += _unit(protected) if known or protected in schema or protected == EACH_ROW else _undecided(protected)
+    lines += said
     untyped = source is not None and _UNTYPED.search(source) is not None
     for column, kind in schema.items():
         lines += _column(f"{path}.columns.{toml_key(column)}", column, kind, untyped, column == protected)
     return "\n".join(lines)
 
 
+def _others(schema: Mapping[str, Kind | None], protected: str) -> list[str]:
+    found = candidates(schema)
+    several = len(found) > 1 and protected in found
+    return [f"# columns that may identify the protected units: {', '.join(map(toml_text, found))}"] if several else []
+
+
+def _decided(unit: str | None, rows: int | None) -> list[str]:
+    """What the owner decided about a table."""
+    if unit is None:
+        return [f"{'public = true':<28} # these rows describe nobody", ""]
+    more = [] if unit == EACH_ROW else [_ONE_ROW]
+    limit = "# contributions = { rows = 10 }    # limit per unit; by default discovered privately"
+    if rows is not None:
+        limit = f"contributions = {{ rows = {rows} }} # limit per unit"
+    return [f"{f'unit = {toml_text(unit)}':<28} # who is protected", *more, *([] if unit == EACH_ROW else [limit]), ""]
+
+
 def _unit(protected: str) -> list[str]:
     choice = "a column" if protected == EACH_ROW else f'"{EACH_ROW}"'
     return [
         f"{f'unit = {toml_text(protected)}':<28} # CHECK: who is protected; or {choice}, or instead of this line: public = true",
-        "one_row_per_unit = false     # CHECK: true only if no unit can ever have two rows",
+        _ONE_ROW,
         '# size = 1000                # the number of units, if public; needs one row per unit and "replace-one"',
         "# contributions = { rows = 10 }    # limit per unit; by default discovered privately",
         "",

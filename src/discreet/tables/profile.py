@@ -91,7 +91,7 @@ class TableProfile:
     limit: int | None  # of rows per unit; None where each unit has one
     rows_per_unit: tuple[tuple[int, float], ...]
     digest: str  # of its receipt
-    paid: str = ""  # what it cost, and where that is recorded
+    paid: str = ""  # what it cost
 
     def column(self, name: str) -> ColumnProfile | None:
         """What was released about a column."""

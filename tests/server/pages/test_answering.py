@@ -11,8 +11,11 @@ from fastapi.testclient import TestClient
 from server.clinic import COUNT, Served, make_server
 from server.pages.people import Person, enter
 
+from discreet.plots.table import Series
 from discreet.server.app import application
+from discreet.server.asking import Slot
 from discreet.server.clock import Clock
+from discreet.server.pages.shown import table_of
 from discreet.server.store.jobs import OPEN
 from discreet.session.saved import release_of_text
 
@@ -48,11 +51,11 @@ def test_the_answers_of_others_look_like_none(ann: Person, bob: Person, owner: P
 def test_a_refinement_combines_both(ann: Person) -> None:
     first = number(ann.ask(COUNT, "0.2"))
     page = ann.answered(str(ann.send(f"/jobs/{first}/refine", epsilon="0.2").url))
-    assert ">refine</span>" in page.text
+    assert 'Answer <span class="tag">more spent on it</span>' in page.text
     assert "± 60" not in page.text
     assert "must be a number" in ann.send(f"/jobs/{first}/refine", epsilon="x").text
     bias = ann.answered(str(ann.send(f"/jobs/{first}/bias", epsilon="0.1").url))
-    assert ">bias</span>" in bias.text
+    assert 'Answer <span class="tag">how many are cut off</span>' in bias.text
 
 
 def test_a_shared_answer_is_charged_on_looking(ann: Person, bob: Person) -> None:
@@ -98,3 +101,45 @@ def test_who_looks_again_and_again_learns_nothing_before_the_slot_ends(tmp_path:
             time.sleep(0.1)
         assert all(state in OPEN and waiting for at, state, waiting in seen if at < 1.8)
         assert "<td>eyes</td>" in ann.answered(str(page.url)).text
+
+
+def test_what_it_cost_is_told_beside_what_is_left(ann: Person) -> None:
+    page = ann.ask(COUNT, "0.5").text
+    assert '<p><b class="one">ε = 0.5</b></p>' in page
+    assert "<b>ε = 0.5</b> of 3 spent, <b>2.5 left</b>" in page
+
+
+def test_an_answer_that_was_paid_for_elsewhere_costs_nothing_again(owner: Person, served: Served) -> None:
+    account = served.server.accounts.get("owner")
+    assert account is not None
+    next(iter(served.server.datasets)).session(account).sql(COUNT).release(epsilon=0.5)  # not through the server
+    page = owner.ask(COUNT, "0.5").text
+    assert "<b>Nothing</b>: you had this answer already. It cost" in page
+    assert '<span class="soft">free</span>' in owner.get("/d/clinic/history").text
+
+
+def test_where_the_whole_budget_is_used_up_an_analyst_is_told_to_ask_the_owner(ann: Person, owner: Person) -> None:
+    owner.ask(COUNT, "9")
+    page = ann.ask(COUNT, "2").text
+    assert "Not answered" in page
+    assert "Your own budget would admit this." in page
+    assert "of 3 spent, <b>3 left</b>" in page  # what others spent is not told
+    assert "Your own budget would admit this." not in ann.send("/d/clinic/ask", sql=COUNT, epsilon="4").text
+
+
+def test_a_key_that_is_missing_is_not_the_text_of_its_name() -> None:
+    table = table_of([Series("dept", [None, "NULL"], is_key=True)], 2, 10, "")
+    assert [(row[0].missing, row[0].value) for row in table.rows] == [(True, "–"), (False, "NULL")]
+
+
+def test_progress_tells_the_slot_and_nothing_of_the_run(tmp_path: Path) -> None:
+    served = make_server(tmp_path, clock=Clock(first=30.0, longest=120.0))
+    job, _ = served.server.jobs.add("ann", "clinic", "x", {}, None)
+    asking = served.server.asking
+    assert asking.slot_of(job, 1000.0) is None  # it has not begun
+    asking._begun[job.id] = 1000.0, 0
+    told = [asking.slot_of(job, 1000.0 + after) for after in (0.0, 29.0, 31.0, 61.0, 500.0)]
+    assert told == [Slot(1, 1000, 1030), Slot(1, 1000, 1030), Slot(2, 1030, 1060), Slot(3, 1060, 1120), Slot(6, 1480, 1960)]
+    served.server.queue.close()
+    served.server.datasets.close()
+    served.server.database.close()

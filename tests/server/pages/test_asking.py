@@ -58,10 +58,21 @@ def test_trying_on_made_up_rows_is_free(ann: Person, served: Served) -> None:
 
 
 def test_more_than_is_left_is_not_answered(ann: Person, served: Served) -> None:
-    page = ann.ask(COUNT, "5")
-    assert "Not answered" in page.text
+    page = ann.send("/d/clinic/ask", sql=COUNT, epsilon="5")
+    assert page.status_code == 400
     assert "does not admit this" in page.text
+    assert COUNT in page.text  # it can be changed at once
     assert spent(served, "ann") == 0
+    assert served.server.jobs.of("ann") == []
+
+
+def test_the_same_question_in_other_words_is_the_same_answer(ann: Person, served: Served) -> None:
+    first = ann.ask(COUNT, "0.2")
+    again = ann.ask(COUNT.lower().replace(" from", "\n  from") + " -- once more", "0.20")
+    assert again.url == first.url
+    assert len(served.server.jobs.of("ann")) == 1
+    assert ann.get("/d/clinic/history").text.count("/jobs/") == 1
+    assert spent(served, "ann") == 0.2
 
 
 def test_another_version_of_the_data_is_asked_anew(ann: Person, served: Served) -> None:

@@ -49,5 +49,11 @@ def test_a_policy_is_read_again_and_the_old_one_goes_on_if_it_has_problems(owner
     assert "bounds" in refused.text
     assert 'role="alert"' in refused.text
     assert "0 … 500" in owner.get("/d/clinic").text
+    path.write_text("adjacency = 1\n" + good.replace("epsilon = 10", 'epsilon = "much"'))
+    several = owner.send("/owner/policy/clinic/reload").text
+    assert "\\n" not in several
+    assert several.count("<li>budget.epsilon") == 1
     path.write_text(good)
-    assert owner.send("/owner/policy/clinic/reload").status_code == 200
+    again = owner.send("/owner/policy/clinic/reload")
+    assert again.status_code == 200
+    assert 'role="status"><p>The policy was read again, and is in force.' in again.text

@@ -159,4 +159,4 @@ def test_the_first_paint_comes_within_a_tenth_of_a_second(console: Console) -> N
 
 def test_screenshots_are_there_for_the_docs() -> None:
     folder = Path(__file__).parents[3] / "docs" / "serving"
-    assert {one.name for one in folder.glob("*.png")} >= {"ask.png", "answer.png", "ledger.png", "phone.png"}
+    assert {one.name for one in folder.glob("*.png")} >= {"ask.png", "answer.png", "ledger.png", "phone.png", "setup.png"}

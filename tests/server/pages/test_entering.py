@@ -103,3 +103,7 @@ def test_logging_out_ends_the_login(ann: Person) -> None:
     ann.send("/logout")
     ann.browser.cookies.set(COOKIE, cookie)
     assert ann.get("/", follow_redirects=False).status_code == 303
+
+
+def test_a_link_that_was_used_leads_to_the_login(client: TestClient) -> None:
+    assert '<a href="/login">Log in</a>' in client.get("/welcome/none").text

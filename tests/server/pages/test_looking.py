@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from server.pages.people import Person, enter
 
 from discreet.server.app import application
 from discreet.server.pages.rendering import FOLDER, STATIC, versioned
+from discreet.server.store.accounts import Account
 
 HOSTILE = '"><script>alert(1)</script>'
 
@@ -97,3 +99,18 @@ def test_pages_are_quick(ann: Person) -> None:
     for _ in range(5):
         ann.get("/d/clinic")
     assert (time.perf_counter() - begin) / 5 < 0.1
+
+
+def test_an_analyst_sees_a_profile_of_her_own_and_others_do_not(ann: Person, bob: Person, served: Served) -> None:
+    said = {"request": [["profile", ["visits"], {}]], "price": {"epsilon": "1"}}
+    job, _ = served.server.asking.add(next(iter(served.server.datasets)), account_of(served, "ann"), said, None)
+    assert "Your own profile" not in ann.get("/d/clinic").text  # before it has left
+    asyncio.run(served.server.asking.answer(next(iter(served.server.datasets)), account_of(served, "ann"), job))
+    assert "Your own profile of visits" in ann.get("/d/clinic").text
+    assert "rofile of visits" not in bob.get("/d/clinic").text
+
+
+def account_of(served: Served, name: str) -> Account:
+    found = served.server.accounts.get(name)
+    assert found is not None
+    return found

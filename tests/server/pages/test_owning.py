@@ -38,3 +38,18 @@ def test_mistakes_are_told_on_the_page(owner: Person) -> None:
         page = owner.send(path, **fields)
         assert page.status_code == 400
         assert 'role="alert"' in page.text
+
+
+def test_what_was_typed_is_kept_after_a_mistake(owner: Person) -> None:
+    page = owner.send("/owner/grants", account="bob", dataset="clinic", epsilon="0.7", delta="much", every="week").text
+    assert "δ must be a number, such as 1e-6" in page
+    for kept in (
+        "<option selected>bob</option>",
+        "<option selected>clinic</option>",
+        'value="0.7"',
+        'value="much"',
+        'value="week" selected',
+    ):
+        assert kept in page
+    assert 'value="zoe &amp;"' in owner.send("/owner/accounts", name="zoe &", role="king").text
+    assert "ε must be positive" in owner.send("/owner/grants", account="bob", dataset="clinic", epsilon="-1", delta="0", every="").text

@@ -15,7 +15,7 @@ def test_a_table_is_planned_ordered_and_downloaded(ann: Person) -> None:
         assert said in page.text
     assert ann.get(f"{page.url}/answer.csv").text.startswith("cost,dept\n")
     assert ann.get(f"{page.url}/answer.parquet").content[:4] == b"PAR1"
-    assert "synthesize" in ann.get("/d/clinic/synthetic").text
+    assert "synthetic table of visits: cost, dept" in ann.get("/d/clinic/synthetic").text
 
 
 def test_what_cannot_be_made_is_told_on_the_page(ann: Person) -> None:

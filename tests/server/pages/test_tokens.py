@@ -28,3 +28,10 @@ def test_wrong_tokens_are_refused_and_others_cannot_be_revoked(ann: Person, bob:
     theirs = served.server.tokens.of("bob")[0]
     assert ann.send(f"/tokens/{theirs.id}/revoke").status_code == 400
     assert served.server.tokens.of("bob")[0].live
+
+
+def test_a_new_token_is_narrow_unless_somebody_widens_it(ann: Person) -> None:
+    page = ann.get("/tokens").text
+    assert 'name="days" value="30"' in page
+    assert '<input type="checkbox" name="dataset" value="clinic" checked>' in page
+    assert '<select id="scope" name="scope"><option value="ask">' in page

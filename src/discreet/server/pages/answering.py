@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from discreet.errors import Error, Invalid
+from discreet.errors import BudgetExceeded, Error, Invalid
 from discreet.server.access import ASKING, Caller, by_login, server_of
 from discreet.server.api.answers import parquet_of
 from discreet.server.asking import NO_JOB, Asked
+from discreet.server.datasets import DataSet
 from discreet.server.pages.asking import body_of, submit
 from discreet.server.pages.forms import Posted, posted
 from discreet.server.pages.looking import dataset_of, gauge_of
@@ -59,6 +61,8 @@ def page(request: Request, caller: Caller, job: Job, problem: Any = None, status
         "sql": asked.title if asked.chain.steps[0][0] == "sql" else None,
         "price": asked.price,
         "problem": problem,
+        "slot": server_of(request).asking.slot_of(job, time.time()),
+        "now": time.time(),
     }
     if PART in request.headers:  # the script looks how far it is
         return render(request, "_progress.html", caller, 200 if job.state in OPEN else 286, **values)
@@ -67,8 +71,19 @@ def page(request: Request, caller: Caller, job: Job, problem: Any = None, status
     if job.account != caller.account.name:
         return render(request, "shared.html", caller, status, **values)
     found = shown(opened(job.said["release"])) if job.state == "done" else None
+    values |= {"cost": "" if found is None else found.cost, "is_whole_used": _is_whole_used(request, data, caller.account, job, asked)}
     can_refine = found is not None and found.can_refine and asked.verb == "release" and values["sql"] is not None
     return render(request, "job.html", caller, status, found=found, verb=asked.verb, can_refine=can_refine, **values)
+
+
+def _is_whole_used(request: Request, data: DataSet, account: Account, job: Job, asked: Asked) -> bool:
+    """Whether a job was refused although the account's own budget admits it; nothing but the account's own numbers is looked at."""
+    if account.role != "analyst" or job.said.get("error") != BudgetExceeded.__name__:
+        return False
+    try:
+        return data.allowance(account).admits(server_of(request).asking.plan(data, account, asked).loss)
+    except Error:  # the policy has changed since
+        return False
 
 
 @router.get("/jobs/{number}/answer.{kind}")

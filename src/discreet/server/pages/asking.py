@@ -40,21 +40,26 @@ def body_of(sql: str, epsilon: str, verb: str = "release", refine: dict[str, Any
 
 async def submit(server: Server, data: DataSet, account: Account, said: dict[str, Any]) -> Job:
     """The job of a request: the one that answered it before, or a new one, which leaves at its slot."""
+    asked = Asked.read(said)
     found = await run_in_threadpool(_answered_before, server, data, account, said)  # what is refused is refused here, on the page
     if found is not None:
         return found
+    if await run_in_threadpool(server.asking.known, data, account, said) is None:
+        await run_in_threadpool(server.asking.require_admitted, data, account, asked)
     job, _ = await run_in_threadpool(server.asking.add, data, account, said, None)
     server.run_later(account, job)
     return job
 
 
 def _answered_before(server: Server, data: DataSet, account: Account, said: dict[str, Any]) -> Job | None:
-    """A job of this account that answered the same request, under the same policy and from the same version of the data."""
-    priced, text = server.asking.plan(data, account, Asked.read(said)).priced, json.dumps(said, sort_keys=True)
+    """A job of this account that answered the same, however it was spelled, under the same policy and from the same version of the data."""
+    asked, text = Asked.read(said), json.dumps(said, sort_keys=True)
+    priced = server.asking.plan(data, account, asked).priced
     for job in server.jobs.of(account.name, data.name):
-        if job.request == text and job.state == "done":
+        if job.state == "done" and Asked.read(job.asked).verb == asked.verb:
             receipt = json.loads(job.said["release"])["receipt"]
-            if (receipt["policy"], receipt["version"]) == (priced.policy, priced.version):
+            same = job.request == text or (asked.verb == "release" and receipt["question"] == priced.question)
+            if same and (receipt["policy"], receipt["version"]) == (priced.policy, priced.version):
                 return job
     return None
 

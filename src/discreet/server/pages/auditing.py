@@ -64,9 +64,10 @@ def audit_log(request: Request, caller: Reader) -> Response:
 
 
 @router.get("/owner/policy/{name}")
-def policy(request: Request, name: str, caller: Reader, epsilon: str = "0.5") -> Response:
+def policy(request: Request, name: str, caller: Reader, epsilon: str = "0.5", again: bool = False) -> Response:
     """The policy line by line, with what each line means."""
-    return _policy(request, caller, dataset_of(request, caller.account, name), epsilon)
+    said = {"message": "The policy was read again, and is in force.", "notes": [], "good": True} if again else None
+    return _policy(request, caller, dataset_of(request, caller.account, name), epsilon, None, said)
 
 
 @router.post("/owner/policy/{name}/profile")
@@ -75,7 +76,7 @@ async def profile(request: Request, name: str, sent: Sent) -> Response:
     data = await run_in_threadpool(dataset_of, request, sent.caller.account, name)
     table, typed = sent.fields.text("table", 200), sent.fields.text("epsilon", 50)
     try:
-        said = _profile(table, sent.fields.number("epsilon"))
+        said = profile_request(table, sent.fields.number("epsilon"))
         if sent.fields.text("do") == "plan":
             return await run_in_threadpool(_policy, request, sent.caller, data, typed, said)
         job = await submit(server_of(request), data, sent.caller.account, said)
@@ -92,10 +93,11 @@ def reload(request: Request, name: str, sent: Sent) -> Response:
         reload_policy(server_of(request), name, sent.caller.account)
     except Error as error:
         return _policy(request, sent.caller, data, "0.5", None, as_outcome(error))
-    return RedirectResponse(f"/owner/policy/{name}", 303)
+    return RedirectResponse(f"/owner/policy/{name}?again=true", 303)
 
 
-def _profile(table: str, epsilon: str) -> dict[str, Any]:
+def profile_request(table: str, epsilon: str) -> dict[str, Any]:
+    """A profile as programs order it."""
     return {"request": [["profile", [table], {}]], "verb": "release", "price": {"epsilon": epsilon}, "refine": None}
 
 
@@ -117,4 +119,4 @@ def _policy(
         "plan": plan,
         "problem": problem,
     }
-    return render(request, "policy.html", caller, 200 if problem is None else 400, **values)
+    return render(request, "policy.html", caller, 200 if problem is None or "good" in problem else 400, **values)

@@ -19,6 +19,7 @@ from discreet.tables.catalog import Catalog
 
 BEFORE = "discreet_before"  # the cookie that the forms of nobody in particular repeat
 _MOST_FIELDS = 2000
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "profile": "the ε of the profile"}  # what pages call these fields
 _OWN_PATH = re.compile(r"/(?![/\\])[A-Za-z0-9_~!$&'()*+,;=:@%/?.-]*")
 
 
@@ -59,7 +60,7 @@ class Fields:
         """A decimal number as it was typed, with a point for a comma; Invalid if it is none."""
         found = self.text(name, 50).replace(",", ".").replace("−", "-")
         if not re.fullmatch(r"-?[0-9]*\.?[0-9]+([eE][+-]?[0-9]{1,3})?", found, re.ASCII):
-            raise Invalid(f"{name.replace('_', ' ')} must be a number, such as 0.1")
+            raise Invalid(f"{_SYMBOLS.get(name, name.replace('_', ' '))} must be a number, such as {'1e-6' if name == 'delta' else '0.1'}")
         return found
 
 

@@ -16,8 +16,9 @@ from discreet.server.describe import schema
 from discreet.server.pages.drawing import gauge
 from discreet.server.pages.problems import NotHere
 from discreet.server.pages.rendering import STATIC, drawing, render
-from discreet.server.pages.shown import profile_of
+from discreet.server.pages.shown import opened, profile_of
 from discreet.server.store.accounts import Account
+from discreet.session.profile.profile import Profile
 
 router = APIRouter(include_in_schema=False)
 Anyone = Annotated[Caller, Depends(by_login(*EVERYBODY))]
@@ -82,7 +83,8 @@ def home(request: Request, caller: Anyone) -> Response:
     ]
     recent = [] if caller.account.role == "auditor" else server.jobs.of(caller.account.name, most=8)
     shared = [] if caller.account.role == "auditor" else server.jobs.shared_with(caller.account.name)
-    return render(request, "home.html", caller, datasets=found, recent=recent, shared=shared)
+    new = list(server.folders) if caller.account.role == "owner" else []
+    return render(request, "home.html", caller, datasets=found, recent=recent, shared=shared, new=new)
 
 
 @router.get("/d/{name}")
@@ -90,6 +92,7 @@ def dataset(request: Request, name: str, caller: Anyone) -> Response:
     """The schema, what is declared, the profile, examples, and one's own budget."""
     data = dataset_of(request, caller.account, name)
     profiles = [profile_of(table.profile) for table in data.catalog.tables if table.profile is not None]
+    profiles += _own_profiles(request, caller.account, data, {one["table"] for one in profiles})
     return render(
         request,
         "dataset.html",
@@ -99,6 +102,19 @@ def dataset(request: Request, name: str, caller: Anyone) -> Response:
         profiles=profiles,
         tab="overview",
     )
+
+
+def _own_profiles(request: Request, account: Account, data: DataSet, published: set[str]) -> list[dict[str, Any]]:
+    """Profiles that an analyst bought, where the owner published none; from answers that have left, never from the session itself."""
+    if account.role != "analyst":
+        return []
+    found: dict[str, dict[str, Any]] = {}
+    for job in server_of(request).jobs.of(account.name, data.name):
+        if job.state == "done" and job.asked["request"][0][0] == "profile":
+            release = opened(job.said["release"])
+            if isinstance(release, Profile) and release.receipt.priced.version == data.catalog.version:
+                found.setdefault(release.table.table, profile_of(release.table) | {"own": True})
+    return [one for table, one in found.items() if table not in published]
 
 
 @router.get("/d/{name}/history")

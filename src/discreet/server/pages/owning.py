@@ -12,7 +12,7 @@ from discreet.server.access import OWNING, Caller, by_login, server_of
 from discreet.server.asking import as_outcome
 from discreet.server.granting import grant_budget
 from discreet.server.pages.drawing import gauge
-from discreet.server.pages.forms import Posted, posted
+from discreet.server.pages.forms import Fields, Posted, posted
 from discreet.server.pages.looking import dataset_of
 from discreet.server.pages.rendering import drawing, render
 from discreet.server.store.accounts import ROLES, Role
@@ -37,7 +37,7 @@ def add(request: Request, sent: Sent) -> Response:
         account = server.accounts.add(sent.fields.text("name", 100), _role(sent.fields.text("role")), by)
         return _page(request, sent.caller, link=(account.name, _link(request, account.name, by)))
     except Error as error:
-        return _page(request, sent.caller, 400, problem=as_outcome(error))
+        return _page(request, sent.caller, 400, problem=as_outcome(error), typed=sent.fields)
 
 
 @router.post("/owner/accounts/{name}/link")
@@ -71,7 +71,7 @@ def grant(request: Request, sent: Sent) -> Response:
         grant_budget(server_of(request), data, name, epsilon, delta, _EVERY[every], sent.caller.account)
         return _page(request, sent.caller, said=f"{name} may now spend ε = {epsilon} on {data.name}.")
     except Error as error:
-        return _page(request, sent.caller, 400, problem=as_outcome(error))
+        return _page(request, sent.caller, 400, problem=as_outcome(error), typed=fields)
 
 
 def _role(text: str) -> Role:
@@ -87,15 +87,23 @@ def _link(request: Request, name: str, by: str) -> str:
 
 
 def _page(
-    request: Request, caller: Caller, status: int = 200, link: tuple[str, str] | None = None, said: str | None = None, problem: Any = None
+    request: Request,
+    caller: Caller,
+    status: int = 200,
+    link: tuple[str, str] | None = None,
+    said: str | None = None,
+    problem: Any = None,
+    typed: Fields | None = None,
 ) -> Response:
-    server = server_of(request)
+    """The page; after a mistake, with what was `typed`."""
+    server, kept = server_of(request), Fields({}) if typed is None else typed
     grants = [
         {
             "account": name,
             "dataset": data.name,
             "granted": one.granted,
             "spent": one.spent,
+            "left": one.own.remaining.epsilon,
             "renews": None if one.period is None else (one.period.every, str(one.period.next.start)),
             "drawn": drawing(gauge(one.spent.epsilon, one.granted.epsilon)),
         }
@@ -113,4 +121,5 @@ def _page(
         said=said,
         problem=problem,
         roles=ROLES,
+        typed={name: kept.raw(name) for name in ("name", "role", "account", "dataset", "epsilon", "delta", "every")},
     )

@@ -57,7 +57,7 @@ def policy_lines(text: str) -> list[PolicyLine]:
     >>> policy_lines('source = "postgresql://me:pass@host/db"')[0].text
     'source = "postgresql://•••"'
     """
-    return [PolicyLine(_ADDRESS.sub(r"\1\2•••\1", line), _meaning(line), "CHECK" in line) for line in text.splitlines()]
+    return [PolicyLine(_ADDRESS.sub(r"\1\2•••\1", line), _meaning(line), "CHECK:" in line) for line in text.splitlines()]
 
 
 def _meaning(line: str) -> str:

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from discreet.plots.table import printable
 from discreet.server.access import Caller, server_of
+from discreet.server.pages.plain import plain
 
 FOLDER = Path(__file__).parent
 PART = "Discreet-Part"  # the header with which the script asks for a part of a page
@@ -36,9 +37,19 @@ def when(at: float | str | None) -> str:
     return f"{moment.astimezone(datetime.UTC):%Y-%m-%d %H:%M}"
 
 
-def amount(epsilon: Any) -> str:
-    """An ε for people: few digits, ∞ where there is none."""
-    return "∞" if epsilon is None else f"{float(epsilon):.4g}"
+def clock(at: float) -> str:
+    """A time of today, to the second, in UTC."""
+    return f"{datetime.datetime.fromtimestamp(at, datetime.UTC):%H:%M:%S}"
+
+
+def amount(epsilon: Any) -> Markup:
+    """An ε or a δ for people: few digits that stay on one line, ∞ where there is none.
+
+    >>> amount(None), amount("0.125"), amount(1.5e-7)
+    (Markup('∞'), Markup('0.125'), Markup('<span class="one">1.5e-7</span>'))
+    """
+    text = "∞" if epsilon is None else f"{float(epsilon):.4g}".replace("e-0", "e-")
+    return Markup('<span class="one">{}</span>').format(text) if "e" in text else Markup(text)
 
 
 def drawing(svg: str) -> Markup:
@@ -54,11 +65,19 @@ _PAGES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_PAGES.filters |= {"when": when, "amount": amount, "printable": lambda text: printable(str(text)), "as_json": json.dumps}
+_PAGES.filters |= {
+    "when": when,
+    "clock": clock,
+    "amount": amount,
+    "plain": plain,
+    "printable": lambda text: printable(str(text)),
+    "as_json": json.dumps,
+}
 _PAGES.globals |= {
     "style": versioned("console.css"),
     "script": versioned("console.js"),
     "icon": versioned("icon.svg"),
+    "verbs": {"refine": "more spent on it", "bias": "how many are cut off", "dry_run": "made-up rows"},
 }
 
 

@@ -10,6 +10,7 @@ from attrs import frozen
 from markupsafe import Markup
 
 from discreet.exact import short
+from discreet.ledger.price import price
 from discreet.plots.inline import inline_svg
 from discreet.plots.table import Series, format_cell, format_value
 from discreet.server.pages.rendering import drawing
@@ -33,6 +34,7 @@ class ShownCell:
     error: str = ""
     faint: bool = False
     number: bool = False
+    missing: bool = False  # a key without a value, which is not the text "NULL"
 
 
 @final
@@ -57,6 +59,7 @@ class Shown:
     notes: list[str]
     why: list[str]
     receipt: list[tuple[str, str]]
+    cost: str
     is_dry: bool
     can_refine: bool = False
     score: list[dict[str, Any]] | None = None  # of a synthetic table
@@ -85,9 +88,10 @@ def _shown(found: Released, most: int, **more: Any) -> Shown:
         found.receipt.kind,
         table_of(found.series, len(found), most, found.empty),
         drawing(drawn),
-        found.small_print,
+        [note for note in found.small_print if note != found.charged or found.receipt.dry_run],  # what it cost is said beside the budget
         found.explain().splitlines(),
         receipt_of(found),
+        price(found.epsilon, found.delta),
         found.receipt.dry_run,
         **more,
     )
@@ -101,8 +105,9 @@ def table_of(columns: Sequence[Series], rows: int, most: int, empty: str) -> Sho
 
 
 def _cell(series: Series, row: int) -> ShownCell:
-    if series.is_key:
-        return ShownCell(format_value(series.values[row]))
+    value = series.values[row]
+    if series.is_key or (series.low is None and series.few is None):  # as it is: 1995 may be a year
+        return ShownCell(format_value(value), number=not series.is_key and series.to_the_right, missing=value is None)
     found = format_cell(series, row)
     return ShownCell(found.value, found.error, found.faint, series.to_the_right)
 

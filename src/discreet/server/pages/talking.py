@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from attrs import evolve
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
@@ -17,7 +18,7 @@ from discreet.server.pages.looking import dataset_of, gauge_of
 from discreet.server.pages.planned import planned
 from discreet.server.pages.problems import NotHere
 from discreet.server.pages.rendering import render
-from discreet.server.pages.shown import shown
+from discreet.server.pages.shown import ShownCell, ShownTable, shown
 from discreet.server.runs import BUSY, GONE, OpenRun
 from discreet.server.store.accounts import Account
 from discreet.session.synthesize.codes import Binned
@@ -26,6 +27,13 @@ router = APIRouter(include_in_schema=False)
 Asker = Annotated[Caller, Depends(by_login(*ASKING))]
 Sent = Annotated[Posted, Depends(posted(*ASKING))]
 _LISTED = 60  # values of a column that are offered
+_SOURCES = {
+    "paid": "measured for this question",
+    "cached": "asked before, so free",
+    "posterior": "follows from earlier answers",
+    "hypothesis": "estimated, and tested against the data",
+}
+_UNTESTED = "estimated, and not tested: what is left of the price does not pay for it"
 
 
 @router.get("/d/{name}/talk")
@@ -142,6 +150,15 @@ def _talks(
     )
 
 
+def _with_sources(table: ShownTable) -> ShownTable:
+    """The transcript, which says in words where each answer comes from: one without an error was not tested against the data."""
+    rows = [
+        [asked, value, ShownCell(_UNTESTED if source.value == "hypothesis" and not value.error else _SOURCES[source.value])]
+        for asked, value, source in table.rows
+    ]
+    return evolve(table, rows=rows)
+
+
 def _talk(request: Request, caller: Caller, opened: OpenRun, problem: Any = None, status: int = 200) -> Response:
     data = dataset_of(request, caller.account, opened.dataset)
     columns = [
@@ -160,7 +177,7 @@ def _talk(request: Request, caller: Caller, opened: OpenRun, problem: Any = None
         run=opened,
         columns=columns,
         numbers=[one["name"] for one in columns if one["values"] is None],
-        found=shown(opened.run.release()),
+        table=_with_sources(shown(opened.run.release()).table),
         spent=opened.run.spent,
         plan=opened.run.plan,
         accuracy=opened.run.accuracy,

@@ -32,8 +32,8 @@ class Profile(Released):
     @cached_property
     def table(self) -> TableProfile:
         """What was found, as values that plans use."""
-        paid = ", ".join(part for part in (price(self.epsilon, self.delta), self.receipt.where) if part)
-        return TableProfile.from_json(self.found, self.receipt.to_json()["hash"], paid)
+        # without the ledger entry: accounts read this, and its number would tell how much others had asked
+        return TableProfile.from_json(self.found, self.receipt.to_json()["hash"], price(self.epsilon, self.delta))
 
     @property
     def columns(self) -> tuple[ColumnProfile, ...]:
