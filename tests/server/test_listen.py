@@ -15,6 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -22,6 +23,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from fastapi.testclient import TestClient
 from server.clinic import Served, make_server
 from server.processes import free_port, is_closed
 
@@ -135,8 +137,20 @@ def test_health_and_readiness(port: int, served: Served) -> None:
     assert b"200 OK" in say(port, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
 
 
-def test_only_declared_proxies_are_believed(served: Served) -> None:
-    assert options(served.server, Listening())["proxy_headers"] is False
+def test_only_declared_proxies_are_believed(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for proxies, addresses in {
+        (): ["192.0.2.1", "192.0.2.1"],
+        ("192.0.2.0/24",): ["203.0.113.9", "192.0.2.1"],  # the last one that is no proxy: what stands before it, anybody could have written
+    }.items():
+        served = make_server(tmp_path / str(len(proxies)), proxies=proxies)
+        seen: list[str] = []
+        monkeypatch.setattr(served.server.address_limit, "take", lambda name, seen=seen: seen.append(name) or 0.0)
+        app: Any = uvicorn.Config(**options(served.server, Listening()))
+        app.load()
+        client = TestClient(app.loaded_app, client=("192.0.2.1", 1), raise_server_exceptions=False)
+        client.get("/welcome/x", headers={"X-Forwarded-For": "10.1.1.1, 203.0.113.9"})
+        client.get("/welcome/x")
+        assert seen == addresses
     assert options(served.server, Listening())["ws"] == "none"
 
 

@@ -108,6 +108,12 @@ def test_no_network_without_tls(config: Path, host: str) -> None:
     assert read(None, policies=["clinic"], host=host, certificate=config, key=config)["host"] == host
 
 
+@pytest.mark.parametrize("proxy", ["0.0.0.0/0", "::/0"])
+def test_nobody_believes_everybody(proxy: str) -> None:
+    with pytest.raises(PolicyError, match="would include everybody"):
+        read(None, policies=["clinic"], proxies=[proxy])
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost"])
 def test_this_machine_needs_no_tls(host: str) -> None:
     assert read(None, policies=["clinic"], host=host)["host"] == host

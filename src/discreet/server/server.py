@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from discreet.errors import Error
+from discreet.extras import require
 from discreet.server.asking import UNEXPECTED, Asked, Asking, Outcome
 from discreet.server.datasets import DataSet, DataSets
 from discreet.server.limits import Limit
 from discreet.server.logs import Log
 from discreet.server.metrics import Metrics
+from discreet.server.provider import Provider
 from discreet.server.queue import FairQueue
 from discreet.server.runs import Runs
 from discreet.server.settings import Settings
 from discreet.server.store.accounts import Account, Accounts
-from discreet.server.store.database import open_database
+from discreet.server.store.database import Database, open_database
+from discreet.server.store.identities import Identities
 from discreet.server.store.jobs import Job, Jobs
 from discreet.server.store.logins import Logins
 from discreet.server.store.tokens import Tokens
+
+if TYPE_CHECKING:
+    from discreet.server.oidc import Oidc
 
 
 @final
@@ -31,6 +37,7 @@ class Server:
         self.database = open_database(settings.database)
         self.accounts = Accounts(self.database)
         self.tokens, self.logins = Tokens(self.database, self.accounts), Logins(self.database, self.accounts)
+        self.oidc = None if settings.provider is None else _provider_logins(settings.provider, self.database, self.accounts)
         self.datasets = DataSets(settings.policies, self.log.engine_failed)
         self.jobs = Jobs(self.database)
         self.queue = FairQueue(settings.clock, settings.seats, settings.most_waiting)
@@ -108,3 +115,10 @@ class Server:
         self.datasets.close()
         self.database.close()
         self.log.event("stopped")
+
+
+def _provider_logins(provider: Provider, database: Database, accounts: Accounts) -> Oidc:
+    require("authlib")
+    from discreet.server.oidc import Oidc
+
+    return Oidc(provider, Identities(database, accounts))

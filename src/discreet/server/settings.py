@@ -14,6 +14,7 @@ from attrs import field, frozen
 from discreet.address import is_address
 from discreet.errors import Invalid, PolicyError
 from discreet.server.clock import Clock
+from discreet.server.provider import BACK, Provider, read_provider
 from discreet.tables.problems import Problems
 
 # settings that are numbers: their least value, and whether they are whole
@@ -56,6 +57,7 @@ class Settings:
     body_seconds: float = 20.0  # in which a body must arrive
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-For is believed
     failures: Path | None = None  # the owner's file that says why something failed
+    provider: Provider | None = None  # through which people log in, beside passwords
 
     @property
     def is_secure(self) -> bool:
@@ -88,7 +90,8 @@ def database_beside(policy: Path) -> str:
 def read_settings(config: Path | None, given: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """All settings as plain values; PolicyError with all problems at once. Relative paths of a file start from its folder."""
     problems = Problems()
-    found = {} if config is None else _of_file(config, problems)
+    found = {} if config is None else _of_file(config, environment, problems)
+    has_provider, provider = "oidc" in found, found.pop("oidc", None)
     found |= _of_environment(environment, problems)
     found |= {name: value for name, value in given.items() if value not in (None, [])}
     checked = {name: kept for name, value in found.items() if (kept := _checked(name, value, problems)) is not None}
@@ -97,8 +100,10 @@ def read_settings(config: Path | None, given: Mapping[str, Any], environment: Ma
     if ("certificate" in checked) != ("key" in checked):
         problems.add("key" if "certificate" in checked else "certificate", "is missing; TLS needs certificate and key")
     _require_safe(checked, problems)
+    if has_provider and "url" not in checked:
+        problems.add("url", "is missing; a login provider sends people back to it")
     problems.stop()
-    return checked
+    return checked if provider is None else checked | {"oidc": provider}
 
 
 def made(found: Mapping[str, Any], policies: dict[str, Path]) -> tuple[Settings, Listening]:
@@ -110,22 +115,26 @@ def made(found: Mapping[str, Any], policies: dict[str, Path]) -> tuple[Settings,
     if "failures" not in more and not is_address(database):
         more["failures"] = Path(f"{database}.failures")
     address = str(found.get("url", listening.address)).rstrip("/")
+    if "oidc" in found:
+        more["provider"] = Provider(back=address + BACK, **found["oidc"])
     return Settings(policies, database, address, clock, **more), listening
 
 
-def _of_file(config: Path, problems: Problems) -> dict[str, Any]:
+def _of_file(config: Path, environment: Mapping[str, str], problems: Problems) -> dict[str, Any]:
     try:
         read = tomllib.loads(config.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         raise Invalid(f"{config} cannot be read: check that it exists, and that it is UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         raise PolicyError(f"{config} is not TOML: {error}") from None
-    problems.known(read, "", ("server",))
+    problems.known(read, "", ("server", "oidc"))
     found = problems.known(read.get("server", {}), "server", KNOWN)
     base = config.absolute().parent
     for name in ("policies", "database", *_FILES):
         if name in found:
             found[name] = [_from(base, one) for one in found[name]] if isinstance(found[name], list) else _from(base, found[name])
+    if "oidc" in read:
+        found["oidc"] = read_provider(read["oidc"], base, environment, problems)
     return found
 
 
@@ -190,7 +199,8 @@ def _require_safe(found: Mapping[str, Any], problems: Problems) -> None:
         problems.add("host", "is open to a network without TLS; give certificate and key, or the https url of the proxy before it")
     for proxy in found.get("proxies", ()):
         try:
-            ipaddress.ip_network(proxy)
+            if ipaddress.ip_network(proxy).prefixlen == 0:
+                problems.add("proxies", "would include everybody, who could then claim any address; name the machines")
         except ValueError:
             problems.add("proxies", "are addresses of machines, as in 10.0.0.7")
     for name in ("certificate", "key"):

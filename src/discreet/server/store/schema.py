@@ -73,7 +73,20 @@ _FIRST = (
 )""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+# logins through a provider
+_IDENTITIES = (
+    """CREATE TABLE identities (
+    hash TEXT PRIMARY KEY,
+    account TEXT NOT NULL UNIQUE REFERENCES accounts (name)
+)""",
+    """CREATE TABLE provider_logins (
+    hash TEXT PRIMARY KEY,
+    following TEXT NOT NULL,
+    expires DOUBLE PRECISION NOT NULL
+)""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _IDENTITIES)
 
 
 def migrate(run: Any) -> None:
