@@ -4,6 +4,9 @@ Answers leave at the ends of slots. The ledger, however, is charged and holds th
 histories and repeated questions are read from it. Whoever looked at them meanwhile would learn how long the run took, and what it found.
 So while an account has questions in progress, its budget and history are shown as they were before, and what is being answered is not yet
 known to it. Owners see everything at once.
+
+Where several servers share a database, an account's questions about a data set are answered by one of them at a time; the others, which
+do not know what the account saw before, show nothing meanwhile.
 """
 
 from __future__ import annotations
@@ -11,15 +14,18 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import final
 
 from attrs import field, frozen
 
+from discreet.errors import Error, Refused
 from discreet.ledger.standing import Allowance
 from discreet.server.store.accounts import Account
+from discreet.server.store.instances import Instance
 
 EVERYTHING = "*"  # a question whose name is not known beforehand: while it is answered, nothing counts as known
+ELSEWHERE = "another server of this service is answering a question of yours: look again when its answer has left"
 _ONE = ""  # counts the questions, also those without a name
 
 
@@ -37,8 +43,10 @@ class Before:
 class InProgress:
     """The questions of one data set that are being answered, by account."""
 
-    def __init__(self) -> None:
+    def __init__(self, dataset: str = "", instance: Instance | None = None) -> None:
+        """`instance` is the server, if others may share its database."""
         self._lock, self._open = threading.Lock(), dict[str, Before]()
+        self._dataset, self._instance = dataset, None if instance is None or instance.is_alone else instance
 
     @contextmanager
     def during(self, account: Account, questions: Iterable[str], look: Callable[[], Before]) -> Iterator[None]:
@@ -49,6 +57,8 @@ class InProgress:
         named = [*questions, _ONE]
         with self._lock:
             if account.name not in self._open:
+                if self._instance is not None and not self._instance.claim(account.name, self._dataset):
+                    raise Refused(ELSEWHERE)
                 self._open[account.name] = look()
             self._open[account.name].questions.update(named)
         try:
@@ -59,11 +69,20 @@ class InProgress:
                 before.questions.subtract(named)
                 if not before.questions[_ONE]:
                     del self._open[account.name]
+                    if self._instance is not None:
+                        with suppress(Error):  # the answer leaves all the same
+                            self._instance.release(account.name, self._dataset)
 
     def before(self, account: Account) -> Before | None:
         """What an account saw before; None if nothing of it is in progress."""
         with self._lock:
-            return self._open.get(account.name)
+            found = self._open.get(account.name)
+        if found is None and account.role == "analyst" and self._is_elsewhere(account):
+            raise Refused(ELSEWHERE)
+        return found
+
+    def _is_elsewhere(self, account: Account) -> bool:
+        return self._instance is not None and self._instance.is_elsewhere(account.name, self._dataset)
 
     def hides(self, account: Account, question: str) -> bool:
         """Whether the answer to a question must not be shown yet."""

@@ -86,7 +86,22 @@ _IDENTITIES = (
 )""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _IDENTITIES)
+# servers that share a database, and whose a job is
+_INSTANCES = (
+    """CREATE TABLE instances (
+    id TEXT PRIMARY KEY,
+    seen DOUBLE PRECISION NOT NULL
+)""",
+    "ALTER TABLE jobs ADD COLUMN instance TEXT",
+    """CREATE TABLE claims (
+    account TEXT NOT NULL REFERENCES accounts (name),
+    dataset TEXT NOT NULL,
+    instance TEXT NOT NULL,
+    PRIMARY KEY (account, dataset)
+)""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _IDENTITIES, _INSTANCES)
 
 
 def migrate(run: Any) -> None:
