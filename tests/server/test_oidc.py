@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import threading
-import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from fastapi.testclient import TestClient
-from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, RSAKey
-from server.clinic import make_server
+from server.login_provider import BACK, Fake, running
 
 from discreet.errors import Invalid
 from discreet.server import oidc as module
-from discreet.server.app import application
 from discreet.server.oidc import FAILED, Oidc
 from discreet.server.provider import Provider
 from discreet.server.store import audit, identities
@@ -29,89 +20,17 @@ from discreet.server.store.accounts import Accounts
 from discreet.server.store.database import Database, open_database
 from discreet.server.store.identities import Identities
 
-BACK = "http://127.0.0.1/login/oidc/back"
-
-
-class Fake:
-    """A provider that says what the test wants it to say."""
-
-    def __init__(self) -> None:
-        self.key: Any = RSAKey.generate_key(2048, {"kid": "one"})
-        self.claims: dict[str, Any] = {"email": "ann@example.org", "email_verified": True}
-        self.algorithm, self.signing = "RS256", self.key
-        self.nonce = self.challenge = ""
-        self.asked: list[dict[str, list[str]]] = []
-        self.issuer = ""
-
-    def answer(self, path: str, body: dict[str, list[str]]) -> tuple[int, dict[str, Any]]:
-        match path:
-            case "/.well-known/openid-configuration":
-                places = {"authorization_endpoint": "/login", "token_endpoint": "/token", "jwks_uri": "/keys"}
-                return 200, {"issuer": self.issuer} | {name: self.issuer + place for name, place in places.items()}
-            case "/keys":
-                return 200, {"keys": [self.key.as_dict(private=False)]}
-            case "/token":
-                self.asked.append(body)
-                hashed = hashlib.sha256(body.get("code_verifier", [""])[0].encode()).digest()
-                if body.get("code") != ["good"] or base64.urlsafe_b64encode(hashed).decode().rstrip("=") != self.challenge:
-                    return 400, {"error": "invalid_grant"}
-                return 200, {"access_token": "x", "token_type": "Bearer", "id_token": self.token()}
-        return 404, {}
-
-    def token(self) -> str:
-        now = int(time.time())
-        said = {"iss": self.issuer, "aud": "us", "sub": "7", "iat": now, "exp": now + 60, "nonce": self.nonce} | self.claims
-        kept = {name: value for name, value in said.items() if value is not None}
-        if self.algorithm == "none":
-            parts = ({"alg": "none", "kid": "one"}, kept)
-            return ".".join(base64.urlsafe_b64encode(json.dumps(one).encode()).decode().rstrip("=") for one in parts) + "."
-        return jwt.encode({"alg": self.algorithm, "kid": "one"}, kept, self.signing, algorithms=[self.algorithm])
-
-    def visited(self, url: str) -> str:
-        """Somebody logs in at the provider; the state that they take back."""
-        sent = parse_qs(urlsplit(url).query)
-        assert sent["code_challenge_method"] == ["S256"]
-        assert sent["redirect_uri"] == [BACK]
-        assert "openid" in sent["scope"][0]
-        self.nonce, self.challenge = sent["nonce"][0], sent["code_challenge"][0]
-        return sent["state"][0]
-
 
 @pytest.fixture(scope="module")
 def fake() -> Iterator[Fake]:
-    provider = Fake()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.say(*provider.answer(self.path, {}))
-
-        def do_POST(self) -> None:
-            self.say(*provider.answer(self.path, parse_qs(self.rfile.read(int(self.headers["content-length"])).decode())))
-
-        def say(self, status: int, body: dict[str, Any]) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.end_headers()
-            self.wfile.write(json.dumps(body).encode())
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    provider.issuer = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield provider
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with running() as found:
+        yield found
 
 
 @pytest.fixture
 def said(fake: Fake) -> Fake:
     """The provider, saying again what it says by itself."""
-    fake.claims = {"email": "ann@example.org", "email_verified": True}
-    fake.algorithm, fake.signing = "RS256", fake.key
+    fake.reset()
     return fake
 
 
@@ -323,59 +242,3 @@ def test_owners_come_with_a_password_unless_the_settings_say_otherwise(said: Fak
     with pytest.raises(Invalid, match=FAILED):
         logged_in(made(said, database, claim="preferred_username", create=True, require=(("sub", "9"),)), said)
     assert logged_in(made(said, database, claim="preferred_username", owners=True), said) == "owner"
-
-
-# ── as browsers see it ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.fixture
-def browser(said: Fake, tmp_path: Path) -> Iterator[TestClient]:
-    provider = Provider(said.issuer, "us", "a client's secret", BACK, create=True, domains=("example.org",))
-    served = make_server(tmp_path, provider=provider)
-    with TestClient(application(served.server), follow_redirects=False) as found:
-        yield found
-
-
-def test_a_browser_goes_there_and_back(browser: TestClient, fake: Fake) -> None:
-    page = browser.get("/login?next=/d/clinic/ask").text
-    assert 'href="/login/oidc?next=/d/clinic/ask">Log in with 127.0.0.1</a>' in page
-    sent = browser.get("/login/oidc?next=/d/clinic/ask")
-    assert sent.headers["location"].startswith(f"{fake.issuer}/login?")
-    assert "HttpOnly" in sent.headers["set-cookie"]
-    assert "SameSite=lax" in sent.headers["set-cookie"]
-    back = browser.get("/login/oidc/back", params={"code": "good", "state": fake.visited(sent.headers["location"])})
-    assert (back.status_code, back.headers["location"]) == (303, "/d/clinic/ask")
-    home = browser.get("/")
-    assert home.status_code == 200
-    assert "ann@example.org" in home.text
-    assert "/d/clinic" not in home.text  # an account without a grant sees no data set
-    events = audit.entries(browser.app.state.server.database)  # type: ignore[attr-defined]
-    assert [(one.event, one.account, one.detail) for one in events][-3:] == [
-        ("account added", None, "ann@example.org as analyst"),
-        ("login provider linked", "ann@example.org", ""),
-        ("logged in", "ann@example.org", "through the login provider"),
-    ]
-
-
-@pytest.mark.parametrize("query", [{}, {"error": "access_denied"}, {"code": "good"}, {"code": "good", "state": "é" * 100}], ids=str)
-def test_a_browser_that_comes_back_wrongly_reads_one_sentence(browser: TestClient, fake: Fake, query: dict[str, str]) -> None:
-    fake.visited(browser.get("/login/oidc").headers["location"])
-    back = browser.get("/login/oidc/back", params=query)
-    assert back.status_code == 403
-    assert FAILED in back.text
-    assert browser.get("/").status_code == 303
-    assert audit.entries(browser.app.state.server.database)[-1].event == "login refused"  # type: ignore[attr-defined]
-
-
-def test_a_replayed_return_is_refused(browser: TestClient, fake: Fake) -> None:
-    sent = browser.get("/login/oidc")
-    address, cookies = "/login/oidc/back?code=good&state=" + fake.visited(sent.headers["location"]), dict(browser.cookies)
-    assert browser.get(address).status_code == 303
-    browser.cookies.clear()
-    browser.cookies.update(cookies)
-    assert browser.get(address).status_code == 403
-
-
-def test_without_a_provider_there_is_nothing_here(client: TestClient) -> None:
-    assert "Log in with" not in client.get("/login").text
-    assert client.get("/login/oidc").status_code == client.get("/login/oidc/back").status_code == 404
