@@ -123,6 +123,30 @@ def test_bodies_and_headers_that_are_refused(port: int, headers: bytes, status: 
     assert answer.split()[1] == status if answer or len(headers) < 1000 else not answer
 
 
+@pytest.mark.parametrize(
+    ("first", "status"),
+    [
+        (b"POST /tokens", b"303"),
+        (b"POST /d/clinic/ask", b"303"),
+        (b"GET /login", b"303"),
+        (b"POST /nothing", b"303"),
+        (b"POST /api/v1/tokens", b"401"),
+        (b"POST /api/nothing", b"401"),
+        (b"GET /health", b"401"),
+    ],
+)
+def test_nothing_is_read_from_nobody(port: int, first: bytes, status: bytes) -> None:
+    """The answer comes before the body, of which no byte is sent."""
+    answer = say(port, first + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n")
+    assert answer.split()[1] == status
+
+
+def test_forms_for_everybody_are_short(tmp_path: Path) -> None:
+    with listening(make_server(tmp_path)) as port:
+        for path in (b"/login", b"/welcome/x"):
+            assert say(port, b"POST " + path + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 10001\r\n\r\n").split()[1] == b"413"
+
+
 def test_one_who_goes_away_hurts_nobody(port: int) -> None:
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", port), 10) as connection:
