@@ -106,10 +106,11 @@ class Server:
             return known
         if once is not None:
             self.asking.bind(data, account, said, once)
-        found = await asyncio.to_thread(self.asking.known, data, account, Asked.read(said))
+        asked = await asyncio.to_thread(self.asking.priced, data, account, Asked.read(said))
+        found = await asyncio.to_thread(self.asking.known, data, account, asked)
         if found is not None:
             return found
-        await asyncio.to_thread(self.asking.require_admitted, data, account, Asked.read(said))
+        await asyncio.to_thread(self.asking.require_admitted, data, account, asked)
         job, new = await asyncio.to_thread(self.asking.add, data, account, said, once)
         if not new:
             return job
