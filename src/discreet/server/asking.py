@@ -90,7 +90,9 @@ class Asking:
 
     def plan(self, data: DataSet, account: Account, asked: Asked) -> Any:
         """The plan of a request at its price; it reads no private row."""
-        return _called(request_of(data.session(account), asked.chain).plan, self.priced(data, account, asked).price)
+        found = _called(request_of(data.session(account), asked.chain).plan, self.priced(data, account, asked).price)
+        data.limits.require_small(found)
+        return found
 
     def priced(self, data: DataSet, account: Account, asked: Asked) -> Asked:
         """The same request with an epsilon where it has a target error, so that it shows whether it is known, and admitted."""
@@ -106,12 +108,15 @@ class Asking:
         """The answer, if this account has received it before or nothing is read for it: then it leaves at once."""
         session = data.session(account)
         if asked.verb == "dry_run":
+            if (question := getattr(request_of(session, asked.chain), "question", None)) is not None:
+                usual = {} if question.epsilon is not None else {"epsilon": 1}
+                self.plan(data, account, evolve(asked, price=usual | asked.price))
             return {"release": _run(session, asked).to_text()}
         if asked.verb in ("refine", "receive"):
             found = held(session, asked, partial(data.hides, account))
             return None if found is None else {"release": found.to_text(), "repeated": True}
         request = request_of(session, asked.chain) if asked.verb == "release" and "error" not in asked.price else None
-        plan = _called(request.plan, asked.price) if request is not None and hasattr(request, "release") else None
+        plan = self.plan(data, account, asked) if request is not None and hasattr(request, "release") else None
         text = None if plan is None or data.hides(account, plan.priced.question) else session.stored(plan)
         if text is None:
             return None
@@ -132,7 +137,7 @@ class Asking:
             return
         session = data.session(account)
         has_first = asked.verb == "receive" and held(session, evolve(self.priced(data, account, asked), refined=())) is not None
-        more = sum((price_epsilon(one.get("epsilon")) for one in asked.refined), Fraction(0))  # received whole, or not at all
+        more = sum((price_epsilon(one.get("epsilon", 0)) for one in asked.refined), Fraction(0))  # received whole, or not at all
         left = allowance.remaining.epsilon
         if left is not None and more + (0 if has_first else plan.epsilon) > left:
             raise BudgetExceeded(allowance.refusal)

@@ -15,6 +15,7 @@ from discreet.errors import Invalid
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.purchases import own_purchases
 from discreet.ledger.standing import OWNER, Allowance
+from discreet.server.answer_limits import AnswerLimits
 from discreet.server.in_progress import Before, InProgress
 from discreet.server.store.accounts import Account
 from discreet.server.store.instances import Instance
@@ -31,12 +32,17 @@ class DataSet:
     """One policy that is open. Every account asks through a session of its own, on the same engine and ledger."""
 
     def __init__(
-        self, name: str, path: Path, failed: Callable[[str, Exception], object] | None = None, instance: Instance | None = None
+        self,
+        name: str,
+        path: Path,
+        failed: Callable[[str, Exception], object] | None = None,
+        instance: Instance | None = None,
+        limits: AnswerLimits | None = None,
     ) -> None:
         """`failed` gets the errors of the engine, which may contain data; `instance` is the server, if there may be several."""
-        self.name, self.path = name, path
+        self.name, self.path, self.limits = name, path, limits or AnswerLimits()
         self._lock = threading.Lock()
-        self._owner = open_project(path, None, OWNER)
+        self._owner = open_project(path, None, OWNER, limits=self.limits.engine)
         if failed is not None:
             self._owner.tell_owner(lambda error: failed(name, error))
         self._sessions: dict[str, Session] = {}
@@ -109,14 +115,18 @@ class DataSets:
     """All data sets of a server, by name."""
 
     def __init__(
-        self, policies: Mapping[str, Path], failed: Callable[[str, Exception], object] | None = None, instance: Instance | None = None
+        self,
+        policies: Mapping[str, Path],
+        failed: Callable[[str, Exception], object] | None = None,
+        instance: Instance | None = None,
+        limits: AnswerLimits | None = None,
     ) -> None:
         require_apart(policies)
-        self._failed, self._instance, self._open = failed, instance, dict[str, DataSet]()
+        self._with, self._open = (failed, instance, limits), dict[str, DataSet]()
         self._replaced: list[DataSet] = []
         try:
             for name, path in policies.items():
-                self._open[name] = DataSet(name, path, failed, instance)
+                self._open[name] = DataSet(name, path, *self._with)
             self._require_distinct()
         except BaseException:
             self.close()
@@ -150,7 +160,7 @@ class DataSets:
         """Read a policy again; logins, tokens and jobs stay. The old one goes on if the new one has problems."""
         before = self._open[name]
         require_apart({one.name: one.path for one in self._open.values()})
-        after = DataSet(name, before.path, self._failed, self._instance)
+        after = DataSet(name, before.path, *self._with)
         self._open[name] = after
         self._replaced.append(before)  # what runs on it was paid for, and ends there
 

@@ -46,7 +46,7 @@ class Server:
         self.accounts = Accounts(self.database)
         self.tokens, self.logins = Tokens(self.database, self.accounts), Logins(self.database, self.accounts)
         self.oidc = None if settings.provider is None else _provider_logins(settings.provider, self.database, self.accounts)
-        self.datasets = DataSets(settings.policies, self.log.engine_failed, self.instance)
+        self.datasets = DataSets(settings.policies, self.log.engine_failed, self.instance, settings.limits)
         self.jobs = Jobs(self.database, self.instance.id)
         self.queue = FairQueue(settings.clock, settings.seats, settings.most_waiting)
         self.asking, self.runs = Asking(self.jobs, self.queue, settings.rows, self.log.failed), Runs(self.queue)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet.address import is_address
+from discreet.engines.limits import EngineLimits
 from discreet.errors import Invalid, PolicyError
+from discreet.server.answer_limits import AnswerLimits
 from discreet.server.clock import Clock
 from discreet.server.provider import BACK, Provider, read_provider
 from discreet.tables.problems import Problems
@@ -30,8 +33,11 @@ _NUMBERS: dict[str, tuple[float, bool]] = {
     "logins_a_minute": (1, True),
     "largest_body": (1000, True),
     "body_seconds": (0.001, False),
+    "largest_answer": (1, True),
+    "longest_statement": (0.001, False),
 }
-_TEXTS = ("host", "url", "database")
+_TEXTS = ("host", "url", "database", "memory")
+_MEMORY = re.compile(r"[1-9][0-9]*(\.[0-9]+)? ?[KMGT]i?B")
 _FILES = ("certificate", "key", "failures")
 _LISTS = ("policies", "proxies")
 KNOWN = (*_LISTS, *_TEXTS, *_FILES, "slots", *_NUMBERS)
@@ -55,9 +61,17 @@ class Settings:
     logins_a_minute: int = 10  # wrong passwords from one address
     largest_body: int = 1_000_000  # bytes
     body_seconds: float = 20.0  # in which a body must arrive
+    largest_answer: int = 1_000_000  # values, as far as they are declared
+    memory: str | None = None  # that the engine of a data set may use
+    longest_statement: float | None = None  # seconds that a statement of the engine may take
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-For is believed
     failures: Path | None = None  # the owner's file that says why something failed
     provider: Provider | None = None  # through which people log in, beside passwords
+
+    @property
+    def limits(self) -> AnswerLimits:
+        """What an answer may have and use."""
+        return AnswerLimits(self.largest_answer, EngineLimits(self.memory, self.longest_statement))
 
     @property
     def is_secure(self) -> bool:
@@ -203,6 +217,8 @@ def _require_safe(found: Mapping[str, Any], problems: Problems) -> None:
                 problems.add("proxies", "would include everybody, who could then claim any address; name the machines")
         except ValueError:
             problems.add("proxies", "are addresses of machines, as in 10.0.0.7")
+    if "memory" in found and not _MEMORY.fullmatch(found["memory"]):
+        problems.add("memory", 'must be a size, as in "8GB"')
     for name in ("certificate", "key"):
         if name in found and not os.path.isfile(found[name]):
             problems.add(name, "there is no such file")

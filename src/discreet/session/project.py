@@ -10,6 +10,7 @@ from typing import Any
 
 from discreet.address import is_address, without_credentials
 from discreet.engines.choose import open_engine, tables_of
+from discreet.engines.limits import EngineLimits
 from discreet.engines.separated import SeparatedFile, with_delimiter
 from discreet.errors import EngineError, Invalid, PolicyError
 from discreet.session.session import Session
@@ -32,14 +33,21 @@ def find_project(path: str | os.PathLike[str]) -> Path | None:
     return place if place.suffix == ".toml" else None
 
 
-def open_project(path: str | os.PathLike[str], engine: Any = None, analyst: str | None = None, *, per_account: bool = False) -> Session:
+def open_project(
+    path: str | os.PathLike[str],
+    engine: Any = None,
+    analyst: str | None = None,
+    *,
+    per_account: bool = False,
+    limits: EngineLimits | None = None,
+) -> Session:
     """Open what a discreet.toml declares, or raise one PolicyError that lists all problems; relative paths start from its folder."""
     place, text = _text(path)
     problems = Problems()
     policy = begin_policy(text, problems)
     sources = sources_of(policy, place, problems)
     try:
-        opened = open_engine(sources, policy.declared, engine if engine is not None else policy.engine, policy.identities)
+        opened = open_engine(sources, policy.declared, engine if engine is not None else policy.engine, policy.identities, limits)
     except EngineError:
         problems.stop()  # problems of the policy are reported before those of the engine
         raise
