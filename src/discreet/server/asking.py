@@ -237,7 +237,11 @@ class Asking:
 
 def as_received(said: Mapping[str, Any]) -> dict[str, Any]:
     """The request of somebody with whom an answer was shared: a refined one is received, and charged, with what it refines."""
-    return dict(said) | ({"verb": "receive"} if said.get("verb") == "refine" else {})
+    refined = said.get("refine") or []
+    return dict(said) | {
+        "verb": "receive" if said.get("verb") == "refine" else said.get("verb", "release"),
+        "refine": [refined] if isinstance(refined, dict) else refined,
+    }
 
 
 def _questions(plan: Any) -> set[str]:
