@@ -76,6 +76,7 @@ DOORS = {
     "cli/restore.py": {"discreet.server.restore", "discreet.server.datasets", "discreet.server.settings"},
     "cli/serve.py": {"discreet.server.listen", "discreet.server.settings", "discreet.server.setup"},
     "server/api/answers.py": {"pyarrow", "pyarrow.parquet"},
+    "server/server.py": {"discreet.server.oidc"},
     "server/store/database.py": {"discreet.server.store.postgres"},
     "ledger/ledger.py": {"discreet.ledger.postgres"},
     "ledger/migrate.py": {"discreet.ledger.migrate_postgres"},

@@ -41,6 +41,7 @@ def test_commands_and_settings_are_as_they_are_written(tmp_path: Path) -> None:
                 assert all(words[1] in known for words in called if words[0] == "discreet")
             case "toml":
                 (tmp_path / "serve.toml").write_text(block.text, encoding="utf-8")
+                (tmp_path / "oidc.secret").write_text("a client's secret")
                 assert read_settings(tmp_path / "serve.toml", {}, {})["policies"]
             case other:
                 pytest.fail(f"a block of {other}, which nobody runs")

@@ -68,10 +68,10 @@ def write_clinic(folder: Path, rows: int = 2000, policy: str = POLICY) -> Path:
     return folder / "discreet.toml"
 
 
-def make_server(folder: Path, clock: Clock = QUICK, log: Log | None = None, **settings: Any) -> Served:
+def make_server(folder: Path, clock: Clock = QUICK, log: Log | None = None, database: str | None = None, **settings: Any) -> Served:
     """A server of one clinic, with accounts: owner, ann and bob (ε = 3 each), eve, who audits."""
     policy = write_clinic(folder / "clinic")
-    server = Server(Settings({"clinic": policy}, str(folder / "server.db"), clock=clock, rows=2000.0, **settings), log)
+    server = Server(Settings({"clinic": policy}, database or str(folder / "server.db"), clock=clock, rows=2000.0, **settings), log)
     server.owner_link()
     for name, role in (("ann", "analyst"), ("bob", "analyst"), ("eve", "auditor")):
         server.accounts.add(name, role, "owner")  # type: ignore[arg-type]

@@ -24,8 +24,8 @@ OPEN = {
     ("GET", "/welcome/{link}"),
     ("POST", "/welcome/{link}"),
     ("GET", "/static/{name}"),
-    ("GET", "/oidc/login"),
-    ("GET", "/oidc/back"),
+    ("GET", "/login/oidc"),
+    ("GET", "/login/oidc/back"),
 }
 # bodies that the routes accept, so that nothing but access stands in the way
 BODIES: dict[tuple[str, str], Any] = {

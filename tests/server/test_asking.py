@@ -53,8 +53,8 @@ def test_an_answer_is_known_to_who_received_it(served: Served, data: DataSet) ->
     job, _ = server.asking.add(data, account(served, "ann"), asked(), None)
     ended = asyncio.run(server.asking.answer(data, account(served, "ann"), job))
     assert "release" in ended.said
-    assert server.asking.known(data, account(served, "ann"), asked()) is not None
-    assert server.asking.known(data, account(served, "ann"), asked(epsilon=0.2)) is None
+    assert server.asking.known(data, account(served, "ann"), Asked.read(asked())) is not None
+    assert server.asking.known(data, account(served, "ann"), Asked.read(asked(epsilon=0.2))) is None
     stored = server.jobs.get(job.id)
     assert stored is not None
     assert (stored.state, stored.said) == (ended.state, ended.said) == ("done", ended.said)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from discreet.server import limits
-from discreet.server.limits import Limit
+from discreet.server.limits import Limit, network_of
 
 
 class Watch:
@@ -57,3 +57,11 @@ def test_memory_is_bounded() -> None:
     for number in range(limits._MOST_KNOWN + 50):
         limit.take(str(number))
     assert len(limit._buckets) == limits._MOST_KNOWN
+
+
+def test_addresses_of_one_ipv6_network_are_one() -> None:
+    same = {network_of(f"2001:db8:1:2:{number:x}::{number:x}") for number in range(100)}
+    assert same == {"2001:db8:1:2::"}
+    assert network_of("2001:db8:1:3::1") != network_of("2001:db8:1:2::1")
+    assert network_of("fe80::1%eth0") == "fe80::"
+    assert network_of("192.0.2.7") != network_of("192.0.2.8")

@@ -15,6 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -22,6 +23,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from fastapi.testclient import TestClient
 from server.clinic import Served, make_server
 from server.processes import free_port, is_closed
 
@@ -121,6 +123,30 @@ def test_bodies_and_headers_that_are_refused(port: int, headers: bytes, status: 
     assert answer.split()[1] == status if answer or len(headers) < 1000 else not answer
 
 
+@pytest.mark.parametrize(
+    ("first", "status"),
+    [
+        (b"POST /tokens", b"303"),
+        (b"POST /d/clinic/ask", b"303"),
+        (b"GET /login", b"303"),
+        (b"POST /nothing", b"303"),
+        (b"POST /api/v1/tokens", b"401"),
+        (b"POST /api/nothing", b"401"),
+        (b"GET /health", b"401"),
+    ],
+)
+def test_nothing_is_read_from_nobody(port: int, first: bytes, status: bytes) -> None:
+    """The answer comes before the body, of which no byte is sent."""
+    answer = say(port, first + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n")
+    assert answer.split()[1] == status
+
+
+def test_forms_for_everybody_are_short(tmp_path: Path) -> None:
+    with listening(make_server(tmp_path)) as port:
+        for path in (b"/login", b"/welcome/x"):
+            assert say(port, b"POST " + path + b" HTTP/1.1\r\nHost: x\r\nContent-Length: 10001\r\n\r\n").split()[1] == b"413"
+
+
 def test_one_who_goes_away_hurts_nobody(port: int) -> None:
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", port), 10) as connection:
@@ -135,8 +161,20 @@ def test_health_and_readiness(port: int, served: Served) -> None:
     assert b"200 OK" in say(port, b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
 
 
-def test_only_declared_proxies_are_believed(served: Served) -> None:
-    assert options(served.server, Listening())["proxy_headers"] is False
+def test_only_declared_proxies_are_believed(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for proxies, addresses in {
+        (): ["192.0.2.1", "192.0.2.1"],
+        ("192.0.2.0/24",): ["203.0.113.9", "192.0.2.1"],  # the last one that is no proxy: what stands before it, anybody could have written
+    }.items():
+        served = make_server(tmp_path / str(len(proxies)), proxies=proxies)
+        seen: list[str] = []
+        monkeypatch.setattr(served.server.address_limit, "take", lambda name, seen=seen: seen.append(name) or 0.0)
+        app: Any = uvicorn.Config(**options(served.server, Listening()))
+        app.load()
+        client = TestClient(app.loaded_app, client=("192.0.2.1", 1), raise_server_exceptions=False)
+        client.get("/welcome/x", headers={"X-Forwarded-For": "10.1.1.1, 203.0.113.9"})
+        client.get("/welcome/x")
+        assert seen == addresses
     assert options(served.server, Listening())["ws"] == "none"
 
 

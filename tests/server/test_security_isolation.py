@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from server.clinic import Served, asked
+from server.clinic import COUNT, Served, asked
 
 RELEASES = "/api/v1/datasets/clinic/releases"
 WATCH = {"request": [["watch", [], {"threshold": 100}]], "price": {"epsilon": 0.1}}
@@ -98,3 +98,56 @@ def test_an_account_without_a_grant_learns_nothing(client: TestClient, served: S
         theirs, none = (client.get(f"/api/v1/datasets/{name}{path}", headers=header) for name in ("clinic", "nowhere"))
         assert theirs.status_code == 400
         assert told(theirs) == told(none)
+
+
+def test_a_shared_refinement_is_received_and_charged_whole(client: TestClient, served: Served) -> None:
+    for owner_of_it, other, question in (("ann", "bob", COUNT), ("owner", "ann", COUNT.replace("n FROM", "visits FROM"))):
+        address, header = "/api/v1/datasets/clinic", served.header(owner_of_it)
+        spent = float(client.get(f"{address}/budget", headers=served.header(other)).json()["spent"]["epsilon"])
+        client.post(f"{address}/releases", json=asked(question, 0.5, delta=0), headers=header)
+        refined = asked(question, 0.5, delta=0) | {
+            "verb": "refine",
+            "refine": [{"epsilon": 0.25, "delta": 0}, {"epsilon": 0.125, "delta": 0}],
+        }
+        for count in (1, 2):
+            step = refined | {"refine": refined["refine"][:count]}
+            mine = client.post(f"{address}/releases", json=step, headers=header)
+            assert mine.status_code == 200, mine.json()
+        number = mine.json()["job"]
+        assert client.post(f"/api/v1/jobs/{number}/shares", json={"account": other}, headers=header).status_code == 200
+        drawn = [entry.kind for entry in next(iter(served.server.datasets)).ledger.entries()].count("spend")
+        for _ in range(2):  # the second time is free
+            theirs = client.get(f"/api/v1/jobs/{number}/answer", headers=served.header(other))
+            assert theirs.status_code == 200, theirs.json()
+            assert theirs.json()["release"]["answers"] == mine.json()["release"]["answers"]
+            assert "ledger entry" not in theirs.text
+            now = float(client.get(f"{address}/budget", headers=served.header(other)).json()["spent"]["epsilon"])
+            assert now - spent == pytest.approx(0.875)
+        assert [entry.kind for entry in next(iter(served.server.datasets)).ledger.entries()].count("spend") == drawn  # nothing was drawn
+
+
+def test_a_shared_refinement_beyond_the_budget_is_not_received_in_part(client: TestClient, served: Served) -> None:
+    address, header = "/api/v1/datasets/clinic", served.header("owner")
+    client.post(f"{address}/releases", json=asked(COUNT, 2, delta=0), headers=header)
+    body = asked(COUNT, 2, delta=0) | {"verb": "refine", "refine": [{"epsilon": 2, "delta": 0}]}
+    number = client.post(f"{address}/releases", json=body, headers=header).json()["job"]
+    client.post(f"/api/v1/jobs/{number}/shares", json={"account": "ann"}, headers=header)
+    assert client.get(f"/api/v1/jobs/{number}/answer", headers=served.header("ann")).status_code == 402
+    assert client.get(f"{address}/budget", headers=served.header("ann")).json()["spent"]["epsilon"] == "0"
+
+
+def test_an_answer_priced_by_its_error_makes_one_job(client: TestClient, served: Served) -> None:
+    body = {"request": asked()["request"], "price": {"error": {"n": 30}}}
+    address, header = "/api/v1/datasets/clinic/releases", served.header("ann")
+    first = client.post(address, json=body, headers=header)
+    assert first.status_code == 200
+    client.post(f"/api/v1/jobs/{first.json()['job']}/shares", json={"account": "bob"}, headers=header)
+    for name in ("ann", "bob"):
+        for _ in range(3):
+            said = client.get(f"/api/v1/jobs/{first.json()['job']}/answer", headers=served.header(name))
+            assert said.json()["release"]["answers"] == first.json()["release"]["answers"]
+            assert client.post(address, json=body, headers=served.header(name)).json()["repeated"]
+        assert len(client.get("/api/v1/jobs", headers=served.header(name)).json()["jobs"]) == 1
+    too_much = body | {"price": {"error": {"n": 0.5}}}
+    assert client.post(address, json=too_much, headers=header).status_code == 402
+    assert len(client.get("/api/v1/jobs", headers=header).json()["jobs"]) == 1  # refused before it takes a seat

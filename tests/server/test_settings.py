@@ -108,6 +108,21 @@ def test_no_network_without_tls(config: Path, host: str) -> None:
     assert read(None, policies=["clinic"], host=host, certificate=config, key=config)["host"] == host
 
 
+def test_limits_of_an_answer() -> None:
+    found = read(None, {"DISCREET_MEMORY": "1.5 GiB"}, policies=["clinic"], largest_answer=10, longest_statement=2.5)
+    limits = made(found, {"clinic": Path("clinic.toml")})[0].limits
+    assert (limits.values, limits.engine.memory, limits.engine.seconds) == (10, "1.5 GiB", 2.5)
+    for wrong in ("8", "much", "-1GB", "8GB'; SELECT 1"):
+        with pytest.raises(PolicyError, match="memory: must be a size"):
+            read(None, policies=["clinic"], memory=wrong)
+
+
+@pytest.mark.parametrize("proxy", ["0.0.0.0/0", "::/0"])
+def test_nobody_believes_everybody(proxy: str) -> None:
+    with pytest.raises(PolicyError, match="would include everybody"):
+        read(None, policies=["clinic"], proxies=[proxy])
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost"])
 def test_this_machine_needs_no_tls(host: str) -> None:
     assert read(None, policies=["clinic"], host=host)["host"] == host

@@ -9,6 +9,7 @@ from typing import Any
 from discreet.address import is_address
 from discreet.engines.engine import Engine
 from discreet.engines.identity import Identities
+from discreet.engines.limits import EngineLimits
 from discreet.errors import EngineError, Invalid
 from discreet.extras import require
 from discreet.tables.kind import Kind
@@ -22,10 +23,12 @@ def open_engine(
     declared: Mapping[str, Mapping[str, Kind]] | None = None,
     engine: Any = None,
     identities: Identities | None = None,
+    limits: EngineLimits | None = None,
 ) -> Engine:
     """Open sources as tables of the engine that they belong to; `engine` is "duckdb", "postgres", "spark" or a SparkSession.
 
-    `identities` are the columns that identify units: a table is refused if the equality of its source cannot be preserved there.
+    `identities` are the columns that identify units: a table is refused if the equality of its source cannot be preserved there. `limits`
+    are for DuckDB; a database or a cluster has its own.
     """
     chosen = _chosen(engine, {belongs_to(source) for source in sources.values()})
     require_libraries(chosen)
@@ -41,7 +44,7 @@ def open_engine(
         case _:
             from discreet.engines.duckdb.engine import DuckDB
 
-            return DuckDB.open(sources, declared, identities=identities)
+            return DuckDB.open(sources, declared, identities=identities, limits=limits)
 
 
 def tables_of(data: object) -> dict[str, Any] | None:

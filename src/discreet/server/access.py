@@ -92,13 +92,19 @@ def by_token(*roles: Role, scope: Scope = "read", whole: bool = False) -> AsyncA
     return _marked(access, "token", roles, scope)
 
 
+def require_login(request: Request) -> Login:
+    """The login of a browser; Unauthenticated if it has none."""
+    login = server_of(request).logins.find(request.cookies.get(COOKIE, ""))
+    if login is None:
+        raise Unauthenticated("please log in")
+    return login
+
+
 def by_login(*roles: Role) -> Access:
     """Browsers: a cookie; and on every request that changes something, the secret of the login's forms."""
 
     def access(request: Request) -> Caller:
-        login = server_of(request).logins.find(request.cookies.get(COOKIE, ""))
-        if login is None:
-            raise Unauthenticated("please log in")
+        login = require_login(request)
         return _admitted(request, Caller(login.account, login=login), roles, True)
 
     return _marked(access, "login", roles, "all")

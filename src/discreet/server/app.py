@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from discreet.errors import Error
-from discreet.server.access import Unauthenticated, server_of, token_holder
+from discreet.server.access import Unauthenticated, require_login, server_of, token_holder
 from discreet.server.api import asking, checking, owning, reading, running
 from discreet.server.api.answers import problem
 from discreet.server.api.nesting import require_plain
@@ -24,6 +24,7 @@ from discreet.server.pages.problems import is_page, page_problem, told_page
 from discreet.server.pages.routes import ROUTERS
 from discreet.server.server import Server
 
+_FORM = 10_000  # bytes of the forms that are for everybody: to log in, and to choose a password
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
@@ -109,13 +110,14 @@ async def _refused(request: Request, server: Server) -> Response | None:
     length = request.headers.get("content-length", "0")
     if "transfer-encoding" in request.headers or not (length.isascii() and length.isdigit()):
         return _invalid("the length of the body is not given: send Content-Length", 411)
-    if len(length) > 18 or int(length) > server.settings.largest_body:
+    is_open = request.method == "POST" and request.url.path.startswith(("/login", "/welcome/"))
+    if len(length) > 18 or int(length) > (min(_FORM, server.settings.largest_body) if is_open else server.settings.largest_body):
         return _invalid("the body is too large", 413)
-    if int(length) and request.url.path.startswith("/api/v1/"):
+    if int(length) and not is_open:
         try:
-            token_holder(request)  # before anything that somebody without a token has sent is read
+            (require_login if is_page(request) else token_holder)(request)  # before anything is read that nobody in particular has sent
         except Unauthenticated as error:
-            return problem(error)
+            return _problem(request, error)
     try:
         async with asyncio.timeout(server.settings.body_seconds):
             await request.body()

@@ -8,6 +8,7 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias, final
 
@@ -16,6 +17,7 @@ from attrs import evolve, frozen
 from discreet.errors import BudgetExceeded, Error, Invalid
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.ledger.standing import OWNER
+from discreet.parameter import price_epsilon
 from discreet.server.datasets import DataSet
 from discreet.server.in_progress import EVERYTHING
 from discreet.server.queue import FairQueue
@@ -35,7 +37,7 @@ from discreet.session.session import Session
 from discreet.tables.table import Table
 
 Outcome: TypeAlias = dict[str, Any]
-VERBS = ("release", "refine", "bias", "dry_run")
+VERBS = ("release", "refine", "receive", "bias", "dry_run")
 _STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
 _DISCOVERING = 3
 _QUESTIONS = ("sql", "table")  # whose answers are sent again as they are
@@ -110,19 +112,37 @@ class Asking:
 
     def plan(self, data: DataSet, account: Account, asked: Asked) -> Any:
         """The plan of a request at its price; it reads no private row."""
-        return _called(request_of(data.session(account), asked.chain).plan, asked.price)
+        found = _called(request_of(data.session(account), asked.chain).plan, self.priced(data, account, asked).price)
+        data.limits.require_small(found)
+        return found
 
-    def known(self, data: DataSet, account: Account, body: Mapping[str, Any]) -> Outcome | None:
-        """The answer, if this account has received it before or nothing is read for it: then it leaves at once."""
-        asked, session = Asked.read(body), data.session(account)
+    def priced(self, data: DataSet, account: Account, asked: Asked) -> Asked:
+        """The same request with an epsilon where it has a target error, so that it shows whether it is known, and admitted."""
+        if asked.price.get("error") is None:
+            return asked
+        request = request_of(data.session(account), asked.chain)
+        if not hasattr(request, "price") or "epsilon" in asked.price:
+            raise Invalid("only questions have a price for an error, instead of epsilon: give one of them")
+        kept = {name: asked.price[name] for name in ("delta", "confidence") if name in asked.price}
+        return evolve(asked, price=kept | {"epsilon": _called(request.price, asked.price)})
+
+    def known(self, data: DataSet, account: Account, asked: Asked, body: Mapping[str, Any] | None = None) -> Outcome | None:
+        """The answer, if this account has received it before or nothing is read for it: then it leaves at once.
+
+        Under `body`, as which it was asked, it is remembered.
+        """
+        session = data.session(account)
         catalog = session.catalog
         if asked.verb == "dry_run":
+            if (question := getattr(request_of(session, asked.chain), "question", None)) is not None:
+                usual = {} if question.epsilon is not None else {"epsilon": 1}
+                self.plan(data, account, evolve(asked, price=usual | asked.price))
             return {"release": _run(session, asked).to_text()}
-        if asked.verb == "refine":
+        if asked.verb in ("refine", "receive"):
             found = held(session, asked, partial(data.hides, account))
             return None if found is None else {"release": found.to_text(), "repeated": True}
         request = request_of(session, asked.chain) if asked.verb == "release" and "error" not in asked.price else None
-        plan = _called(request.plan, asked.price) if request is not None and hasattr(request, "release") else None
+        plan = self.plan(data, account, asked) if request is not None and hasattr(request, "release") else None
         if plan is None or data.hides(account, plan.priced.question) or (text := session.stored(plan)) is None:
             return None
         if asked.chain.steps[0][0] == "synthesize":  # of as many rows as are asked for now
@@ -131,18 +151,29 @@ class Asking:
             _run(session, asked)  # free: later questions of this session use it
         # as it is stored; for an account without the numbers of ledger entries
         told = text if account.payer == OWNER else release_of_text(text).without_entries().to_text()
-        if asked.chain.steps[0][0] in _QUESTIONS:
+        if body is not None and asked.chain.steps[0][0] in _QUESTIONS:
             self.received.keep(data, account, body, plan.priced.question, told, catalog)
         return {"release": told, "repeated": True}
 
     def require_admitted(self, data: DataSet, account: Account, asked: Asked) -> None:
         """Raise BudgetExceeded, before a seat is taken, if the account's own budget does not admit a request."""
-        if asked.verb != "release" or "error" in asked.price:
+        if asked.verb not in ("release", "receive"):
             return
         allowance = data.allowance(account)
         plan = self.plan(data, account, asked)
-        if not allowance.admits(plan.loss) and plan.epsilon > (allowance.remaining.epsilon or 0):
+        if asked.verb == "release" and allowance.admits(plan.loss):
+            return
+        session = data.session(account)
+        has_first = asked.verb == "receive" and held(session, evolve(self.priced(data, account, asked), refined=())) is not None
+        more = sum((price_epsilon(one.get("epsilon", 0)) for one in asked.refined), Fraction(0))  # received whole, or not at all
+        left = allowance.remaining.epsilon
+        if left is not None and more + (0 if has_first else plan.epsilon) > left:
             raise BudgetExceeded(allowance.refusal)
+
+    def require_receivable(self, data: DataSet, account: Account, asked: Asked) -> None:
+        """Raise BudgetExceeded if an answer that was shared is neither known to this account nor within its budget."""
+        if account.payer != OWNER and self.known(data, account, self.priced(data, account, asked)) is None:
+            self.require_admitted(data, account, asked)
 
     def bind(self, data: DataSet, account: Account, body: Mapping[str, Any], once: str) -> None:
         """Bind an idempotency key to a request, for one that is free has no job; Invalid if it was used for another."""
@@ -250,6 +281,15 @@ class Asking:
         return any(entry.body["question"] in questions for entry in later)
 
 
+def as_received(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The request of somebody with whom an answer was shared: a refined one is received, and charged, with what it refines."""
+    refined = said.get("refine") or []
+    return dict(said) | {
+        "verb": "receive" if said.get("verb") == "refine" else said.get("verb", "release"),
+        "refine": [refined] if isinstance(refined, dict) else refined,
+    }
+
+
 def _questions(plan: Any) -> set[str]:
     """The names under which the ledger charges a request: its own, and that of what is discovered first."""
     own, first = plan.priced.question, getattr(plan, "discovery", None)
@@ -299,6 +339,11 @@ def _run(session: Session, asked: Asked, progress: Callable[[str, float], None] 
         return _as_released(_called(getattr(request, asked.verb), asked.price | _referring(session, asked)))
     if asked.verb == "refine":
         return _refined(session, asked)
+    if asked.verb == "receive":
+        found = _as_released(_called(request.release, asked.price))
+        for one in asked.refined:
+            found = _as_released(_called(_question(found).refine, one))
+        return found
     (first, given, named), *_ = asked.chain.steps
     more = {} if progress is None or first not in ("synthesize", "profile") else {"progress": progress}
     if first == "profile" and "epsilon" in asked.price:  # by the session, whose later questions use it
@@ -313,9 +358,13 @@ def _refined(session: Session, asked: Asked) -> Released:
     first = held(session, evolve(asked, refined=asked.refined[:-1]))
     if first is None:
         raise Invalid("there is no answer to refine at this price: release the question first, and state its delta")
-    if not isinstance(first, Release):
+    return _as_released(_called(_question(first).refine, asked.refined[-1]))
+
+
+def _question(found: Released) -> Release:
+    if not isinstance(found, Release):
         raise Invalid(_ONLY_QUESTIONS)
-    return _as_released(_called(first.refine, asked.refined[-1]))
+    return found
 
 
 def _referring(session: Session, asked: Asked) -> dict[str, Any]:

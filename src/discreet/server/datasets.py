@@ -15,8 +15,10 @@ from discreet.errors import Invalid
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.purchases import own_purchases
 from discreet.ledger.standing import OWNER, Allowance
+from discreet.server.answer_limits import AnswerLimits
 from discreet.server.in_progress import Before, InProgress
 from discreet.server.store.accounts import Account
+from discreet.server.store.instances import Instance
 from discreet.session.project import ledger_of, open_project, read_project, sources_of
 from discreet.session.session import Session
 from discreet.tables.catalog import Catalog
@@ -29,15 +31,22 @@ UNKNOWN = "there is no such data set, or you may not use it"
 class DataSet:
     """One policy that is open. Every account asks through a session of its own, on the same engine and ledger."""
 
-    def __init__(self, name: str, path: Path, failed: Callable[[str, Exception], object] | None = None) -> None:
-        """`failed` gets the errors of the engine, which may contain data."""
-        self.name, self.path = name, path
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        failed: Callable[[str, Exception], object] | None = None,
+        instance: Instance | None = None,
+        limits: AnswerLimits | None = None,
+    ) -> None:
+        """`failed` gets the errors of the engine, which may contain data; `instance` is the server, if there may be several."""
+        self.name, self.path, self.limits = name, path, limits or AnswerLimits()
         self._lock = threading.Lock()
-        self._owner = open_project(path, None, OWNER)
+        self._owner = open_project(path, None, OWNER, limits=self.limits.engine)
         if failed is not None:
             self._owner.tell_owner(lambda error: failed(name, error))
         self._sessions: dict[str, Session] = {}
-        self._in_progress = InProgress()
+        self._in_progress = InProgress(name, instance)
         self._granted: set[str] = set()  # as far as it is known: listing them computes what each has spent
 
     @property
@@ -108,13 +117,19 @@ class DataSet:
 class DataSets:
     """All data sets of a server, by name."""
 
-    def __init__(self, policies: Mapping[str, Path], failed: Callable[[str, Exception], object] | None = None) -> None:
+    def __init__(
+        self,
+        policies: Mapping[str, Path],
+        failed: Callable[[str, Exception], object] | None = None,
+        instance: Instance | None = None,
+        limits: AnswerLimits | None = None,
+    ) -> None:
         require_apart(policies)
-        self._failed, self._open = failed, dict[str, DataSet]()
+        self._with, self._open = (failed, instance, limits), dict[str, DataSet]()
         self._replaced: list[DataSet] = []
         try:
             for name, path in policies.items():
-                self._open[name] = DataSet(name, path, failed)
+                self._open[name] = DataSet(name, path, *self._with)
             self._require_distinct()
         except BaseException:
             self.close()
@@ -147,14 +162,14 @@ class DataSets:
     def add(self, name: str, path: Path) -> None:
         """Serve one more policy, at once."""
         require_apart({one.name: one.path for one in self._open.values()} | {name: path})
-        after = DataSet(name, path, self._failed)
+        after = DataSet(name, path, *self._with)
         self._open = self._open | {name: after}  # a new dict: others may be iterating
 
     def reload(self, name: str) -> None:
         """Read a policy again; logins, tokens and jobs stay. The old one goes on if the new one has problems."""
         before = self._open[name]
         require_apart({one.name: one.path for one in self._open.values()})
-        after = DataSet(name, before.path, self._failed)
+        after = DataSet(name, before.path, *self._with)
         self._open[name] = after
         self._replaced.append(before)  # what runs on it was paid for, and ends there
 

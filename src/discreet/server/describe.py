@@ -29,6 +29,7 @@ def schema(data: DataSet) -> dict[str, Any]:
         "version": catalog.version,
         "tables": [table_of(table) for table in catalog.tables],
         "examples": examples(data),
+        "limits": data.limits.to_json(),
     }
 
 

@@ -1,7 +1,8 @@
-"""Rate limits: a bucket of requests for each account, and of wrong passwords for each address and name."""
+"""Rate limits: a bucket of requests for each account, and of wrong passwords for each address (or IPv6 network) and name."""
 
 from __future__ import annotations
 
+import ipaddress
 import threading
 import time
 from collections import OrderedDict
@@ -9,6 +10,21 @@ from collections.abc import Callable
 from typing import final
 
 _MOST_KNOWN = 10_000  # buckets that are remembered
+
+
+def network_of(address: str) -> str:
+    """By what an address is counted: itself, or its /64 if it is IPv6, of which anybody has as many addresses as they like.
+
+    >>> network_of("192.0.2.7"), network_of("::ffff:192.0.2.7"), network_of("2001:db8::1:2:3:4"), network_of("testclient")
+    ('192.0.2.7', '192.0.2.7', '2001:db8::', 'testclient')
+    """
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False).network_address)
 
 
 @final

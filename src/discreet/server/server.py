@@ -5,22 +5,32 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from typing import Any, final
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, final
 
 from discreet.errors import Error
+from discreet.extras import require
 from discreet.server.asking import UNEXPECTED, Asked, Asking, Outcome
 from discreet.server.datasets import DataSet, DataSets
 from discreet.server.limits import Limit
 from discreet.server.logs import Log
 from discreet.server.metrics import Metrics
+from discreet.server.provider import Provider
 from discreet.server.queue import FairQueue
 from discreet.server.runs import Runs
 from discreet.server.settings import Settings
 from discreet.server.store.accounts import Account, Accounts
-from discreet.server.store.database import open_database
+from discreet.server.store.database import Database, open_database
+from discreet.server.store.identities import Identities
+from discreet.server.store.instances import RENEWED, Instance
 from discreet.server.store.jobs import Job, Jobs
 from discreet.server.store.logins import Logins
 from discreet.server.store.tokens import Tokens
+
+if TYPE_CHECKING:
+    from discreet.server.oidc import Oidc
 
 
 @final
@@ -30,17 +40,24 @@ class Server:
     def __init__(self, settings: Settings, log: Log | None = None) -> None:
         self.settings, self.log, self.metrics = settings, log or Log.quiet(), Metrics()
         self.database = open_database(settings.database)
+        try:
+            self.instance = Instance(self.database)
+        except BaseException:
+            self.database.close()
+            raise
         self.accounts = Accounts(self.database)
         self.tokens, self.logins = Tokens(self.database, self.accounts), Logins(self.database, self.accounts)
-        self.datasets = DataSets(settings.policies, self.log.engine_failed)
+        self.oidc = None if settings.provider is None else _provider_logins(settings.provider, self.database, self.accounts)
+        self.datasets = DataSets(settings.policies, self.log.engine_failed, self.instance, settings.limits)
         self.folders = dict(settings.folders)  # that wait for a policy
-        self.jobs = Jobs(self.database)
+        self.jobs = Jobs(self.database, self.instance.id)
         self.queue = FairQueue(settings.clock, settings.seats, settings.most_waiting)
         self.asking, self.runs = Asking(self.jobs, self.queue, settings.rows, self.log.failed), Runs(self.queue)
         self.request_limit, self.login_limit = Limit(settings.requests_a_minute), Limit(settings.logins_a_minute)
         self.address_limit = Limit(10 * settings.logins_a_minute)
         self.ready = False
         self._tasks: set[asyncio.Task[Job]] = set()
+        self._living: asyncio.Task[None] | None = None
 
     def owner_link(self) -> str | None:
         """The one-time link with which the first owner chooses a password; None if there is one already."""
@@ -53,15 +70,38 @@ class Server:
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def start(self) -> None:
-        """Take up the jobs that were open when the server stopped, and be ready."""
-        known = {data.name: data for data in self.datasets}
-        for job in self.jobs.open():
+        """Take up the jobs that were open when the server stopped, or another one that shares its database, and be ready."""
+        self._take_up(self._recovered())
+        if not self.instance.is_alone:
+            self._living = asyncio.create_task(self._live())
+        self.ready = True
+
+    async def _live(self) -> None:
+        """Renew the lease of this server, and take up what servers leave that have died."""
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(1, "discreet-lease") as thread:  # of its own, so that nothing keeps it waiting
+            while True:
+                await asyncio.sleep(RENEWED)
+                try:
+                    await loop.run_in_executor(thread, self.instance.renew)
+                    self._take_up(await loop.run_in_executor(thread, self._recovered))
+                except Exception as error:  # the database may be away for a while
+                    self.log.failed("lease", error)
+
+    def _recovered(self) -> list[tuple[Account, Job]]:
+        """The jobs to run that another server, or an earlier life of this one, left open; those that were charged end as interrupted."""
+        known, found = {data.name: data for data in self.datasets}, list[tuple[Account, Job]]()
+        for job in self.instance.take_over():
             account, data = self.accounts.get(job.account), known.get(job.dataset)
             if account is None or data is None:
                 self.jobs.end(job.id, "failed", {"error": "Invalid", "message": "its account or its data set is no longer here"})
             elif self.asking.recover(data, account, job):
-                self.run_later(account, job)
-        self.ready = True
+                found.append((account, job))
+        return found
+
+    def _take_up(self, jobs: list[tuple[Account, Job]]) -> None:
+        for account, job in jobs:
+            self.run_later(account, job)
 
     async def ask(self, data: DataSet, account: Account, said: Mapping[str, Any], once: str | None, wait: float) -> Outcome | Job:
         """The answer, if this account has received it before; else a job, which has ended if that took less than `wait` seconds."""
@@ -70,12 +110,15 @@ class Server:
             return known
         if once is not None:
             self.asking.bind(data, account, said, once)
-        if (again := self.asking.received.get(data, account, said)) is not None:
+        look = partial(self.asking.received.get, data, account, said)
+        again = look() if self.instance.is_alone else await asyncio.to_thread(look)  # others are found in the database
+        if again is not None:
             return {"release": again, "repeated": True}
-        found = await asyncio.to_thread(self.asking.known, data, account, said)
+        asked = await asyncio.to_thread(self.asking.priced, data, account, Asked.read(said))
+        found = await asyncio.to_thread(self.asking.known, data, account, asked, said)
         if found is not None:
             return found
-        await asyncio.to_thread(self.asking.require_admitted, data, account, Asked.read(said))
+        await asyncio.to_thread(self.asking.require_admitted, data, account, asked)
         job, new = await asyncio.to_thread(self.asking.add, data, account, said, once)
         if not new:
             return job
@@ -113,7 +156,18 @@ class Server:
             await asyncio.wait(self._tasks, timeout=30)
         for task in self._tasks:
             task.cancel()
+        if self._living is not None:
+            self._living.cancel()
         self.queue.close()
         self.datasets.close()
+        with suppress(Error):  # else its lease ends by itself
+            self.instance.leave()
         self.database.close()
         self.log.event("stopped")
+
+
+def _provider_logins(provider: Provider, database: Database, accounts: Accounts) -> Oidc:
+    require("authlib")
+    from discreet.server.oidc import Oidc
+
+    return Oidc(provider, Identities(database, accounts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,8 +13,11 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet.address import is_address
+from discreet.engines.limits import EngineLimits
 from discreet.errors import Invalid, PolicyError
+from discreet.server.answer_limits import AnswerLimits
 from discreet.server.clock import Clock
+from discreet.server.provider import BACK, Provider, read_provider
 from discreet.session.project import FILE
 from discreet.tables.problems import Problems
 
@@ -30,8 +34,11 @@ _NUMBERS: dict[str, tuple[float, bool]] = {
     "logins_a_minute": (1, True),
     "largest_body": (1000, True),
     "body_seconds": (0.001, False),
+    "largest_answer": (1, True),
+    "longest_statement": (0.001, False),
 }
-_TEXTS = ("host", "url", "database")
+_TEXTS = ("host", "url", "database", "memory")
+_MEMORY = re.compile(r"[1-9][0-9]*(\.[0-9]+)? ?[KMGT]i?B")
 _FILES = ("certificate", "key", "failures")
 _LISTS = ("policies", "proxies")
 KNOWN = (*_LISTS, *_TEXTS, *_FILES, "slots", *_NUMBERS)
@@ -55,9 +62,18 @@ class Settings:
     logins_a_minute: int = 10  # wrong passwords from one address
     largest_body: int = 1_000_000  # bytes
     body_seconds: float = 20.0  # in which a body must arrive
+    largest_answer: int = 1_000_000  # values, as far as they are declared
+    memory: str | None = None  # that the engine of a data set may use
+    longest_statement: float | None = None  # seconds that a statement of the engine may take
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-For is believed
     failures: Path | None = None  # the owner's file that says why something failed
     folders: dict[str, Path] = field(factory=dict)  # without a policy: an owner sets them up in the console
+    provider: Provider | None = None  # through which people log in, beside passwords
+
+    @property
+    def limits(self) -> AnswerLimits:
+        """What an answer may have and use."""
+        return AnswerLimits(self.largest_answer, EngineLimits(self.memory, self.longest_statement))
 
     @property
     def is_secure(self) -> bool:
@@ -90,7 +106,8 @@ def database_beside(policy: Path) -> str:
 def read_settings(config: Path | None, given: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """All settings as plain values; PolicyError with all problems at once. Relative paths of a file start from its folder."""
     problems = Problems()
-    found = {} if config is None else _of_file(config, problems)
+    found = {} if config is None else _of_file(config, environment, problems)
+    has_provider, provider = "oidc" in found, found.pop("oidc", None)
     found |= _of_environment(environment, problems)
     found |= {name: value for name, value in given.items() if value not in (None, [])}
     checked = {name: kept for name, value in found.items() if (kept := _checked(name, value, problems)) is not None}
@@ -99,8 +116,10 @@ def read_settings(config: Path | None, given: Mapping[str, Any], environment: Ma
     if ("certificate" in checked) != ("key" in checked):
         problems.add("key" if "certificate" in checked else "certificate", "is missing; TLS needs certificate and key")
     _require_safe(checked, problems)
+    if has_provider and "url" not in checked:
+        problems.add("url", "is missing; a login provider sends people back to it")
     problems.stop()
-    return checked
+    return checked if provider is None else checked | {"oidc": provider}
 
 
 def made(found: Mapping[str, Any], policies: dict[str, Path], folders: dict[str, Path] | None = None) -> tuple[Settings, Listening]:
@@ -114,22 +133,26 @@ def made(found: Mapping[str, Any], policies: dict[str, Path], folders: dict[str,
     if "failures" not in more and not is_address(database):
         more["failures"] = Path(f"{database}.failures")
     address = str(found.get("url", listening.address)).rstrip("/")
+    if "oidc" in found:
+        more["provider"] = Provider(back=address + BACK, **found["oidc"])
     return Settings(policies, database, address, clock, **more), listening
 
 
-def _of_file(config: Path, problems: Problems) -> dict[str, Any]:
+def _of_file(config: Path, environment: Mapping[str, str], problems: Problems) -> dict[str, Any]:
     try:
         read = tomllib.loads(config.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         raise Invalid(f"{config} cannot be read: check that it exists, and that it is UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         raise PolicyError(f"{config} is not TOML: {error}") from None
-    problems.known(read, "", ("server",))
+    problems.known(read, "", ("server", "oidc"))
     found = problems.known(read.get("server", {}), "server", KNOWN)
     base = config.absolute().parent
     for name in ("policies", "database", *_FILES):
         if name in found:
             found[name] = [_from(base, one) for one in found[name]] if isinstance(found[name], list) else _from(base, found[name])
+    if "oidc" in read:
+        found["oidc"] = read_provider(read["oidc"], base, environment, problems)
     return found
 
 
@@ -194,9 +217,12 @@ def _require_safe(found: Mapping[str, Any], problems: Problems) -> None:
         problems.add("host", "is open to a network without TLS; give certificate and key, or the https url of the proxy before it")
     for proxy in found.get("proxies", ()):
         try:
-            ipaddress.ip_network(proxy)
+            if ipaddress.ip_network(proxy).prefixlen == 0:
+                problems.add("proxies", "would include everybody, who could then claim any address; name the machines")
         except ValueError:
             problems.add("proxies", "are addresses of machines, as in 10.0.0.7")
+    if "memory" in found and not _MEMORY.fullmatch(found["memory"]):
+        problems.add("memory", 'must be a size, as in "8GB"')
     for name in ("certificate", "key"):
         if name in found and not os.path.isfile(found[name]):
             problems.add(name, "there is no such file")

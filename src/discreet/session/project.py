@@ -11,6 +11,7 @@ from typing import Any
 from discreet.address import is_address, without_credentials
 from discreet.engines.choose import open_engine, tables_of
 from discreet.engines.engine import Engine
+from discreet.engines.limits import EngineLimits
 from discreet.engines.separated import SeparatedFile, with_delimiter
 from discreet.errors import EngineError, Invalid, PolicyError
 from discreet.session.session import Session
@@ -34,28 +35,35 @@ def find_project(path: str | os.PathLike[str]) -> Path | None:
     return place if place.suffix == ".toml" else None
 
 
-def open_project(path: str | os.PathLike[str], engine: Any = None, analyst: str | None = None, *, per_account: bool = False) -> Session:
+def open_project(
+    path: str | os.PathLike[str],
+    engine: Any = None,
+    analyst: str | None = None,
+    *,
+    per_account: bool = False,
+    limits: EngineLimits | None = None,
+) -> Session:
     """Open what a discreet.toml declares, or raise one PolicyError that lists all problems; relative paths start from its folder."""
     place, text = _text(path)
-    policy, sources, opened = _opened(text, place, engine)
+    policy, sources, opened = _opened(text, place, engine, limits)
     ledger, witness = ledger_of(policy, place)
     return Session.open(opened, policy, sources, ledger, witness, analyst, per_account=per_account)
 
 
 def check_project(text: str, place: Path) -> None:
     """Raise the PolicyError that a text would raise as the discreet.toml at this place; nothing is written, no ledger is opened."""
-    policy, sources, opened = _opened(text, place, None)
+    policy, sources, opened = _opened(text, place)
     with opened:
         policy.catalog({name: opened.schema(name) for name in sources}, {name: opened.untyped(name) for name in sources})
 
 
-def _opened(text: str, place: Path, engine: Any) -> tuple[Policy, dict[str, Any], Engine]:
+def _opened(text: str, place: Path, engine: Any = None, limits: EngineLimits | None = None) -> tuple[Policy, dict[str, Any], Engine]:
     """The policy of a text, its sources, and their engine; one PolicyError that lists all problems."""
     problems = Problems()
     policy = begin_policy(text, problems)
     sources = sources_of(policy, place, problems)
     try:
-        opened = open_engine(sources, policy.declared, engine if engine is not None else policy.engine, policy.identities)
+        opened = open_engine(sources, policy.declared, engine if engine is not None else policy.engine, policy.identities, limits)
     except EngineError:
         problems.stop()  # problems of the policy are reported before those of the engine
         raise

@@ -36,8 +36,7 @@ class Asked:
         """Buy another draw of the totals, and combine it with the first; the same again is free."""
         before, plan, priced = self._refinement(first, epsilon, delta)
         asked, told, confidence = self.steps, first.receipt, priced.confidence
-        first_answer = "an earlier answer" if told.sequence is None else f"the answer of ledger entry {told.sequence}"
-        said = f"combined with {first_answer}, which cost {price(told.epsilon, told.delta)} more"
+        said = f"combined with an earlier answer, which cost {price(told.epsilon, told.delta)} more"
 
         def run(paid: Entry) -> Release:
             answers = combine(before, execute(plan, self.pipeline.engine))
@@ -56,7 +55,8 @@ class Asked:
         self._require_totals(first, "averaged with another choice: ask anew at a larger epsilon, or refine a question without it")
         before, asked, usual = self._results(first), self.steps, self.pipeline.default_delta
         plan = refining_plan(before.plan, parameter.price_epsilon(epsilon), usual if delta is None else parameter.price_delta(delta))
-        request = plain(asked.question) | {"refines": first.receipt.to_json()["hash"]}
+        # without ledger entries, which some accounts see and others do not: a refinement has one name, whoever asks for it
+        request = plain(asked.question) | {"refines": first.receipt.without_entries().to_json()["hash"]}
         names = (asked.protected, asked.adjacency, asked.policy, asked.version)
         return before, plan, PricedRequest("question", request, plan.epsilon, plan.delta, *names, first.receipt.priced.confidence)
 

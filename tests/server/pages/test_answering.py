@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 from server.clinic import COUNT, Served, make_server
 from server.pages.people import Person, enter
@@ -71,6 +72,21 @@ def test_a_shared_answer_is_charged_on_looking(ann: Person, bob: Person) -> None
     assert "2.7" in bob.get("/d/clinic").text  # what is left of 3
     values = [json.loads(one.get(f"/jobs/{number(at)}/answer.json").text)["answers"] for one, at in ((ann, page), (bob, seen))]
     assert values[0] == values[1]
+
+
+@pytest.mark.parametrize("refined", [False, True])
+def test_what_was_asked_and_shared_here_is_received_here_and_by_programs(ann: Person, bob: Person, served: Served, refined: bool) -> None:
+    page = ann.ask(COUNT, "0.5")
+    if refined:
+        page = ann.answered(str(ann.send(f"/jobs/{number(page)}/refine", epsilon="0.25").url))
+    ann.send(f"/jobs/{number(page)}/share", account="bob")
+    seen = bob.answered(str(bob.send(f"/jobs/{number(page)}/receive").url))
+    said = bob.browser.get(f"/api/v1/jobs/{number(page)}/answer", headers=served.header("bob"))
+    assert said.status_code == 200, said.text
+    mine = json.loads(ann.get(f"/jobs/{number(page)}/answer.json").text)["answers"]
+    assert mine == said.json()["release"]["answers"] == json.loads(bob.get(f"/jobs/{number(seen)}/answer.json").text)["answers"]
+    budget = bob.browser.get("/api/v1/datasets/clinic/budget", headers=served.header("bob")).json()
+    assert budget["spent"]["epsilon"] == ("0.75" if refined else "0.5")
 
 
 def test_progress_is_a_part_that_says_when_there_is_a_new_page(ann: Person) -> None:

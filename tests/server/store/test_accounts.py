@@ -76,7 +76,7 @@ def test_passwords(accounts: Accounts) -> None:
 
 
 def test_a_disabled_account_can_do_nothing_more(accounts: Accounts, database: Database) -> None:
-    tokens, logins, jobs = Tokens(database, accounts), Logins(database, accounts), Jobs(database)
+    tokens, logins, jobs = Tokens(database, accounts), Logins(database, accounts), Jobs(database, "this one")
     accounts.choose_password(accounts.link("ann", "owner"), GOOD)
     ann = accounts.get("ann")
     assert ann is not None

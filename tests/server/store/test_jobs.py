@@ -15,7 +15,7 @@ ASKED = {"request": [["sql", ["SELECT COUNT(*) AS n FROM visits"], {}]], "price"
 @pytest.fixture
 def jobs(database: Database, accounts: Accounts) -> Jobs:
     accounts.add("bob", "analyst", "owner")
-    return Jobs(database)
+    return Jobs(database, "this one")
 
 
 def test_a_job_from_the_queue_to_its_end(jobs: Jobs) -> None:

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, assert_never, final
+from typing import Any, TypeVar, assert_never, final
 
 import duckdb
 
@@ -26,6 +26,7 @@ from discreet.engines.duckdb.view import INTEGERS, UNSUPPORTED, make_view
 from discreet.engines.engine import REOPEN, Columns, Engine, PublicTable
 from discreet.engines.identity import Identities
 from discreet.engines.interrupt import interruptible
+from discreet.engines.limits import EngineLimits, deadline
 from discreet.engines.names import check_column_names
 from discreet.engines.progress import reporting
 from discreet.engines.version import require_tested
@@ -35,6 +36,7 @@ from discreet.tables.table import Table
 
 _TESTED = ((2, 0), (3, 0))  # from, and before: as in pyproject.toml
 
+T = TypeVar("T")
 _RESULT = '"__discreet_result"'
 
 _CARRIED = INTEGERS | {"BOOLEAN", "FLOAT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP"}  # types that a result may have
@@ -57,8 +59,14 @@ class DuckDB(Engine):
     version = duckdb.__version__
     dialect = DUCKDB
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None] | None, scratch: Scratch | None) -> None:
-        self._connection, self._progress = connection, progress
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        progress: Callable[[float], None] | None,
+        scratch: Scratch | None,
+        seconds: float | None = None,
+    ) -> None:
+        self._connection, self._progress, self._seconds = connection, progress, seconds
         self._lock, self._process = threading.Lock(), os.getpid()
         self._schemas: dict[str, dict[str, Kind | None]] = {}
         self._untyped: dict[str, tuple[str, ...]] = {}
@@ -76,6 +84,7 @@ class DuckDB(Engine):
         progress: Callable[[float], None] | None = None,
         threads: int | None = None,
         identities: Identities | None = None,
+        limits: EngineLimits | None = None,
     ) -> DuckDB:
         """Open sources as tables; untyped texts are read as the `declared` kinds, and `identities` must identify units or are refused.
 
@@ -89,8 +98,9 @@ class DuckDB(Engine):
             raise EngineError("tables of a DuckDB connection go only with tables of the same connection: register the others there")
         scratch = None if kept else Scratch()
         bytewise = is_bytewise(next(iter(kept.values()))) if kept else True
-        connection = _fresh(str(scratch.path), progress is not None, threads) if scratch else _beside(next(iter(kept.values())))
-        engine = cls(connection, progress, scratch)
+        may_use, shown = limits or EngineLimits(), progress is not None
+        connection = _fresh(str(scratch.path), shown, threads, may_use.memory) if scratch else _beside(next(iter(kept.values())))
+        engine = cls(connection, progress, scratch, may_use.seconds)
         try:
             for number, (name, source) in enumerate(read.items()):
                 engine._add(number, name, source, kinds.get(name, {}), units.get(name, ()), bytewise)
@@ -148,7 +158,7 @@ class DuckDB(Engine):
             # numpy fetches a result as a whole: so it is stored in DuckDB, which spills a long one to disk, and fetched in slices
             self._one_select(sql)
             kept = f"CREATE OR REPLACE TEMP TABLE {_RESULT} AS {sql}"
-            interruptible(lambda: self._connection.execute(kept), self._connection.interrupt)
+            self._timed(lambda: self._connection.execute(kept))
             try:
                 length = int(self._connection.execute(f"SELECT COUNT(*) FROM {_RESULT}").fetchall()[0][0])
                 for start in range(0, max(length, 1), rows):
@@ -191,8 +201,13 @@ class DuckDB(Engine):
 
     def _execute(self, sql: str) -> Columns:
         with reporting(self._progress, lambda: _fraction_done(self._connection)):
-            types, found = interruptible(lambda: self._fetched(sql), self._connection.interrupt)
+            types, found = self._timed(lambda: self._fetched(sql))
             return {name: result_column(values, sql_type) for (name, values), sql_type in zip(found.items(), types, strict=True)}
+
+    def _timed(self, act: Callable[[], T]) -> T:
+        """Run a statement, which Ctrl-C and the time limit cancel."""
+        with deadline(self._seconds, self._connection.interrupt):
+            return interruptible(act, self._connection.interrupt)
 
     def _fetched(self, sql: str) -> tuple[list[str], dict[str, Any]]:
         result = self._connection.execute(self._one_select(sql))
@@ -268,7 +283,7 @@ def _beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     return ours
 
 
-def _fresh(scratch: str, with_progress: bool, threads: int | None) -> duckdb.DuckDBPyConnection:
+def _fresh(scratch: str, with_progress: bool, threads: int | None, memory: str | None = None) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:")
     settings = [
         "python_enable_replacements=false",  # otherwise SQL could read any Python variable
@@ -282,6 +297,7 @@ def _fresh(scratch: str, with_progress: bool, threads: int | None) -> duckdb.Duc
         f"enable_progress_bar={str(with_progress).lower()}",
         "enable_progress_bar_print=false",
         *([f"threads={int(threads)}"] if threads else []),
+        *([f"memory_limit={DUCKDB.text(memory)}"] if memory else []),
     ]
     for setting in settings:
         connection.execute(f"SET {setting}")

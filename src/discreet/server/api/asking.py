@@ -15,7 +15,7 @@ from discreet.server.access import ASKING, Caller, Forbidden, by_token, server_o
 from discreet.server.api.answers import answered, is_converted
 from discreet.server.api.bodies import PlanBody, PriceBody, ReleaseBody, ShareBody
 from discreet.server.api.plans import plan_of
-from discreet.server.asking import NO_JOB, Asked
+from discreet.server.asking import NO_JOB, Asked, as_received
 from discreet.server.datasets import UNKNOWN, DataSet
 from discreet.server.replay import request_of
 from discreet.server.store.jobs import OPEN, Job
@@ -131,7 +131,7 @@ async def job_release(request: Request, number: str, caller: Asker) -> Response:
         return await asyncio.to_thread(job_answer, request, job)
     if job.state != "done":
         raise Invalid(NO_JOB)
-    body = ReleaseBody.model_validate(job.asked)
+    body = ReleaseBody.model_validate(as_received(job.asked))
     return await release(request, job.dataset, body, caller)  # as if it had been asked: stored, so nothing is drawn, and charged once
 
 

@@ -52,7 +52,9 @@ class ReleaseBody(BaseModel):
 
     model_config = _STRICT
     request: list[Call] = _REQUEST
-    verb: Literal["release", "refine", "bias", "dry_run"] = "release"
+    verb: Literal["release", "refine", "receive", "bias", "dry_run"] = Field(
+        default="release", description="receive pays for an answer with all its refinements, as far as this account has not"
+    )
     price: dict[str, Any] = _PRICE
     refine: list[dict[str, Any]] = _REFINE
     of: str | None = Field(default=None, description="for bias: a release that found other bounds and limits, as `to_text` wrote it")

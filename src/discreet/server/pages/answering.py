@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from discreet.errors import BudgetExceeded, Error, Invalid
 from discreet.server.access import ASKING, Caller, by_login, server_of
 from discreet.server.api.answers import parquet_of
-from discreet.server.asking import NO_JOB, Asked
+from discreet.server.asking import NO_JOB, Asked, as_received
 from discreet.server.datasets import DataSet
 from discreet.server.pages.asking import body_of, submit
 from discreet.server.pages.forms import Posted, posted
@@ -143,7 +143,9 @@ async def receive(request: Request, number: str, sent: Sent) -> Response:
     if job.state != "done":
         raise NotHere(NO_JOB)
     data = await run_in_threadpool(dataset_of, request, account, job.dataset)
-    made = await submit(server_of(request), data, account, job.asked)
+    said = as_received(job.asked)
+    await run_in_threadpool(server_of(request).asking.require_receivable, data, account, Asked.read(said))
+    made = await submit(server_of(request), data, account, said)
     return RedirectResponse(f"/jobs/{made.id}", 303)
 
 

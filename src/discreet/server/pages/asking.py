@@ -44,7 +44,7 @@ async def submit(server: Server, data: DataSet, account: Account, said: dict[str
     found = await run_in_threadpool(_answered_before, server, data, account, said)  # what is refused is refused here, on the page
     if found is not None:
         return found
-    if await run_in_threadpool(server.asking.known, data, account, said) is None:
+    if await run_in_threadpool(server.asking.known, data, account, asked) is None:
         await run_in_threadpool(server.asking.require_admitted, data, account, asked)
     job, _ = await run_in_threadpool(server.asking.add, data, account, said, None)
     server.run_later(account, job)
@@ -150,7 +150,7 @@ def dry_run(request: Request, name: str, sent: Sent) -> Response:
     data = dataset_of(request, sent.caller.account, name)
     sql, typed = fields.text("sql", 20_000), fields.text("epsilon", 50)
     try:
-        found = server.asking.known(data, sent.caller.account, body_of(sql, fields.number("epsilon"), "dry_run"))
+        found = server.asking.known(data, sent.caller.account, Asked.read(body_of(sql, fields.number("epsilon"), "dry_run")))
     except Error as error:
         return ask(request, sent.caller, data, sql, typed, as_outcome(error), "", 400)
     assert found is not None, "a dry run is answered at once"

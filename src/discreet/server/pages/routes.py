@@ -22,5 +22,13 @@ _PARTS = (entering, looking, asking, answering, questions, synthesizing, talking
 ROUTERS: tuple[APIRouter, ...] = tuple(part.router for part in _PARTS)
 # Everything else needs a login, and every form of a login needs its secret.
 OPEN = frozenset(
-    {("GET", "/login"), ("POST", "/login"), ("GET", "/welcome/{link}"), ("POST", "/welcome/{link}"), ("GET", "/static/{name}")}
+    {
+        ("GET", "/login"),
+        ("POST", "/login"),
+        ("GET", "/login/oidc"),
+        ("GET", "/login/oidc/back"),
+        ("GET", "/welcome/{link}"),
+        ("POST", "/welcome/{link}"),
+        ("GET", "/static/{name}"),
+    }
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any, Protocol, TypeAlias, final
@@ -16,11 +18,22 @@ from discreet.server.store.schema import migrate
 from discreet.server.store.storable import UNUSABLE, storable
 
 Row: TypeAlias = tuple[Any, ...]
+ONE_SERVER = (
+    "another server is using this database: stop it first, give this one another database, or share one in PostgreSQL among several servers"
+)
 PATIENCE = 30.0  # seconds to wait for another writer
 
 
 class Database(Protocol):
     """Rows that are durable once `writing` has ended. Statements use `?`, and SQL that SQLite and PostgreSQL share."""
+
+    is_shared: bool  # whether several servers may use it
+
+    def reserve(self) -> None:
+        """Be the only server that uses it until it is closed, where it is not shared; Invalid if there is one."""
+
+    def now(self) -> float:
+        """Seconds since 1970, by a clock that all who use it share."""
 
     def rows(self, sql: str, *values: Any) -> list[Row]:
         """Read."""
@@ -46,6 +59,8 @@ def open_database(place: str | os.PathLike[str]) -> Database:
 class SqliteDatabase:
     """One file that only its owner can read. A connection is used by one thread at a time, and kept for the next one."""
 
+    is_shared = False
+
     def __init__(self, path: str) -> None:
         if path == ":memory:":
             raise Invalid("the server's database is a file, so that accounts and jobs survive a restart: give a path")
@@ -53,6 +68,7 @@ class SqliteDatabase:
             raise Invalid("the folder of the server's database does not exist: create it, or choose another path")
         self._path, self._lock, self._closed = path, threading.Lock(), False
         self._idle: list[sqlite3.Connection] = []
+        self._reserved: int | None = None
         try:
             os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
         except OSError:
@@ -63,6 +79,18 @@ class SqliteDatabase:
         except BaseException:
             self.close()
             raise
+
+    def reserve(self) -> None:
+        lock = os.open(f"{self._path}.lock", os.O_CREAT | os.O_WRONLY, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the system ends it with the process, however that ends
+        except OSError:
+            os.close(lock)
+            raise Invalid(ONE_SERVER) from None
+        self._reserved = lock
+
+    def now(self) -> float:
+        return time.time()
 
     def rows(self, sql: str, *values: Any) -> list[Row]:
         with self._connected() as connection:
@@ -116,3 +144,6 @@ class SqliteDatabase:
         self._closed = True
         while self._idle:
             self._idle.pop().close()
+        if self._reserved is not None:
+            os.close(self._reserved)
+            self._reserved = None

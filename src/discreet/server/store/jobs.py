@@ -19,7 +19,7 @@ from discreet.server.store.secret import digest, new_secret
 
 State: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 OPEN: tuple[State, ...] = ("queued", "running")
-_COLUMNS = "id, account, dataset, title, request, state, entries, progress, step, outcome, created, ended"
+COLUMNS = "id, account, dataset, title, request, state, entries, progress, step, outcome, created, ended"
 REUSED = "this idempotency key was used for another request: use a new key"
 
 
@@ -62,30 +62,31 @@ class Job:
 class Jobs:
     """The jobs of one server."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, instance: str) -> None:
+        """`instance` is the server whose jobs these are; the others' can be looked at."""
+        self._database, self._instance = database, instance
 
     def add(self, account: str, dataset: str, title: str, request: Mapping[str, Any], once: str | None) -> tuple[Job, bool]:
         """A new job, and whether it is new: an idempotency key of the same account and request gives the first one."""
         text = json.dumps(request, sort_keys=True)
         body = digest(f"{dataset}\n{text}")
         with self._database.writing() as run:
-            known = run(f"SELECT {_COLUMNS}, body FROM jobs WHERE account = ? AND once = ?", account, once) if once is not None else []
+            known = run(f"SELECT {COLUMNS}, body FROM jobs WHERE account = ? AND once = ?", account, once) if once is not None else []
             if known:
                 if known[0][-1] != body:
                     raise Invalid(REUSED)
                 return Job(*known[0][:-1]), False
             job = Job(new_secret(100), account, dataset, title[:300], text, "queued", 0, 0.0, "", None, time.time(), None)
             run(
-                "INSERT INTO jobs (id, account, dataset, title, request, body, once, state, created) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?)",
-                *(job.id, account, dataset, job.title, text, body, once, job.created),
+                "INSERT INTO jobs (id, account, dataset, title, request, body, once, state, created, instance) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
+                *(job.id, account, dataset, job.title, text, body, once, job.created, self._instance),
             )
         return job, True
 
     def known(self, account: str, dataset: str, request: Mapping[str, Any], once: str) -> Job | None:
         """The job of an idempotency key, if there is one; Invalid if the key was used for another request."""
-        rows = self._database.rows(f"SELECT {_COLUMNS}, body FROM jobs WHERE account = ? AND once = ?", account, once)
+        rows = self._database.rows(f"SELECT {COLUMNS}, body FROM jobs WHERE account = ? AND once = ?", account, once)
         if not rows:
             return None
         if rows[0][-1] != digest(f"{dataset}\n{json.dumps(request, sort_keys=True)}"):
@@ -94,28 +95,28 @@ class Jobs:
 
     def get(self, number: str) -> Job | None:
         """A job by its number."""
-        rows = self._database.rows(f"SELECT {_COLUMNS} FROM jobs WHERE id = ?", number)
+        rows = self._database.rows(f"SELECT {COLUMNS} FROM jobs WHERE id = ?", number)
         return Job(*rows[0]) if rows else None
 
     def of(self, account: str, dataset: str | None = None, most: int = 200) -> list[Job]:
         """The jobs of an account, newest first."""
         more, values = ("", ()) if dataset is None else (" AND dataset = ?", (dataset,))
         rows = self._database.rows(
-            f"SELECT {_COLUMNS} FROM jobs WHERE account = ?{more} ORDER BY created DESC LIMIT ?", account, *values, most
+            f"SELECT {COLUMNS} FROM jobs WHERE account = ?{more} ORDER BY created DESC LIMIT ?", account, *values, most
         )
         return [Job(*row) for row in rows]
 
     def open(self) -> list[Job]:
         """The jobs that have not ended, oldest first."""
         return [
-            Job(*row) for row in self._database.rows(f"SELECT {_COLUMNS} FROM jobs WHERE state IN ('queued', 'running') ORDER BY created")
+            Job(*row) for row in self._database.rows(f"SELECT {COLUMNS} FROM jobs WHERE state IN ('queued', 'running') ORDER BY created")
         ]
 
     def begin(self, number: str, entries: int) -> bool:
-        """Mark a queued job as running; False if it was cancelled meanwhile. `entries` is the length of the ledger now."""
+        """Mark a queued job as running; False if it was cancelled or taken over meanwhile. `entries` is the length of the ledger now."""
         with self._database.writing() as run:
-            sql = "UPDATE jobs SET state = 'running', entries = ? WHERE id = ? AND state = 'queued' RETURNING id"
-            return bool(run(sql, entries, number))
+            sql = "UPDATE jobs SET state = 'running', entries = ? WHERE id = ? AND state = 'queued' AND instance = ? RETURNING id"
+            return bool(run(sql, entries, number, self._instance))
 
     def requeue(self, number: str) -> None:
         """Queue a job again that ran when the server stopped and was not charged."""
@@ -128,11 +129,12 @@ class Jobs:
             run("UPDATE jobs SET step = ?, progress = ? WHERE id = ? AND state = 'running'", step[:200], min(max(share, 0.0), 1.0), number)
 
     def end(self, number: str, state: State, outcome: Mapping[str, Any]) -> None:
-        """Record what became of a job; the first outcome stays."""
+        """Record what became of a job; the first outcome stays, and so does what another instance does that took it over."""
         with self._database.writing() as run:
             run(
-                "UPDATE jobs SET state = ?, outcome = ?, ended = ?, progress = ? WHERE id = ? AND state IN ('queued', 'running')",
-                *(state, json.dumps(outcome), time.time(), 1.0 if state == "done" else 0.0, number),
+                "UPDATE jobs SET state = ?, outcome = ?, ended = ?, progress = ? "
+                "WHERE id = ? AND state IN ('queued', 'running') AND instance = ?",
+                *(state, json.dumps(outcome), time.time(), 1.0 if state == "done" else 0.0, number, self._instance),
             )
 
     def cancel(self, number: str) -> bool:
@@ -161,6 +163,6 @@ class Jobs:
 
     def shared_with(self, account: str) -> list[Job]:
         """The jobs that others shared with an account, newest first."""
-        columns = ", ".join(f"jobs.{name}" for name in _COLUMNS.split(", "))
+        columns = ", ".join(f"jobs.{name}" for name in COLUMNS.split(", "))
         sql = f"SELECT {columns} FROM jobs JOIN shares ON shares.job = jobs.id WHERE shares.account = ? ORDER BY shares.created DESC"
         return [Job(*row) for row in self._database.rows(sql, account)]

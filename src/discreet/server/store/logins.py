@@ -33,8 +33,8 @@ class Logins:
     def __init__(self, database: Database, accounts: Accounts) -> None:
         self._database, self._accounts = database, accounts
 
-    def begin(self, account: Account) -> tuple[str, str]:
-        """The cookie of a new login, and the secret of its forms."""
+    def begin(self, account: Account, how: str = "") -> tuple[str, str]:
+        """The cookie of a new login, and the secret of its forms; the audit log says how somebody logged in, if not by a password."""
         cookie, now = new_secret(), time.time()
         with self._database.writing() as run:
             run("DELETE FROM logins WHERE seen < ? OR created < ?", now - _IDLE, now - _LASTS)
@@ -42,7 +42,7 @@ class Logins:
                 "INSERT INTO logins (hash, account, created, seen) VALUES (?, ?, ?, ?)",
                 *(digest(cookie), account.name, now, now),
             )
-            audit.add(run, account.name, "logged in")
+            audit.add(run, account.name, "logged in", how)
         return cookie, _form(cookie)
 
     def find(self, cookie: str) -> Login | None:
@@ -65,11 +65,11 @@ class Logins:
             run("DELETE FROM logins WHERE hash = ?", login.cookie)
             audit.add(run, login.account.name, "logged out")
 
-    def failed(self, name: str) -> None:
-        """Record a wrong password; the name as far as it is that of an account, so that passwords typed as names are not kept."""
-        known = self._accounts.get(name)
+    def failed(self, name: str | None, how: str = "") -> None:
+        """Record a refused login; the name as far as it is that of an account, so that passwords typed as names are not kept."""
+        known = None if name is None else self._accounts.get(name)
         with self._database.writing() as run:
-            audit.add(run, None if known is None else known.name, "login refused")
+            audit.add(run, None if known is None else known.name, "login refused", how)
 
 
 def _form(cookie: str) -> str:

@@ -19,6 +19,8 @@ _LOCK = 0x64697376  # "disv": one writer at a time, as in SQLite
 class PostgresDatabase:
     """Tables in the schema `discreet_server` of a database; a connection is used by one thread at a time."""
 
+    is_shared = True
+
     def __init__(self, address: str) -> None:
         self._address, self._closed = address, False
         self._idle: list[psycopg.Connection[Any]] = []
@@ -29,6 +31,12 @@ class PostgresDatabase:
         except BaseException:
             self.close()
             raise
+
+    def reserve(self) -> None:
+        """It is shared: nothing is reserved."""
+
+    def now(self) -> float:
+        return float(self.rows("SELECT extract(epoch FROM clock_timestamp())")[0][0])
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         with self._connected() as connection:

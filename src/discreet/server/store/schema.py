@@ -73,7 +73,35 @@ _FIRST = (
 )""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+# logins through a provider
+_IDENTITIES = (
+    """CREATE TABLE identities (
+    hash TEXT PRIMARY KEY,
+    account TEXT NOT NULL UNIQUE REFERENCES accounts (name)
+)""",
+    """CREATE TABLE provider_logins (
+    hash TEXT PRIMARY KEY,
+    following TEXT NOT NULL,
+    expires DOUBLE PRECISION NOT NULL
+)""",
+)
+
+# servers that share a database, and whose a job is
+_INSTANCES = (
+    """CREATE TABLE instances (
+    id TEXT PRIMARY KEY,
+    seen DOUBLE PRECISION NOT NULL
+)""",
+    "ALTER TABLE jobs ADD COLUMN instance TEXT",
+    """CREATE TABLE claims (
+    account TEXT NOT NULL REFERENCES accounts (name),
+    dataset TEXT NOT NULL,
+    instance TEXT NOT NULL,
+    PRIMARY KEY (account, dataset)
+)""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _IDENTITIES, _INSTANCES)
 
 
 def migrate(run: Any) -> None:
