@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,7 +65,8 @@ def test_what_one_answers_is_not_seen_at_the_other_before_it_leaves(pair: tuple[
     assert ann is not None
     assert bob is not None
     with TestClient(application(second)) as client:
-        with data.in_progress(ann, ["a question"]):
+
+        def look() -> None:
             served.server.instance.renew()
             for path in ("budget", "history"):
                 said = client.get(f"/api/v1/datasets/clinic/{path}", headers=header)
@@ -73,5 +75,11 @@ def test_what_one_answers_is_not_seen_at_the_other_before_it_leaves(pair: tuple[
             assert (said.status_code, said.json()["message"]) == (422, ELSEWHERE)
             assert client.get("/api/v1/datasets/clinic/budget", headers=served.header("bob")).status_code == 200
             assert data.allowance(ann).spent.epsilon == 0
+
+        async def answering() -> None:
+            async with data.in_progress(ann, ["a question"]):
+                await asyncio.to_thread(look)
+
+        asyncio.run(answering())
         assert client.get("/api/v1/datasets/clinic/budget", headers=header).status_code == 200
         assert client.post("/api/v1/datasets/clinic/releases", json=asked(), headers=header).status_code == 200
