@@ -62,7 +62,9 @@ class ConversationRequest:
         price = self.pipeline.price(epsilon, delta)
         if not price[1]:
             raise Refused("a conversation needs a delta above 0: connect with delta=1e-6, or pass delta=")
-        return ConversationPlan(self.spec, self.codings, self.rules, *price, self.pipeline.catalog)
+        plan = ConversationPlan(self.spec, self.codings, self.rules, *price, self.pipeline.catalog)
+        plan.require_one_count()
+        return plan
 
     def open(self, epsilon: Number, delta: Number | None = None) -> Conversation:
         """Open the conversation; its steps are charged as they are taken."""
