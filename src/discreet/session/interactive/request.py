@@ -11,6 +11,7 @@ from attrs import field, frozen
 from discreet.algorithms.marginals.interactive import Interactive
 from discreet.errors import Invalid, Refused
 from discreet.exact import Number
+from discreet.hints import suggests_arguments
 from discreet.plots.page import html_lines
 from discreet.query.fluent import NOT_COPIED, QueryBuilder
 from discreet.session.interactive.conversation import Conversation
@@ -43,6 +44,7 @@ class ConversationRequest:
     codings: tuple[Coding, ...]
 
     @classmethod
+    @suggests_arguments("interactive")
     def of(
         cls, pipeline: Pipeline, table: QueryBuilder[Any], columns: Sequence[str], accuracy: Any, *, bins: int = BINS,
         contributions: Mapping[str, int] | None = None, questions: int = 10_000, beta: Number = Fraction(1, 20),
