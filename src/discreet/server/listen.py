@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, final
 
 import uvicorn
+from attrs import fields
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discreet.errors import Invalid
@@ -41,9 +42,23 @@ def listen(
         say(f"first start: choose the owner's password within a day at {link}")
     if prepare is not None:
         prepare(server, say)
+    _mention_unknown_sizes(server, say)
     say(f"serving {', '.join(settings.policies)} at {settings.address}")
     log.event("started", datasets=len(settings.policies), slots=not settings.clock.off, tls=listening.certificate is not None)
     uvicorn.run(**options(server, listening))
+
+
+def _mention_unknown_sizes(server: Server, say: Say) -> None:
+    """Slots are chosen by public sizes: tell the owner where none is known, unless the settings give one."""
+    if server.settings.clock.off or server.settings.rows != fields(Settings).rows.default:
+        return
+    for data in server.datasets:
+        unknown = [table.name for table in data.catalog.tables if table.private and table.size is None and table.profile is None]
+        if unknown:
+            say(
+                f"{data.name}: how many rows {', '.join(unknown)} has is not public, so answers leave in slots for "
+                f"{server.settings.rows:,.0f} rows: buy a profile, or give --rows, for slots that fit"
+            )
 
 
 def _require_free(listening: Listening) -> None:
