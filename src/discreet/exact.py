@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, final
 
 from flint import arb, ctx, fmpq, fmpz
 
@@ -161,6 +161,20 @@ def short(value: Fraction) -> str:
     sign, scaled = "-" * (value < 0), abs(value.numerator) * (GRID // value.denominator)
     whole, part = divmod(scaled, GRID)
     return f"{sign}{whole}" + (f".{part:040d}".rstrip("0") if part else "")
+
+
+@final
+class DecimalFraction(Fraction):
+    """A fraction that prints as a decimal where it is one.
+
+    >>> DecimalFraction(201, 1000), f"{DecimalFraction(1, 3)}", DecimalFraction(1, 2) + 1
+    (0.201, '1/3', Fraction(3, 2))
+    """
+
+    def __str__(self) -> str:
+        return short(Fraction(self))
+
+    __repr__ = __str__
 
 
 # ── balls ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _MOST = 20  # names that a message lists
 _FEW = 12  # names that a message lists where it need not
@@ -40,6 +46,35 @@ def suggest_and_list(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     near = closest(name, names)
     return (f"did you mean {near}? " if near is not None else "") + _there_are(names)
+
+
+def check_arguments(called: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise TypeError for a keyword argument that is unknown, with the one that was probably meant.
+
+    >>> check_arguments("release", ["epsilom"], ["epsilon", "delta"])
+    Traceback (most recent call last):
+    TypeError: release() has no argument 'epsilom'; did you mean epsilon?
+    """
+    names = list(known)
+    for name in given:
+        if name not in names:
+            raise TypeError(f"{called}() has no argument {name[:40]!r}; {suggest(name, names) or _there_are(sorted(names))}")
+
+
+def suggests_arguments(called: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Let a function that users call by this name suggest the argument that was probably meant."""
+
+    def decorated(function: Callable[P, T]) -> Callable[P, T]:
+        known = [name for name in inspect.signature(function).parameters if name not in ("self", "cls", "pipeline")]
+
+        @functools.wraps(function)
+        def checked(*arguments: P.args, **named: P.kwargs) -> T:
+            check_arguments(called, named, known)
+            return function(*arguments, **named)
+
+        return checked
+
+    return decorated
 
 
 def _there_are(names: list[str]) -> str:

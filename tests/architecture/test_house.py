@@ -73,6 +73,7 @@ DOORS = {
     "engines/choose.py": {"discreet.engines.duckdb.engine", "discreet.engines.postgres.engine", "discreet.engines.spark.engine"},
     "cli/demo.py": {"discreet.engines.postgres.load"},
     "cli/backup.py": {"discreet.server.backup", "discreet.server.datasets", "discreet.server.settings"},
+    "cli/grant.py": {"discreet.server.settings", "discreet.server.store.accounts", "discreet.server.store.database"},
     "cli/restore.py": {"discreet.server.restore", "discreet.server.datasets", "discreet.server.settings"},
     "cli/serve.py": {"discreet.server.listen", "discreet.server.settings", "discreet.server.setup"},
     "server/api/answers.py": {"pyarrow", "pyarrow.parquet"},

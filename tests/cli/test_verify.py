@@ -86,3 +86,19 @@ def test_verify_dates_that_json_printed(run: Any, tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     (tmp_path / "c.json").write_text(ran.out)
     assert run("verify", tmp_path / "c.json", "--ledger", data).code == 0
+
+
+def test_verify_a_folder_of_receipts_and_a_project(run: Any, asked: Path) -> None:
+    folder = asked.parent / "receipts"
+    folder.mkdir()
+    none = run("verify", folder)
+    assert (none.code, "there is no receipt in" in none.err) == (2, True)
+    text = (asked.parent / "a.json").read_text()
+    for name in ("a.json", "b.json"):
+        (folder / name).write_text(text)
+    ran = run("verify", folder, "--ledger", asked)
+    assert (ran.code, "2 receipts checked, against the ledger" in ran.out) == (0, True)
+    (folder / "b.json").write_text(text.replace('"epsilon":"1/2"', '"epsilon":"1/4"'))
+    ran = run("verify", folder)
+    assert (ran.code, "sound a.json" in ran.out, "1 of 2 files are not sound: b.json" in ran.err) == (5, True, True)
+    assert "3 entries" in run("verify", asked.parent).out

@@ -9,6 +9,7 @@ import polars
 import pytest
 from session.clinic import DEPARTMENTS, clinic, visits
 
+import discreet
 from discreet.explain.facts import theorem
 from discreet.explain.text import Explanation
 from discreet.mechanisms.gaussian import Gaussian
@@ -28,6 +29,10 @@ def test_it_says_who_is_protected_and_what_that_means() -> None:
     text = str(explained())
     assert "each patient_id; neighbours are tables that differ by the presence of all rows of one unit" in text
     assert "at most 2.72-fold" in text
+    frame = polars.DataFrame({"cost": [1.0]})
+    with discreet.connect({"t": frame}, unit=discreet.each_row(), epsilon=1, ledger=":memory:") as db:
+        rows = str(db.sql("SELECT COUNT(*) AS n FROM t").plan(1).explain())
+    assert "each row; neighbours are tables that differ by the presence of one row\n" in rows
     replaced = str(explained(adjacency="replace-one"))
     assert "differ by replacing all rows of one unit" in replaced
     assert "replacing a unit changes both contributions" in " ".join(replaced.split())

@@ -218,3 +218,22 @@ def test_an_entry_of_an_earlier_period_is_not_followed(ledger: Ledger, clock: Se
     for changes in ({"period": body["period"] - 1}, {"every": "day"}, {"period": "x"}, {"more": 1}):
         with pytest.raises(LedgerError, match=r"cannot be read|not valid"):
             chain.judge(seal(chain.length, "grant", body | changes, chain.head))
+
+
+def test_a_grant_is_taken_back_and_what_was_spent_is_kept(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = open_ledger(shelf.at("b"), TERMS)
+    ledger.grant("ada", 1)
+    ledger.spend(Pure("1/4"), question="q", analyst="ada")
+    monkeypatch.setattr(history, "EVERY", 1)
+    ledger.revoke("ada")
+    again = open_ledger(shelf.at("b"), TERMS)  # from a checkpoint
+    assert (again.has_grant("ada"), again.analysts()) == (False, {})
+    with pytest.raises(BudgetExceeded, match="ada has no budget here"):
+        again.spend(Pure("1/4"), question="r", analyst="ada")
+    with pytest.raises(Invalid, match="name the analyst"):
+        again.spend(Pure("1/4"), question="r")
+    with pytest.raises(Invalid, match="no budget that could be taken back"):
+        again.revoke("ada")
+    again.grant("ada", 1)
+    assert again.allowance("ada").remaining.epsilon == 0.75
+    assert again.verify().spends == 1

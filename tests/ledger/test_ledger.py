@@ -10,6 +10,7 @@ import pytest
 from ledger.shelves import Shelf
 
 from discreet.errors import BudgetExceeded, Invalid, LedgerError, PolicyError
+from discreet.ledger import history
 from discreet.ledger.ledger import Ledger, Report, open_ledger
 from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
@@ -198,6 +199,32 @@ def test_other_terms_are_refused_by_name(shelf: Shelf, terms: Terms, named: str)
         open_ledger(shelf.at("a"), terms)
     assert "new ledger" in str(raised.value)
     assert open_ledger(shelf.at("a"), Terms(1, "1e-6", "id")).spent.epsilon == Fraction(1, 10)
+
+
+def test_terms_may_change_while_nothing_was_spent(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An owner who tries out a policy need not delete anything; whoever opened it before works under the old one no longer."""
+    other = Terms(2, "1e-6", "name", "replace-one")
+    first = open_ledger(shelf.at("a"), ONE)
+    first.grant("ana", "1/2")
+    second = open_ledger(shelf.at("a"), other)
+    assert (second.terms, second.remaining.epsilon, second.allowance("ana").granted.epsilon) == (other, 2, Fraction(1, 2))
+    with pytest.raises(PolicyError, match="was changed since it was opened"):
+        first.spend(Pure(0.1), question="q", analyst="owner")
+    assert open_ledger(shelf.at("a"), other).length == second.length, "the same terms again are an entry"
+    monkeypatch.setattr(history, "EVERY", 3)
+    second.spend(Pure("3/2"), question="q", analyst="owner")
+    assert second.entries()[-1].kind == "checkpoint"
+    assert open_ledger(shelf.at("a"), other).spent.epsilon == Fraction(3, 2)
+    assert open_ledger(shelf.at("a")).verify().spends == 1
+    with pytest.raises(PolicyError, match="epsilon = 2, not 1"):
+        open_ledger(shelf.at("a"), ONE)
+
+
+def test_other_terms_after_a_spend_are_no_entry(shelf: Shelf) -> None:
+    ledger = open_ledger(shelf.at("a"), ONE)
+    ledger.spend(Pure(0.1), question="q")
+    with pytest.raises(LedgerError, match="not valid at its place"), ledger._chain.writing():
+        ledger._chain.append("grant", Terms(5, 0, "id").plain)
 
 
 def test_without_terms_a_ledger_is_opened_as_it_stands(shelf: Shelf) -> None:

@@ -320,3 +320,7 @@ def test_the_text_is_that_of_all_accounts_however_it_is_put_together() -> None:
         ledger.spend(LaplaceLoss(Fraction(1, 10 + number)) if number % 2 else Pure("0.1"), question=f"q{number}", analyst=name)
         standing = ledger._history.standing
         assert standing.text == chain.write(standing.to_json())
+    ledger.revoke("Åsa")
+    standing = ledger._history.standing
+    assert '"taken_back"' in standing.text
+    assert standing.text == chain.write(standing.to_json())

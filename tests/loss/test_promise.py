@@ -12,7 +12,7 @@ from discreet.loss import calibrate, record
 from discreet.loss.filter import Filter
 from discreet.loss.leaves import GaussianLoss, Pure
 from discreet.loss.notions import Approx
-from discreet.loss.promise import Promised
+from discreet.loss.promise import InteractiveStep, Promised
 
 DELTA = Fraction(1, 10**7)
 
@@ -61,3 +61,13 @@ def test_it_is_recorded() -> None:
     lie = record.to_json(gaussian(Fraction(1)))
     with pytest.raises(Invalid):
         record.from_json(lie | {"promised_epsilon": "1/2"})
+
+
+def test_a_budget_adds_for_a_step_what_its_run_says_and_nothing_else_does() -> None:
+    own = gaussian(Fraction(1, 2))
+    step = InteractiveStep(own, "1/10", 0)
+    assert (step.charged, step.basic, own.charged) == ((Fraction(1, 10), 0), own.basic, own.basic)
+    assert step.epsilon_at(DELTA) == own.epsilon_at(DELTA), "by itself it costs what it costs"
+    assert (step.rho, step.mu_squared, step.laws, step.group(2)) == (own.rho, own.mu_squared, own.laws, own.group(2))
+    assert Filter(1, 32 * DELTA).spend(step).spent.basic == (Fraction(1, 10), 0)
+    assert record.from_json(record.to_json(step)) == step

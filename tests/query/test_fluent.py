@@ -18,8 +18,11 @@ from discreet.query.relation.expr import Column, Literal, call
 from discreet.query.relation.field import Field, exactly
 from discreet.query.sql.pieces import read_expression
 from discreet.query.sql.read import read
+from discreet.tables.catalog import Catalog
+from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
-from discreet.tables.table import Contributions
+from discreet.tables.table import Contributions, Table
+from discreet.tables.unit import Person
 
 Chain = QueryBuilder[Question]
 Build = Callable[[], Chain]
@@ -39,6 +42,11 @@ def rx() -> Chain:
 
 def sites() -> Chain:
     return table(CATALOG, "sites")
+
+
+def dotted() -> Chain:
+    columns = ColumnMetadata.of("id", Kind.INTEGER), ColumnMetadata.of("a.b", Kind.INTEGER, bounds=(0, 5))
+    return table(Catalog((Table("t", columns, Person("id")),)), "t")
 
 
 PAIRS: list[tuple[str, Build]] = [
@@ -146,6 +154,7 @@ def test_equal_to_sql(text: str, build: Build) -> None:
 
 BAD: list[tuple[str, Callable[[], object]]] = [
     ("no such column", lambda: visits().where("nothing > 1")),
+    ('has a dot: write it in double quotes, as "a.b"', lambda: dotted().where("a.b > 1")),
     ("condition", lambda: visits().where("cost")),
     ("one expression", lambda: visits().where("cost > 1, urgent")),
     ("FROM", lambda: visits().where("cost > 1 FROM rx")),

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from attrs import evolve
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -27,8 +28,11 @@ from fastapi.testclient import TestClient
 from server.clinic import Served, make_server
 from server.processes import free_port, is_closed
 
+from discreet.errors import Invalid
 from discreet.server import listen as module
+from discreet.server.clock import Clock
 from discreet.server.listen import options
+from discreet.server.logs import Log
 from discreet.server.settings import Listening
 
 
@@ -226,3 +230,23 @@ def test_tls(tmp_path: Path) -> None:
             plain.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
             plain.settimeout(5)
             assert b"200" not in plain.recv(1000)
+
+
+# ── before it listens ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_port_that_is_in_use_is_named_before_anything_is_opened(served: Served) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(Invalid, match=f"port {port} is in use"):
+            module.listen(served.server.settings, Listening(port=port), lambda line: pytest.fail(line))
+
+
+def test_lines_of_a_policy_that_nobody_reviewed_are_mentioned(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.uvicorn, "run", lambda **_: None)
+    path, lines = served.folder / "clinic" / "discreet.toml", list[str]()
+    settings = evolve(served.server.settings, clock=Clock(), rows=1e6)
+    path.write_text(path.read_text() + "\n# CHECK: a line\n")
+    module.listen(settings, Listening(port=free_port()), lines.append, log=Log.quiet())
+    assert [line for line in lines if "is not public, so answers leave in slots for 1,000,000 rows: buy a profile, or give --rows" in line]
+    assert "warning: the policy of clinic has 1 lines marked CHECK: review each, then delete the word CHECK from it" in lines

@@ -37,7 +37,7 @@ def belonging(db: discreet.Session) -> list[tuple[Any, str]]:
         (graph, "open it again where it is needed, with the same ledger"),
         (db.sql("SELECT COUNT(*) AS n FROM visits"), "send its SQL text"),
         (db.table("visits").where("cost > 0").count(), "send its SQL text"),
-        (db.interactive(["cost"], epsilon=1, accuracy=5), "open one where it is needed"),
+        (db.interactive(["cost"], epsilon=1, accuracy=50), "open one where it is needed"),
         (db.daily("visits", day="day", start="2024-01-01", days=2, epsilon=1), "with the same arguments"),
         (db.watch(epsilon=1, threshold=5), "cannot be copied"),
     ]

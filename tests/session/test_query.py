@@ -179,3 +179,40 @@ def test_short_reprs_and_escaped_pages(path: Path) -> None:
         for shown in (q, q.plan(0.5), q.release(0.5), db):
             assert "<script>" not in shown._repr_html_(), shown
         assert "&lt;script&gt;" in q._repr_html_()
+
+
+def test_what_was_built_in_python_can_be_read_in_the_history(opened: Callable[..., Any]) -> None:
+    db = opened()
+    asked = db.table("visits").where("cost > 10").count(name="n")
+    first = asked.release(epsilon=0.1)
+    assert [one["asked"] for one in db.history()] == ["visits.where('cost > 10').count(name='n')"]
+    same = db.ask("SELECT COUNT(*) AS n FROM visits WHERE cost > 10", epsilon=0.1)
+    assert (same.repeated, same.rows) == (True, first.rows), "how it was asked is part of the question"
+
+
+def test_an_unknown_price_suggests_the_one_that_was_meant(opened: Callable[..., Any]) -> None:
+    q = opened().sql("SELECT COUNT(*) AS n FROM visits")
+    with pytest.raises(TypeError, match=r"release\(\) has no argument 'epsilom'; did you mean epsilon\?"):
+        q.release(epsilom=1)
+    with pytest.raises(TypeError, match="did you mean size"):
+        q.price({"n": 60}, sise=3)
+
+
+def test_an_unknown_argument_suggests_the_one_that_was_meant(path: Path) -> None:
+    db = connect(path, delta=1e-6)
+    for call, said in (
+        (lambda: db.sql("SELECT 1", dialec="x"), "did you mean dialect"),
+        (lambda: db.table("visits").mean("cost", bound=(0, 1)), r"mean\(\) has no argument 'bound'; did you mean bounds"),
+        (lambda: db.interactive(["dept"], 1, 100, bin=3), r"interactive\(\) has no argument 'bin'; did you mean bins"),
+        (lambda: db.synthesize("visits", 1, metod="aim"), "did you mean method"),
+        (lambda: discreet.connect("x.csv", epsilom=1), r"connect\(\) has no argument"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            call()
+
+
+def test_a_price_prints_as_a_decimal(opened: Callable[..., Any]) -> None:
+    price = opened().sql("SELECT COUNT(*) AS n FROM visits").price({"n": 60})
+    assert isinstance(price, Fraction)
+    assert "/" not in f"{price}{price!r}"
+    assert Fraction(str(price)) == price

@@ -66,8 +66,10 @@ def test_another_version_or_policy_is_another_question(path: Path) -> None:
     assert connect(path).ask(SQL, epsilon=0.1).rows == first.rows
 
 
-def test_another_budget_is_a_policy_error(path: Path) -> None:
+def test_another_budget_is_a_policy_error_once_something_was_spent(path: Path) -> None:
     connect(path).close()
+    connect(path, epsilon=2, adjacency="replace-one").close()
+    connect(path).ask(SQL, epsilon=0.1)
     for more in ({"epsilon": 2}, {"delta": 1e-6}, {"unit": discreet.each_row(), "contributions": None}, {"adjacency": "replace-one"}):
         with pytest.raises(PolicyError):
             connect(path, **more)

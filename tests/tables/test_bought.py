@@ -31,8 +31,27 @@ def test_open_lines_of_the_table_are_filled_in() -> None:
     assert table["columns"]["name"] == {"type": "text"}
     assert table["columns"]["cost"] == {"type": "real"}
     assert "bounds" not in tomllib.loads(text)["tables"]["other"]["columns"]["age"]
-    assert text.count("# bought: paid") == 5
+    assert text.count("bought: paid") == 5
+    assert "from their schema and bought profiles; review every line marked CHECK" in text
     assert "# bought: paid; fewer than" in text
+
+
+def test_keys_are_marked_with_what_they_leave_out() -> None:
+    """An owner who does not read them would lose rows without knowing."""
+    whole = Histogram(tuple(map(Fraction, range(1, 8))), (90.0, 80.0, 0.0, 70.0, 1.0, 60.0), 0.0, 0.0, 300.0, 1.0, 1.0, True)
+    columns = (
+        ColumnProfile("grade", Kind.INTEGER, whole),
+        ColumnProfile("dept", Kind.TEXT, values=(ValueCount("er", 90.0), ValueCount(None, 40.0)), least=12.0),
+        ColumnProfile("ok", Kind.BOOLEAN, values=(ValueCount(False, 9.0), ValueCount(True, 9.0))),
+    )
+    text = drafted(evolve(TABLE, columns=columns), Person("who"), True, "1", "add/remove")
+    lines = {line.split(" =")[1].split("#")[0].strip(): line.split("# ")[1] for line in text.split("\n") if line.startswith("keys =")}
+    end = "are left out of questions that group by it (bought: paid)"
+    assert lines == {
+        "[1, 2, 4, 6]": f"CHECK: rows with other numbers, also those between (3, 5), and rows with NULL (about 300) {end}",
+        '["er"]': f"CHECK: rows with other values (which about 12 units or fewer have) and rows with NULL (about 40 units) {end}",
+        "[false, true]": f"CHECK: rows with NULL {end}",
+    }
 
 
 def test_what_is_declared_stays() -> None:

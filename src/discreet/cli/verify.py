@@ -18,6 +18,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.price import amount
 from discreet.ledger.receipt import STATEFUL, Receipt, verify_receipt
 from discreet.plots.table import format_value
+from discreet.session.project import find_project
 from discreet.session.release import Release
 from discreet.session.released import CHANGED
 from discreet.session.saved import open_release
@@ -27,7 +28,13 @@ _NO_RECEIPT = "this is not a receipt: give a file that `discreet ask --save` wro
 
 
 def verify(
-    place: Annotated[str, Argument(metavar="RECEIPT|LEDGER", help="What `discreet ask --save` or `--json` wrote, or a ledger.")],
+    place: Annotated[
+        str,
+        Argument(
+            metavar="RECEIPT|FOLDER|LEDGER",
+            help="What `discreet ask --save` or `--json` wrote, a folder of such files, a ledger or a project.",
+        ),
+    ],
     ledger: Annotated[
         str | None, Option(metavar="PLACE", help="Check a receipt against the ledger (or the data, or the project) that paid for it.")
     ] = None,
@@ -37,7 +44,13 @@ def verify(
     if is_address(place) or is_ledger(Path(place)):
         _verify_ledger(place, witness)
         return
+    if find_project(place) is not None:
+        _verify_ledger(place, witness)
+        return
     with nullcontext() if ledger is None else closing(find_ledger(ledger, witness)) as opened:
+        if Path(place).is_dir():
+            _verify_folder(Path(place), opened)
+            return
         receipt, has_answers = _verify_receipt(Path(place), opened)
     paid = f": ε = {amount(receipt.epsilon)}, δ = {amount(receipt.delta)}, protecting "
     out.print(Text.assemble(("sound", "green"), paid, format_value(receipt.protected)))
@@ -60,6 +73,24 @@ def _verify_ledger(place: str, witness: str | None) -> None:
     if report.repriced:
         out.print(f"{report.repriced:,} spends would be priced differently by this version")
     out.print("checked against its witness" if report.witnessed else "no witness: an older copy put in its place would not be noticed")
+
+
+def _verify_folder(folder: Path, ledger: Ledger | None) -> None:
+    """Verify every receipt in a folder; all problems at once."""
+    files = sorted(path for path in folder.iterdir() if path.suffix == ".json" and path.is_file())
+    if not files:
+        raise Invalid(f"there is no receipt in {folder}: give a folder of .json files that `discreet ask --save` wrote, or one such file")
+    wrong = []
+    for path in files:
+        try:
+            receipt, _ = _verify_receipt(path, ledger)
+            out.print(Text.assemble(("sound", "green"), f" {path.name}: ε = {amount(receipt.epsilon)}, δ = {amount(receipt.delta)}"))
+        except (Invalid, LedgerError) as problem:
+            wrong.append(f"{path.name}: {problem}")
+    if wrong:
+        raise LedgerError(f"{len(wrong)} of {len(files)} files are not sound: {'; '.join(wrong)}")
+    checked = "against the ledger" if ledger is not None else "but not against a ledger: give --ledger to check that too"
+    out.print(f"{len(files):,} receipts checked, {checked}")
 
 
 def _verify_receipt(path: Path, ledger: Ledger | None) -> tuple[Receipt, bool]:

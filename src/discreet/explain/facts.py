@@ -26,6 +26,7 @@ from discreet.plan.steps import Choice, NoisyTotal, Steps
 from discreet.query.totals import Total
 from discreet.run.discovery import discovery_statement
 from discreet.run.execute import choice_statement, total_statements
+from discreet.tables.unit import EachRow
 
 GUESSED_BOUNDS = {"low": Fraction(0), "high": Fraction(100)}  # shown in SQL whose bounds are still to be discovered
 _BESIDE = Fraction(1, 10**6)  # a second δ at which routes are compared
@@ -58,10 +59,8 @@ def facts(plan: Steps, dialect: Dialect) -> dict[str, Any]:
 
 
 def _protected(plan: Steps) -> dict[str, str]:
-    change = {
-        "add/remove": "tables that differ by the presence of all rows of one unit",
-        "replace-one": "tables that differ by replacing all rows of one unit",
-    }
+    what = "one row" if plan.protected == str(EachRow()) else "all rows of one unit"
+    change = {"add/remove": f"tables that differ by the presence of {what}", "replace-one": f"tables that differ by replacing {what}"}
     return {"unit": plan.protected, "adjacency": plan.adjacency, "neighbours": change[plan.adjacency]}
 
 

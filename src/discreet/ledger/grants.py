@@ -1,4 +1,4 @@
-"""Grant analysts parts of the budget, and renew those that are for a week or a month; each is an entry of the chain."""
+"""Grant analysts parts of the budget, take them back, and renew those that are for a week or a month; each is an entry of the chain."""
 
 from __future__ import annotations
 
@@ -27,6 +27,16 @@ def grant(chain: VerifiedChain, analyst: str, epsilon: Number, delta: Number, ev
         body |= {} if every is None else _newest(chain, name, every).to_json()
         if entry is None or entry.body | {"period": None} != body | {"period": None}:
             entry = _append(chain, body)
+    chain.confirm(entry)
+    return entry
+
+
+def revoke(chain: VerifiedChain, analyst: str) -> Entry:
+    """Take back the budget of an analyst; what was spent stays spent. Invalid if she has none."""
+    name = analyst_name(analyst)
+    with chain.writing():
+        chain.history.standing.revoked(name)
+        entry = chain.append("grant", {"analyst": name, "revoked": True})
     chain.confirm(entry)
     return entry
 

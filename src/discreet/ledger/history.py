@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from discreet.errors import BudgetExceeded, Error, LedgerError
 from discreet.ledger.chain import BEFORE_ALL, Entry
@@ -22,6 +22,8 @@ _SPEND = {"question", "key", "note", "loss", "charge", "analyst", "whole"}
 _RECEIVE = {"spend", "question", "note", "analyst", "charge"}
 _GRANT = {"analyst", "epsilon", "delta"}
 _RENEWING = _GRANT | {"every", "period"}  # a grant that renews, and each of its renewals
+_REVOKED = {"analyst", "revoked"}  # a grant that was taken back
+_REVISED = {"epsilon", "delta", "unit", "adjacency"}  # other terms, before anything was spent
 
 WHAT_TO_DO = "Nothing was released. Keep it for inspection, and continue with an intact copy that is no older, or with a new ledger."
 
@@ -52,6 +54,7 @@ class History:
 
     def __init__(self) -> None:
         self.terms: Terms | None = None
+        self.revised: dict[str, str] | None = None  # other terms than those of the first entry
         self.witnessed = False
         self.standing = Standing(Account(Filter(0)))
         self.spends = self.releases = 0
@@ -74,6 +77,8 @@ class History:
                 raise untrusted("its last checkpoint belongs to another ledger")
             terms, history.first = json.loads(first.text), first.hash
             history.terms, history.witnessed = Terms.from_json(terms), terms["witnessed"]
+            if "revised" in body:
+                history.terms, history.revised = Terms(**body["revised"]), body["revised"]
             history.standing = Standing.from_json(body["standing"])
             history.spends, history.releases = int(body["spends"]), int(body["releases"])
             history.grants = {analyst_name(name): int(sequence) for name, sequence in body["grants"]}
@@ -128,7 +133,7 @@ class History:
             "spends": self.spends,
             "releases": self.releases,
             "grants": [[name, sequence] for name, sequence in self.grants.items()],
-        }
+        } | ({} if self.revised is None else {"revised": self.revised})
 
     def judge(self, entry: Entry) -> Step:
         """The state after this entry, if it is valid as the next one, without accepting it; else LedgerError or BudgetExceeded."""
@@ -153,6 +158,10 @@ class History:
             case "grant" if self.terms is not None and body.keys() in (_GRANT, _RENEWING):
                 budget = self.terms.part(body["epsilon"], body["delta"])
                 return self.standing.granted(analyst_name(body["analyst"]), budget, Period.from_json(body))
+            case "grant" if self.terms is not None and body.keys() == _REVOKED and body["revoked"] is True:
+                return self.standing.revoked(analyst_name(body["analyst"]))
+            case "grant" if self.terms is not None and body.keys() == _REVISED and not self.spends and Terms(**body).plain == body:
+                return evolve(self.standing, whole=Account(Terms(**body).budget))
             case "spend" if entry.sequence > 0 and body.keys() == _SPEND:
                 whole = None if body["whole"] is None else Charge.from_json(body["whole"])
                 return self.standing.after(Charge.from_json(body["charge"]), body["analyst"], whole)
@@ -168,8 +177,10 @@ class History:
         match entry.kind:
             case "terms":
                 self.terms, self.witnessed, self.first = Terms.from_json(body), body["witnessed"], entry.hash
-            case "grant":
+            case "grant" if "analyst" in body:
                 self.grants[body["analyst"]] = entry.sequence
+            case "grant":
+                self.terms, self.revised = Terms(**body), body
             case "spend":
                 self.spends += 1
             case "release":

@@ -140,6 +140,11 @@ class Ledger:
         with self._lock:
             return grants.grant(self._chain, analyst, epsilon, delta, every)
 
+    def revoke(self, analyst: str) -> Entry:
+        """Take back the budget of an analyst: nothing more can be spent from it. What was spent counts if she is granted another."""
+        with self._lock:
+            return grants.revoke(self._chain, analyst)
+
     def _begin_period(self, analyst: str | None) -> None:
         with self._lock:
             grants.begin_period(self._chain, analyst)
@@ -241,6 +246,13 @@ class Ledger:
         with self._reading():
             standing = self._current
             return {name: standing.allowance(name) for name in standing.analysts}
+
+    def has_grant(self, analyst: str) -> bool:
+        """Whether an analyst has a budget that was not taken back, as far as this process has read; only if not, it reads again."""
+        if analyst in self._history.standing.analysts:
+            return True  # what is spent is checked when it is charged
+        with self._reading():
+            return analyst in self._history.standing.analysts
 
     @property
     def length(self) -> int:

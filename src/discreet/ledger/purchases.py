@@ -59,7 +59,7 @@ def purchases(ledger: Ledger, length: int | None = None) -> list[Purchase]:
 def _purchase(entry: Entry, entries: list[Entry], answered: set[int]) -> Purchase:
     body, received = entry.body, entry.kind == "receive"
     paid = entries[body["spend"]].body if received else body
-    epsilon, delta = record.from_json(paid["loss"]).basic
+    epsilon, delta = record.from_json(paid["loss"]).charged
     was_answered = received or entry.sequence in answered
     return Purchase(entry.sequence, entry.at, epsilon, delta, body["note"], was_answered, body["analyst"], received)
 

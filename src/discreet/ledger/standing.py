@@ -124,35 +124,38 @@ class Standing:
 
     A spend is charged to the data set and to the analyst who asks, and admitted only if both accounts admit it. So the sum over analysts
     stays within the budget of the data set whatever was granted, and each analyst within her own. After the first grant, every spend names
-    its analyst. An analyst who receives what somebody else paid for is charged alone: the data set has paid for it.
+    its analyst. An analyst who receives what somebody else paid for is charged alone: the data set has paid for it. An account that was
+    taken back admits nothing; what was spent from it is kept, and counts if another budget is granted.
     """
 
     whole: Account
     analysts: Mapping[str, Account] = field(factory=dict)
+    taken_back: Mapping[str, Account] = field(factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """All accounts as plain values."""
         analysts = [[name, account.to_json()] for name, account in self.analysts.items()]  # in the order of first grants
-        return {"whole": self.whole.to_json(), "analysts": analysts}
+        taken = [[name, account.to_json()] for name, account in self.taken_back.items()]
+        return {"whole": self.whole.to_json(), "analysts": analysts} | ({"taken_back": taken} if taken else {})
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Standing:
         """Read back what to_json wrote; anything else is Invalid."""
         try:
-            analysts = {analyst_name(name): Account.from_json(account) for name, account in record["analysts"]}
-            return cls(Account.from_json(record["whole"]), analysts)
+            both = ({analyst_name(name): Account.from_json(account) for name, account in listed} for listed in _accounts(record))
+            return cls(Account.from_json(record["whole"]), *both)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise Invalid("this is not the record of a standing") from None
 
     @cached_property
     def text(self) -> str:
         """All accounts as text, as the state row stores them; every look at the ledger compares it."""
-        analysts = ",".join(f"[{chain.write(name)},{account.text}]" for name, account in self.analysts.items())
-        return f'{{"analysts":[{analysts}],"whole":{self.whole.text}}}'  # as chain.write writes to_json()
+        taken = f'"taken_back":{_listed(self.taken_back)},' if self.taken_back else ""
+        return f'{{"analysts":{_listed(self.analysts)},{taken}"whole":{self.whole.text}}}'  # as chain.write writes to_json()
 
     def require(self, analyst: str | None) -> None:
         """Raise unless this analyst has an account."""
-        if analyst is None and self.analysts:
+        if analyst is None and (self.analysts or self.taken_back):
             raise Invalid(f'this budget is shared: name the analyst who asks, one with a budget or "{OWNER}"')
         if analyst not in (None, OWNER) and analyst not in self.analysts:
             raise BudgetExceeded(f"{analyst} has no budget here: ask the data owner to grant one. Nothing was charged.")
@@ -168,7 +171,7 @@ class Standing:
         if short:
             refused = (_too_much(whose, account.filter, account.period) for whose, account in short.items())
             raise BudgetExceeded("; and ".join(refused) + ". Nothing was charged.")
-        return Standing(self.whole.after(charge, whole), {**self.analysts, str(analyst): own.after(charge, whole)})
+        return evolve(self, whole=self.whole.after(charge, whole), analysts={**self.analysts, str(analyst): own.after(charge, whole)})
 
     def after_receiving(self, charge: Charge, analyst: str | None) -> Standing:
         """The accounts after an analyst received a release that somebody else paid for; or BudgetExceeded, about her own budget alone."""
@@ -182,8 +185,16 @@ class Standing:
 
     def granted(self, analyst: str, budget: Filter, period: Period | None = None) -> Standing:
         """The accounts with another limit for an analyst, or with that of a new period; BudgetExceeded if more was spent."""
-        account = self.analysts.get(analyst, Account(budget)).regranted(budget, period)
-        return evolve(self, analysts={**self.analysts, analyst: account})
+        account = (self.analysts.get(analyst) or self.taken_back.get(analyst) or Account(budget)).regranted(budget, period)
+        taken = {name: kept for name, kept in self.taken_back.items() if name != analyst}
+        return evolve(self, analysts={**self.analysts, analyst: account}, taken_back=taken)
+
+    def revoked(self, analyst: str) -> Standing:
+        """The accounts after that of an analyst was taken back; Invalid if she has none."""
+        if analyst not in self.analysts:
+            raise Invalid(f"{analyst} has no budget that could be taken back")
+        left = {name: account for name, account in self.analysts.items() if name != analyst}
+        return evolve(self, analysts=left, taken_back={**self.taken_back, analyst: self.analysts[analyst]})
 
     @property
     def renews(self) -> bool:
@@ -215,6 +226,13 @@ class Allowance:
     def spent(self) -> Amount:
         """The amount spent; computed when it is asked for, which takes milliseconds."""
         return Amount(*self.filters[0].used)
+
+    @property
+    def limit(self) -> str:
+        """What was granted, in words."""
+        granted = self.granted
+        often = "" if self.period is None else f" each {self.period.every}"
+        return f"epsilon {_shortly(6)(granted.epsilon)}, delta {_shortly(2)(granted.delta)}{often}"
 
     @property
     def own(self) -> Allowance:
@@ -256,6 +274,14 @@ def _share_of_delta(budget: Filter) -> str:
     return (
         f"; of δ = {whole} in all, {share} is for the questions' own δ ({charged} charged), the rest for adding up many questions tightly"
     )
+
+
+def _listed(accounts: Mapping[str, Account]) -> str:
+    return "[" + ",".join(f"[{chain.write(name)},{account.text}]" for name, account in accounts.items()) + "]"
+
+
+def _accounts(record: dict[str, Any]) -> tuple[Any, Any]:
+    return record["analysts"], record.get("taken_back", [])
 
 
 def _too_much(whose: str, budget: Filter, period: Period | None) -> str:

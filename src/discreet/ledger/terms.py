@@ -1,4 +1,4 @@
-"""The terms of a ledger: the first entry of its chain."""
+"""The terms of a ledger: the first entry of its chain, and others as long as nothing was spent."""
 
 from __future__ import annotations
 
@@ -73,14 +73,13 @@ class Terms:
 
     def to_json(self, *, witnessed: bool) -> dict[str, Any]:
         """The body of the first entry: the terms, and whether the ledger has a witness."""
-        return {
-            "format": FORMAT,
-            "epsilon": exact.short(self.epsilon),
-            "delta": exact.short(self.delta),
-            "unit": self.unit,
-            "adjacency": self.adjacency,
-            "witnessed": witnessed,
-        }
+        return {"format": FORMAT} | self.plain | {"witnessed": witnessed}
+
+    @property
+    def plain(self) -> dict[str, str]:
+        """The terms as texts."""
+        amounts = {"epsilon": exact.short(self.epsilon), "delta": exact.short(self.delta)}
+        return amounts | {"unit": self.unit, "adjacency": self.adjacency}
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Terms:
@@ -98,14 +97,14 @@ class Terms:
 
         >>> Terms(1, 0, "id").require(Terms(2, 0, "id"))
         Traceback (most recent call last):
-        discreet.errors.PolicyError: the ledger was created with epsilon = 1, not 2. Use the terms that it was created with. ...
+        discreet.errors.PolicyError: the ledger was created with epsilon = 1, not 2. Something was spent from it, so use ...
         """
         kept, wanted = asdict(self), asdict(asked)
         differ = [f"{name} = {_format(kept[name])}, not {_format(wanted[name])}" for name in kept if kept[name] != wanted[name]]
         if differ:
             raise PolicyError(
-                f"the ledger was created with {'; '.join(differ)}. Use the terms that it was created with. Other terms need a new ledger, "
-                "and the losses of both ledgers add up."
+                f"the ledger was created with {'; '.join(differ)}. Something was spent from it, so use the terms that it was created with. "
+                "Other terms need a new ledger, and the losses of both ledgers add up."
             )
 
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import islice
 from typing import Any, final
 
-from discreet.errors import LedgerError
+from discreet.errors import LedgerError, PolicyError
 from discreet.ledger.chain import BEFORE_ALL, Entry, EntryKind, seal, writable
 from discreet.ledger.history import History, untrusted
 from discreet.ledger.replay import Replay
@@ -31,6 +31,7 @@ class VerifiedChain:
         self.storage = storage
         self.history = History()
         self._witness = witness
+        self._asked: Terms | None = None  # those that whoever opened it works under
         self._begin(terms)
 
     @property
@@ -80,9 +81,12 @@ class VerifiedChain:
                 self._catch_up()
         if not begun:
             self._create(terms)
-        if terms is not None:
+        if terms is not None and self.history.spends:
             self.terms.require(terms)
         self._check_witness()
+        if terms is not None and self.terms != terms:
+            self._revise(terms)
+        self._asked = terms
 
     def _resumed(self) -> History:
         """The history up to the newest checkpoint; later entries are followed one by one."""
@@ -100,6 +104,15 @@ class VerifiedChain:
                 self.append("terms", terms.to_json(witnessed=self._witness is not None))
         with self.storage.reading():
             self._catch_up()
+
+    def _revise(self, terms: Terms) -> None:
+        """Write other terms, as long as nothing was spent; whoever opened the ledger under the old ones has to open it again."""
+        with self.writing():
+            if self.history.spends:
+                self.terms.require(terms)
+            entry = self.append("grant", terms.plain) if self.terms != terms else None
+        if entry is not None:
+            self.confirm(entry)
 
     def _check_witness(self) -> None:
         """Require the witness that the ledger was created with; a ledger without one may get one later."""
@@ -149,6 +162,8 @@ class VerifiedChain:
         for entry in self.storage.entries(last + 1):
             self.history.follow(entry)
         self.history.require(state)
+        if self._asked is not None and self.terms != self._asked:
+            raise PolicyError("the policy of this ledger was changed since it was opened, before anything was spent: connect again")
         if self._witness is not None:
             self._witness.check(self.history.length, self._hash_of, self.history.start)
 

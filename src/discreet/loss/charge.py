@@ -42,7 +42,7 @@ class Charge(Loss):
     @classmethod
     def of(cls, loss: Loss, *, pure: bool = True) -> Charge:
         """The charge of a loss; a budget without δ uses basic composition alone, so no other amount is computed (`pure`)."""
-        epsilon, delta = loss.basic
+        epsilon, delta = loss.charged
         rho, mu_squared = (None, None) if pure else (loss.rho, loss.mu_squared)
         return cls((_up(epsilon), exact.grid_up(delta)), _up(rho), _up(mu_squared), exact.grid_up(loss.delta))
 

@@ -46,7 +46,8 @@ class Gate:
         """The parameter of a loss under this notion, rounded up, None for ∞; and the δ that comes with it."""
         match self.notion:
             case "basic":
-                return loss.basic
+                charged: tuple[Fraction | None, Fraction] = loss.charged
+                return charged
             case "zcdp":
                 return loss.rho, loss.delta
             case "gdp":

@@ -49,6 +49,8 @@ class Loss(ABC):
         """An (ε, δ) for basic composition; δ is `delta`, unless the whole was calibrated to another pair (see promise.py)."""
         return self.epsilon, self.delta
 
+    charged = property(lambda self: self.basic)  # the (ε, δ) that a budget adds: less for steps of an interactive run (see promise.py)
+
     @property
     @abstractmethod
     def rho(self) -> Fraction | None:
@@ -191,9 +193,8 @@ class LossSum(Loss):
 
     @property
     def basic(self) -> tuple[Fraction | None, Fraction]:
-        return _total((term.basic[0], k) for term, k in self.terms), min(
-            Fraction(1), sum((k * term.basic[1] for term, k in self.terms), ZERO)
-        )
+        mass = sum((k * term.basic[1] for term, k in self.terms), ZERO)
+        return _total((term.basic[0], k) for term, k in self.terms), min(Fraction(1), mass)
 
     @property
     def laws(self) -> Laws | None:

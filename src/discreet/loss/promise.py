@@ -1,4 +1,4 @@
-"""A composition together with the (ε, δ) it was calibrated to, so that basic composition can charge that pair."""
+"""A composition together with the (ε, δ) it was calibrated to, and the steps of an interactive run that has an (ε, δ) as a whole."""
 
 from __future__ import annotations
 
@@ -61,6 +61,59 @@ class Promised(Loss):
     @property
     def basic(self) -> tuple[Fraction | None, Fraction]:
         return self.promised_epsilon, self.promised_delta
+
+    delta = property(lambda self: self.parts.delta)
+    epsilon = property(lambda self: self.parts.epsilon)
+    rho = property(lambda self: self.parts.rho)
+    mu_squared = property(lambda self: self.parts.mu_squared)
+
+    @property
+    def laws(self) -> Laws | None:
+        return self.parts.laws
+
+    @property
+    def closed(self) -> bool:
+        return self.parts.closed
+
+    def renyi(self, orders: Floats) -> Floats:
+        return self.parts.renyi(orders)
+
+    def group(self, k: int) -> Loss:
+        return self.parts.group(k)
+
+
+@final
+@frozen
+class InteractiveStep(Loss):
+    """One step of an interactive run that is (ε, δ)-DP as a whole, with what a budget adds for it: all steps together add no more.
+
+    Theorem (concurrent composition; Lyu 2022; Vadhan & Zhang 2023; Haney et al. 2023).
+        Let a run be (E, D)-DP as a whole, its steps be (εᵢ, δᵢ)-DP with Σδᵢ ≤ d, and let other questions be asked between them. Then basic
+        composition may add δ = D + d with the first step, and for each step ε = εᵢ until they add up to E, and nothing beyond.
+
+    Proof.
+        A run that is (E, D)-DP is a post-processing of randomised response that reveals with probability D and else has ratio e^E, drawn
+        when the run opens; a step is one of δᵢ and εᵢ. Let A be the transcripts on which the steps add up to E or less. On A use the
+        steps, elsewhere the whole: unless something reveals, the ratio on each transcript is at most e^Σ, where Σ is what was charged.
+        Something reveals on A with probability at most d + Σδ of the others there, and elsewhere D + Σδ of the others there, together
+        D + d + Σδ. With several runs, split by the set of runs that reached their E; each run has the same two terms.
+
+    >>> step = InteractiveStep(Promised(GaussianLoss("1/20"), 1, "1/10000"), "1/2", 0)
+    >>> step.charged, step.basic  # in a budget with the rest of its run, and by itself
+    ((Fraction(1, 2), Fraction(0, 1)), (Fraction(1, 1), Fraction(1, 10000)))
+    """
+
+    parts: Loss
+    added_epsilon: Fraction = field(converter=parameter.any_epsilon, repr=str)
+    added_delta: Fraction = field(converter=parameter.any_delta, repr=str)
+
+    @property
+    def charged(self) -> tuple[Fraction | None, Fraction]:
+        return self.added_epsilon, self.added_delta
+
+    @property
+    def basic(self) -> tuple[Fraction | None, Fraction]:
+        return self.parts.basic
 
     delta = property(lambda self: self.parts.delta)
     epsilon = property(lambda self: self.parts.epsilon)

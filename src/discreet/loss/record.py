@@ -25,7 +25,7 @@ from discreet.loss.leaves import (
 )
 from discreet.loss.loss import Alternatives, Group, Loss, LossSum, compose, parallel
 from discreet.loss.parts import SomeParts
-from discreet.loss.promise import Promised
+from discreet.loss.promise import InteractiveStep, Promised
 
 _KINDS: dict[str, type[Loss]] = {
     "pure": Pure,
@@ -41,6 +41,7 @@ _KINDS: dict[str, type[Loss]] = {
     "response": Response,
     "revealed": Revealed,
     "promised": Promised,
+    "interactive-step": InteractiveStep,
     "some-parts": SomeParts,
     "sum": LossSum,
     "alternatives": Alternatives,

@@ -14,7 +14,7 @@ from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.errors import Invalid, Refused
-from discreet.hints import suggest_and_list
+from discreet.hints import check_arguments, suggest_and_list
 from discreet.query.question import Question
 from discreet.query.relation.node import Relation, Scan
 from discreet.query.statistics import registry
@@ -186,7 +186,7 @@ class QueryBuilder(Generic[T]):
             raise Invalid("with_other needs groups: add group_by(...), or leave with_other out")
         asked = (self.keys, self.statistics, self.filters, self.ordered, self.most, self.contributions)
         found: Question = _pieces().question(self.relation, *asked, self.dialect)
-        return evolve(found, other=self.other)
+        return evolve(found, other=self.other, said=".".join(self.said))
 
     def done(self) -> T:
         """The question passed to `build`; on a session, a Query."""
@@ -255,6 +255,7 @@ def _method(builder: QueryBuilder[T], name: str, entry: registry.Entry, spelling
     signature = _signature(entry, kinds)
 
     def ask(*arguments: Any, **named: Any) -> QueryBuilder[T]:
+        check_arguments(name, named, signature.parameters)
         bound = signature.bind(*arguments, **named)
         given = [
             (kind, bound.arguments[place]) for place, kind in zip(signature.parameters, kinds, strict=False) if place in bound.arguments

@@ -76,7 +76,7 @@ def token_holder(request: Request) -> tuple[Account, Token]:
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     found = server_of(request).tokens.holder(secret.strip()) if kind.lower() == "bearer" else None
     if found is None:
-        raise Unauthenticated("this needs a token that is good: send it as `Authorization: Bearer …`, or make a new one in the console")
+        raise Unauthenticated("the token is missing, mistyped, expired or revoked: make a new one in the server's console, under Tokens")
     request.state.holder = found
     return found
 

@@ -47,7 +47,6 @@ class DataSet:
             self._owner.tell_owner(lambda error: failed(name, error))
         self._sessions: dict[str, Session] = {}
         self._in_progress = InProgress(name, instance)
-        self._granted: set[str] = set()  # as far as it is known: listing them computes what each has spent
 
     @property
     def ledger(self) -> Ledger:
@@ -102,11 +101,8 @@ class DataSet:
             self._sessions.clear()
 
     def admits(self, account: Account) -> bool:
-        """Whether an account may use this data set: analysts need a grant, which the ledger never takes back."""
-        if account.role != "analyst" or account.name in self._granted:
-            return True
-        self._granted |= self.ledger.analysts().keys()
-        return account.name in self._granted
+        """Whether an account may use this data set: analysts need a grant."""
+        return account.role != "analyst" or self.ledger.has_grant(account.name)
 
     def close(self) -> None:
         """Close engine and ledger."""

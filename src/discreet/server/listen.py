@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import socket
 import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias, final
 
 import uvicorn
+from attrs import fields
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from discreet.errors import Invalid
 from discreet.server.app import application
 from discreet.server.logs import Libraries, Log
 from discreet.server.server import Server
@@ -29,6 +33,10 @@ def listen(
     settings: Settings, listening: Listening, say: Say, log: Log | None = None, prepare: Callable[[Server, Say], None] | None = None
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; answers that were begun are finished. `prepare` may add accounts first."""
+    _require_free(listening)
+    for name, path in settings.policies.items():
+        if (open_lines := path.read_text(encoding="utf-8").count("# CHECK")) > 0:
+            say(f"warning: the policy of {name} has {open_lines} lines marked CHECK: review each, then delete the word CHECK from it")
     log = log or Log.to_screen(settings.failures)
     logging.getLogger().addHandler(Libraries(log))
     server = Server(settings, log)
@@ -40,9 +48,38 @@ def listen(
         say(f"serving {', '.join(settings.policies)} at {settings.address}")
     for name in settings.folders:
         say(f"{name} has no policy yet: its owner sets it up at {settings.address}/owner/setup/{name}")
+    _mention_unknown_sizes(server, say)
     log.event("started", datasets=len(settings.policies), slots=not settings.clock.off, tls=listening.certificate is not None)
     sys.setswitchinterval(_SWITCH)
     uvicorn.run(**options(server, listening))
+
+
+def _mention_unknown_sizes(server: Server, say: Say) -> None:
+    """Slots are chosen by public sizes: tell the owner where none is known, unless the settings give one."""
+    if server.settings.clock.off or server.settings.rows != fields(Settings).rows.default:
+        return
+    for data in server.datasets:
+        unknown = [table.name for table in data.catalog.tables if table.private and table.size is None and table.profile is None]
+        if unknown:
+            say(
+                f"{data.name}: how many rows {', '.join(unknown)} has is not public, so answers leave in slots for "
+                f"{server.settings.rows:,.0f} rows: buy a profile, or give --rows, for slots that fit"
+            )
+
+
+def _require_free(listening: Listening) -> None:
+    """Raise Invalid if nothing can listen at this address, before anything is opened."""
+    family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((listening.host, listening.port))
+        except OSError as problem:
+            if problem.errno == errno.EADDRINUSE:
+                raise Invalid(
+                    f"port {listening.port} is in use, perhaps by another server: stop that, or choose a port with --port"
+                ) from None
+            raise Invalid(f"{listening.host}:{listening.port} cannot be listened on: choose another --host or --port") from None
 
 
 def options(server: Server, listening: Listening) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from discreet.engines.choose import belongs_to, open_engine, tables_of
 from discreet.engines.separated import with_delimiter
 from discreet.errors import Invalid
 from discreet.exact import Number
+from discreet.hints import suggests_arguments
 from discreet.loss.loss import Loss
 from discreet.session.session import Session
 from discreet.tables.policy import Policy
@@ -24,6 +25,7 @@ _WEB = ("https://", "http://")
 _DEFAULTS = ("add/remove", "1")  # adjacency and version
 
 
+@suggests_arguments("connect")
 def connect(
     data: Any,
     *,

@@ -13,6 +13,7 @@ from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.explain.forecast import Forecast, confidence_of
 from discreet.explain.target import least_epsilon, target_errors
+from discreet.hints import suggests_arguments
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.plan.bias import bias_question
 from discreet.plan.compile import compile_plan
@@ -60,10 +61,11 @@ class Query:
     def of_question(cls, pipeline: Pipeline, question: Question) -> Query:
         """A question that was built in Python; its tables must be this session's."""
         pipeline.require_own(question.relation)
-        return cls(pipeline, question)
+        return cls(pipeline, question, question.said)
 
     # ── planning ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    @suggests_arguments("plan")
     def plan(self, epsilon: Number | None = None, delta: Number | None = None, *, confidence: Number = CONFIDENCE) -> Plan:
         """What would happen at this price; reads and spends nothing. The ends of quantiles' intervals are chosen for this confidence.
 
@@ -106,6 +108,7 @@ class Query:
         except Refused:
             return None  # groups cannot be discovered without a δ
 
+    @suggests_arguments("price")
     def price(
         self,
         error: Mapping[str, float],
@@ -122,10 +125,11 @@ class Query:
         def forecast(epsilon: Fraction) -> Forecast:
             return self.plan(epsilon, delta).error(confidence, size, at=at, assume=assume)
 
-        return least_epsilon(forecast, targets, surely=at is None)
+        return exact.DecimalFraction(least_epsilon(forecast, targets, surely=at is None))
 
     # ── releasing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    @suggests_arguments("release")
     def release(
         self,
         epsilon: Number | None = None,

@@ -13,6 +13,7 @@ from attrs import evolve
 from discreet.engines.engine import Engine
 from discreet.errors import Invalid
 from discreet.exact import Number
+from discreet.hints import suggests_arguments
 from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.payment import Payments
 from discreet.ledger.purchases import own_purchases, purchases_as_dicts
@@ -91,6 +92,7 @@ class Session:
 
     # ── questions ────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    @suggests_arguments("sql")
     def sql(self, text: str, *, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None) -> Query:
         """Ask in SQL; nothing is read or spent until `release`.
 

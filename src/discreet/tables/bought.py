@@ -12,6 +12,8 @@ from discreet.tables.profile import ColumnProfile, TableProfile
 from discreet.tables.unit import EachRow, Link, Unit
 
 _WIDE = 28  # characters before a comment
+_NAMED = 5  # numbers between keys
+_LOOKED_AT = 100_000  # for such numbers
 
 
 def filled(text: str, profile: TableProfile) -> str:
@@ -22,7 +24,7 @@ def filled(text: str, profile: TableProfile) -> str:
     table = f"tables.{toml_key(profile.table)}"
     columns = {f"[{table}.columns.{toml_key(one.name)}]": one for one in profile.columns}
     lines, inside = [], ""
-    for line in text.split("\n"):
+    for line in text.replace("from their schema, not their values;", "from their schema and bought profiles;", 1).split("\n"):
         inside = line.strip() if line.startswith("[") else inside
         found: str | None = None
         if inside == f"[{table}]" and line.startswith("# contributions =") and profile.limit is not None:
@@ -39,6 +41,8 @@ def filled(text: str, profile: TableProfile) -> str:
 
 
 def _bought(found: str, paid: str, column: ColumnProfile | None) -> str:
+    if column is not None and found.startswith("keys"):
+        return f"{found:<{_WIDE}} # CHECK: {_left_out(column)} (bought: {paid})"
     about = "" if column is None else _outside(column, found)
     return f"{found:<{_WIDE}} # bought: {paid}{about}"
 
@@ -78,6 +82,26 @@ def _bounds(column: ColumnProfile) -> str | None:
 def _keys(column: ColumnProfile) -> str | None:
     keys = [key for key in column.keys or () if key is not None]
     return f"keys = [{', '.join(map(_value, keys))}]" if keys and column.declared is None else None
+
+
+def _left_out(column: ColumnProfile) -> str:
+    """Which rows a list of keys leaves out, as far as the profile knows."""
+    keys = [key for key in column.keys or () if key is not None]
+    parts = []
+    if column.values is not None:
+        if column.kind is not Kind.BOOLEAN or len(keys) < 2:
+            parts.append(
+                "rows with other values" + (f" (which about {column.least:,.0f} units or fewer have)" if column.least >= 1 else "")
+            )
+        missing = next((f"about {one.count:,.0f} units" for one in column.values if one.value is None), "")
+    else:
+        numbers = [int(key) for key in keys if isinstance(key, int)]
+        gaps = [number for number in range(min(numbers), min(max(numbers), min(numbers) + _LOOKED_AT)) if number not in set(numbers)]
+        between = ", ".join(map(str, gaps[:_NAMED])) + (", …" if len(gaps) > _NAMED else "")
+        parts.append("rows with other numbers" + (f", also those between ({between})," if gaps else ""))
+        missing = f"about {column.histogram.missing:,.0f}" if column.histogram is not None and None in (column.keys or ()) else ""
+    parts.append("rows with NULL" + (f" ({missing})" if missing else ""))
+    return f"{' and '.join(parts)} are left out of questions that group by it"
 
 
 def _outside(column: ColumnProfile, said: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import polars
@@ -11,9 +12,13 @@ from session.synthesize import clinic
 
 import discreet
 from discreet.errors import BudgetExceeded, Invalid, Refused
+from discreet.ledger.standing import Amount
 from discreet.loss.loss import compose
 
 COLUMNS = ["dept", "age", "urgent"]
+CONDITIONS: list[dict[str, Any]] = [
+    {}, {"dept": "er"}, {"urgent": True}, {"age": (0, 19)}, {"age": (0, 19), "dept": "er"}, {"age": (0, 19), "dept": "er", "urgent": False}
+]  # fmt: skip
 
 
 def test_what_is_known_is_free() -> None:
@@ -56,11 +61,39 @@ def test_the_ledger_has_every_step_and_the_sum_is_within_the_price() -> None:
 
 def test_when_the_price_is_used_up_the_model_answers_and_says_so() -> None:
     with clinic.session() as db:
-        talk = db.interactive(COLUMNS, Fraction(1, 10), 40, bins=6, delta=1e-5, questions=100)
-        told = [talk.ask({"age": (age, age + 19), "dept": "er"}) for age in range(0, 120, 20)]
+        talk = db.interactive(COLUMNS, Fraction(1, 10), 500, bins=6, delta=1e-5, questions=100)
+        told = [talk.ask(where) for where in CONDITIONS]
+        assert told[0].source == "paid"
         assert told[-1].source == "hypothesis"
         assert told[-1].note
         assert talk.spent <= 0.1
+
+
+def test_the_ledger_charges_no_more_than_the_price() -> None:
+    """Steps that are charged one by one added up to nearly twice the price of a conversation."""
+    with clinic.session(contributions={"rows": 1}) as db:
+        talk = db.interactive(COLUMNS, Fraction(1, 2), 50, bins=6, delta=1e-5, questions=100)
+        for where in CONDITIONS:
+            talk.ask(where)
+        own = [step.loss.basic[0] for step in talk.receipt.payments]
+        assert sum(own) > talk.plan.epsilon, "the steps fit one by one, so this tests nothing"
+        charged = [(one["epsilon"], one["delta"]) for one in db.history()]
+        assert sum(epsilon for epsilon, _ in charged) == 0.5
+        assert [delta for _, delta in charged] == [1e-5] + [0] * (len(charged) - 1)
+        assert db.spent == Amount(Fraction(1, 2), Fraction(1, 10**5))
+        talk.verify(db._ledger)
+
+
+def test_a_price_that_pays_for_no_count_is_refused() -> None:
+    with clinic.session(contributions={"rows": 1}) as db:
+        request = db.interactive(COLUMNS, accuracy=20, questions=100)
+        with pytest.raises(Refused, match=r"does not pay for a single count within 20 records: ask for accuracy=\d+ or") as told:
+            request.plan(0.1)
+        enough = int(str(told.value).split("accuracy=")[1].split(" ")[0])
+        talk = db.interactive(COLUMNS, 0.1, enough, questions=100)
+        assert talk.ask({"dept": "er"}).source == "paid"
+        assert "pays for about 1 separate count," in talk.plan.explain()
+        assert "depends on the number of records" in db.interactive(COLUMNS, accuracy=0.1).plan(0.1).explain()
 
 
 def test_bad_orders() -> None:
@@ -128,5 +161,5 @@ def test_ten_thousand_conjunctions_in_one_conversation() -> None:
             chosen = coins.choice(16, coins.integers(1, 5), replace=False)
             talk.ask({f"c{i}": int(coins.integers(2)) for i in chosen})
         assert len(db._ledger._history.standing.text) < 1000
-        assert db.spent.epsilon < 2
+        assert db.spent.epsilon <= 2
         db.ask("SELECT COUNT(*) AS n FROM people", epsilon=0.1)

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 import polars
+from attrs import evolve
 from session.profile.people import frame, quiet, session
+
+from discreet.session.profile.page import NOT_LEARNT, used
+from discreet.tables.histogram import Histogram
+from discreet.tables.kind import Kind
+from discreet.tables.profile import ColumnProfile
 
 
 def test_each_column_has_a_line_and_a_drawing() -> None:
@@ -31,3 +38,11 @@ def test_names_and_values_are_no_markup() -> None:
     assert "&lt;u&gt;&amp;" in page
     assert "<u>" not in page
     assert "<i>" not in page
+
+
+def test_declared_bounds_are_not_called_unknown() -> None:
+    """Also where too little was found to draw them."""
+    column = ColumnProfile("age", Kind.INTEGER, Histogram((), (), 0.0, 0.0, 5000.0, 5.0, 7.0, True), declared=(Fraction(0), Fraction(99)))
+    assert not column.learnt
+    assert used(column) == ["declared bounds"]
+    assert used(evolve(column, declared=None)) == [NOT_LEARNT]

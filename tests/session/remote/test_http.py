@@ -46,8 +46,9 @@ def test_addresses(url: str, address: str) -> None:
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("https://host", "https://host/name"),
-        ("https://host/", "https://host/name"),
+        ("https://host", "names no data set: write https://host/visits"),
+        ("https://host:8443/", "names no data set: write https://host:8443/visits"),
+        ("https://ann:pw@host/", "names no data set: write https://host/visits"),
         ("https:///visits", "https://host/name"),
         ("https://host/visits?x=1", "https://host/name"),
         ("https://host:port/visits", "https://host/name"),
@@ -62,6 +63,17 @@ def test_addresses_that_are_refused(url: str, said: str) -> None:
     with pytest.raises(Invalid, match=said) as caught:
         Connection.of(url, SECRET)
     assert "pw" not in str(caught.value)
+
+
+def test_the_other_scheme_is_named_at_once() -> None:
+    """A server without TLS that is addressed with https://; the reverse is in test_http_tls.py."""
+    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as plain:
+        threading.Thread(target=plain.serve_forever, daemon=True).start()
+        try:
+            with pytest.raises(Unreachable, match=rf"speaks http: write http://127\.0\.0\.1:{plain.server_port}$"):
+                Connection(f"https://127.0.0.1:{plain.server_port}", "visits", SECRET, pause=60).get()
+        finally:
+            plain.shutdown()
 
 
 def test_without_tls_only_by_a_clear_wish(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,3 +75,9 @@ def test_certificates_are_verified(address: str, tmp_path: Path, monkeypatch: py
     named = address.replace("127.0.0.1", "localhost")
     with pytest.raises(Unreachable, match="is not trusted"):  # it is a certificate of another name
         Connection.of(f"{named}/visits", "token").get()
+
+
+def test_a_server_with_tls_that_is_addressed_without_is_named_at_once(address: str) -> None:
+    plain = address.replace("https://", "http://")
+    with pytest.raises(Unreachable, match=f"{plain} speaks https: write {address}$"):
+        Connection(plain, "visits", "token", pause=60).get()

@@ -46,7 +46,7 @@ def test_it_looks_like_a_session_and_hides_its_token(shared: Any) -> None:
 
 def test_a_bad_token_or_name_is_told_when_connecting(shared: Any) -> None:
     address = shared._connection.address
-    with pytest.raises(Invalid, match="needs a token that is good"):
+    with pytest.raises(Invalid, match="missing, mistyped, expired or revoked"):
         discreet.connect(f"{address}/data", token="nonsense")
     with pytest.raises(Invalid, match="no such data set"):
         discreet.connect(f"{address}/other", token=shared._connection._token)

@@ -131,6 +131,13 @@ class Interactive:
         """The half-width of an estimate, in standard deviations."""
         return NormalDist().inv_cdf(1 - float(self.beta) / (4 * self.questions))
 
+    def alone(self, accuracy: Fraction, one: int, sensitivity: int) -> Gaussian:
+        """Gaussian noise for one number, whose record weighs `one`; half a unit of the accuracy is reserved for rounding."""
+        width = accuracy * one
+        scale = max(width - Fraction(1, 2), width / 2) / Fraction(ceil(self.z * 2**20), 2**20)
+        short = Fraction(max(1, int(scale * 2**10)), 2**10)
+        return Gaussian(scale=short, sensitivity=sensitivity, whole=True)
+
     def guard(self, accuracy: Fraction, counts: Counts, round_number: int) -> SparseVector | None:
         """The threshold test of a round: half of the accuracy is its threshold, half its noise; None if whole numbers are too coarse."""
         width = int(accuracy * counts.one * _GRAIN)
@@ -256,11 +263,8 @@ class InteractiveRun:
     # ── measuring ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _alone(self, query: LinearQuery) -> Gaussian:
-        """Gaussian noise for the one number asked for; half a unit of the accuracy is reserved for rounding."""
-        width = self._wanted * query.top * self._counts.one
-        scale = max(width - Fraction(1, 2), width / 2) / Fraction(ceil(self.rules.z * 2**20), 2**20)
-        short = Fraction(max(1, int(scale * 2**10)), 2**10)
-        return Gaussian(scale=short, sensitivity=query.sensitivity(self._counts), whole=True)
+        """Gaussian noise for the one number asked for."""
+        return self.rules.alone(self._wanted, query.top * self._counts.one, query.sensitivity(self._counts))
 
     def _plan(self, query: LinearQuery, alone: Gaussian) -> ResidualPurchase | None:
         """The residuals to buy; None if the one number is much cheaper, even with the residuals' cost shared by later questions."""

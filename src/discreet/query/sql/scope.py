@@ -92,6 +92,9 @@ def found_in(node: exp.Column, sources: tuple[ScopedTable, ...], hidden: frozens
         raise refused(node, "more than one table has a column of this name", "qualify it, as in table.column")
     if not found:
         shown = {name for source in sources for name, _ in source.columns}
+        dotted = ".".join(part.name for part in node.parts)
+        if (whole := next((name for name in shown if "." in name and name.casefold() == dotted.casefold()), None)) is not None:
+            raise Refused(f'{piece(node)}{place(node)}: the name of this column has a dot: write it in double quotes, as "{whole}"')
         raise Refused(
             f"{piece(node)}{place(node)}: there is no such column here; {_perhaps_text(node)}{suggest_and_list(node.name, shown)}"
         )

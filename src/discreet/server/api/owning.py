@@ -13,7 +13,7 @@ from discreet.server.access import EVERYBODY, OWNING, READING, Caller, by_token,
 from discreet.server.api.asking import dataset_of
 from discreet.server.api.bodies import AccountBody, GrantBody, TokenBody
 from discreet.server.describe import amount
-from discreet.server.granting import grant_budget, reload_policy
+from discreet.server.granting import grant_budget, reload_policy, revoke_budget
 from discreet.server.metrics import Gauge
 from discreet.server.store import audit
 from discreet.server.store.tokens import Token
@@ -55,11 +55,19 @@ def disable(request: Request, name: str, caller: ServerOwner) -> dict[str, str]:
 
 @router.post("/datasets/{name}/grants")
 def grant(request: Request, name: str, body: GrantBody, caller: Owner) -> dict[str, Any]:
-    """Give an analyst a part of a data set's budget, in all or for each week or month."""
-    granted = grant_budget(
-        server_of(request), dataset_of(request, caller, name), body.account, body.epsilon, body.delta, body.every, caller.account
-    )
-    return {"account": body.account, "granted": amount(granted.granted), "spent": amount(granted.spent)}
+    """Give an analyst a part of a data set's budget, in all or for each week or month; it replaces what was granted before."""
+    data = dataset_of(request, caller, name)
+    before = data.ledger.analysts().get(body.account)
+    granted = grant_budget(server_of(request), data, body.account, body.epsilon, body.delta, body.every, caller.account)
+    replaced = None if before is None else amount(before.granted)
+    return {"account": body.account, "granted": amount(granted.granted), "spent": amount(granted.spent), "replaced": replaced}
+
+
+@router.delete("/datasets/{name}/grants/{account}")
+def take_back(request: Request, name: str, account: str, caller: Owner) -> dict[str, str]:
+    """Take back what an analyst may still spend; what was spent stays spent."""
+    revoke_budget(server_of(request), dataset_of(request, caller, name), account, caller.account)
+    return {"taken_back": account}
 
 
 @router.post("/datasets/{name}/reload")

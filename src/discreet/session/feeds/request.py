@@ -11,6 +11,7 @@ from attrs import field, frozen
 from discreet import exact
 from discreet.errors import Invalid
 from discreet.exact import Number
+from discreet.hints import suggests_arguments
 from discreet.plots.page import html_lines
 from discreet.query.fluent import NOT_COPIED, QueryBuilder
 from discreet.session.feeds.calendar import Calendar, Every
@@ -45,6 +46,7 @@ class FeedRequest:
     windows: tuple[int, ...]
 
     @classmethod
+    @suggests_arguments("daily")
     def of(
         cls, pipeline: Pipeline, table: QueryBuilder[Any], *, day: str, start: Any, days: int, every: Any = "day", value: str | None = None,
         where: str | None = None, name: str = "", per_day: int = 1, active_days: int = 1, windows: Sequence[int] = (),

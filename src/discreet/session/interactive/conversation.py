@@ -14,7 +14,6 @@ from discreet.algorithms.marginals.linear_query import LinearQuery
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.receipt import Receipt
-from discreet.loss.filter import Filter
 from discreet.loss.loss import Loss, compose
 from discreet.plots.page import html_lines
 from discreet.run.outcome import OutputColumn
@@ -50,7 +49,8 @@ class Conversation:
         counts = EngineCounts(
             pipeline.engine, with_codes(table, self.codings), names, self.domain, plan.spec.rows or 1, pipeline.catalog.adjacency
         )
-        self._filter = Filter(plan.epsilon, plan.delta)
+        self._filter = plan.ceiling
+        self._charged = Fraction(0)
         self._steps = StepPayments(plan.priced, pipeline.payments, "conversation")
         self._transcript: list[tuple[str, InteractiveAnswer]] = []
         self.asked = 0
@@ -112,8 +112,9 @@ class Conversation:
             raise BudgetExceeded(
                 "this conversation's budget is used up: open another, or ask what follows from its earlier answers, which stays free"
             )
-        self._steps.pay(Step.of(loss, self.plan.delta), f"interactive {self.plan.spec.name}: {what}")
-        self._filter = self._filter.spend(loss)
+        step = Step.of(loss, len(self._steps.paid) + 1, self._charged, self.plan)
+        self._steps.pay(step, f"interactive {self.plan.spec.name}: {what}")
+        self._filter, self._charged = self._filter.spend(loss), self._charged + step.epsilon
 
     @property
     def losses(self) -> list[tuple[str, Loss]]:

@@ -12,41 +12,50 @@ from attrs import field, frozen
 
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.interactive import Interactive
-from discreet.errors import Invalid
+from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.explain.forecast import confidence_of
 from discreet.ledger.receipt import PricedRequest
 from discreet.loss.convert import gaussian_epsilon
+from discreet.loss.filter import Filter
+from discreet.loss.leaves import GaussianLoss
 from discreet.loss.loss import Loss
 from discreet.loss.notions import Approx
-from discreet.loss.promise import Promised
+from discreet.loss.promise import InteractiveStep, Promised
+from discreet.plan.bounding import between_neighbours
 from discreet.query.canonical import plain
 from discreet.session.priced_plan import PricedPlan
+from discreet.session.synthesize.counted import row_weights
 from discreet.session.synthesize.domains import Coding
 from discreet.session.synthesize.spec import SynthesisSpec
 from discreet.tables.catalog import Catalog
 
-PARTS = 1024  # of δ for one payment, where a single (ε, δ) is named for it
+_STEPS = 8  # one part in so many of δ is for single steps, the rest for the conversation as a whole
 
 
 @final
 @frozen
 class Step:
-    """One step of a conversation, with an (ε, δ) of its own."""
+    """One step of a conversation, with what a budget adds for it."""
 
     loss: Loss
     epsilon: Fraction
     delta: Fraction
 
     @classmethod
-    def of(cls, loss: Loss, delta: Fraction) -> Step:
-        """A pure loss as it is; Gaussian noise with the ε that it has at a part of δ."""
-        if loss.epsilon is not None:
-            return cls(loss, loss.epsilon, Fraction(0))
-        assert loss.mu_squared is not None
-        mass = delta / PARTS
-        epsilon = Fraction(math.ceil(gaussian_epsilon(loss.mu_squared, mass) * 10**9), 10**9)
-        return cls(Promised(loss, epsilon, mass), epsilon, mass)
+    def of(cls, loss: Loss, number: int, charged: Fraction, plan: ConversationPlan) -> Step:
+        """The step of this number (from 1), after steps that were charged so much ε: its own ε, or what remains of the conversation's."""
+        mass = plan.delta / _STEPS / (number * (number + 1))  # these add up to less than δ/8
+        own = loss if loss.epsilon is not None else _promised(loss, mass)
+        epsilon = min(own.basic[0] or Fraction(0), plan.epsilon - charged)
+        delta = plan.delta if number == 1 else Fraction(0)
+        return cls(InteractiveStep(own, epsilon, delta), epsilon, delta)
+
+
+def _promised(loss: Loss, mass: Fraction) -> Promised:
+    """Gaussian noise with the ε that it has at this δ."""
+    assert loss.mu_squared is not None
+    return Promised(loss, Fraction(math.ceil(gaussian_epsilon(loss.mu_squared, mass) * 10**9), 10**9), mass)
 
 
 @final
@@ -99,8 +108,42 @@ class ConversationPlan(PricedPlan):
         share = self.rules.share
         return f"{float(self.rules.accuracy or 0):,.4g} records" if share is None else f"{float(share):.4g} of all records"
 
+    @property
+    def ceiling(self) -> Filter:
+        """The budget that all steps together stay within; the rest of δ is for the steps by themselves."""
+        return Filter(self.epsilon, self.delta * (_STEPS - 1) / _STEPS)
+
+    @cached_property
+    def counts(self) -> int | None:
+        """How many separate counts the price pays for at this accuracy; None if that is a share of an unknown number of records."""
+        if self.rules.accuracy is None:
+            return None
+        loss = self._count(self.rules.accuracy)
+        if not self.ceiling.admits(loss):
+            return 0
+        assert loss.mu_squared is not None
+        return 1 + int(self.ceiling.spend(loss).most(GaussianLoss) / loss.mu_squared)
+
+    def _count(self, accuracy: Fraction) -> Loss:
+        """The loss of measuring one count."""
+        weights = row_weights(self.spec.relation, self.spec.rows or 1)
+        both = between_neighbours(weights.sensitivity, self.catalog.adjacency, signed=False)
+        return self.rules.alone(accuracy, weights.one, min(weights.sensitivity.l1, int(both.l2))).loss
+
+    def require_one_count(self) -> None:
+        """Refuse a conversation whose price does not pay for a single count at its accuracy."""
+        if self.counts != 0:
+            return
+        coarser = self.rules.accuracy or Fraction(1)
+        while not self.ceiling.admits(self._count(coarser)):
+            coarser *= Fraction(5, 4)
+        raise Refused(
+            f"ε = {float(self.epsilon):g} does not pay for a single count within {self._within}: "
+            f"ask for accuracy={math.ceil(coarser)} or more, or raise epsilon. Nothing was charged."
+        )
+
     def error(self, confidence: Number | None = None) -> float:
-        """The error of each answer, in records or below 1 as a share of all records; it holds with probability 1 − beta."""
+        """The error of each answer, in records or below 1 as a share of all records, while the price lasts; with probability 1 − beta."""
         if confidence is not None and confidence_of(confidence) > 1 - self.rules.beta:
             raise Invalid(
                 f"the accuracy of this conversation holds with probability {float(1 - self.rules.beta):g}: ask with a smaller beta"
@@ -109,14 +152,25 @@ class ConversationPlan(PricedPlan):
         assert asked is not None
         return float(asked)
 
+    @property
+    def _lasts(self) -> str:
+        """How far the price goes."""
+        then = "when it is used up, answers say so and have no guarantee"
+        if self.counts is None:
+            return f"how many measurements the price pays for depends on the number of records; {then}"
+        counts = "1 separate count" if self.counts == 1 else f"{self.counts:,} separate counts"
+        return f"the price pays for about {counts}, or more where they share columns; {then}"
+
     def explain(self) -> str:
         """Who is protected, how questions are answered, and what all of them may cost."""
         columns = ", ".join(f"{coding.name} ({coding.size})" for coding in self.codings)
         lines = [
             f"a conversation about {self.spec.name}: counts and means over {columns}",
             f"protects {self.priced.protected}",
-            f"the first {self.rules.questions:,} answers are all within {self._within}, with probability {float(1 - self.rules.beta):g}",
+            f"answers are within {self._within} while the price lasts: all of the first {self.rules.questions:,}, "
+            f"with probability {float(1 - self.rules.beta):g}",
             "answers that follow from earlier measurements are free; each measurement is charged first, and all stay within the price",
+            self._lasts,
         ]
         return "\n".join([*lines, *self._price_lines])
 

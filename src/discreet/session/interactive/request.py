@@ -11,6 +11,7 @@ from attrs import field, frozen
 from discreet.algorithms.marginals.interactive import Interactive
 from discreet.errors import Invalid, Refused
 from discreet.exact import Number
+from discreet.hints import suggests_arguments
 from discreet.plots.page import html_lines
 from discreet.query.fluent import NOT_COPIED, QueryBuilder
 from discreet.session.interactive.conversation import Conversation
@@ -43,6 +44,7 @@ class ConversationRequest:
     codings: tuple[Coding, ...]
 
     @classmethod
+    @suggests_arguments("interactive")
     def of(
         cls, pipeline: Pipeline, table: QueryBuilder[Any], columns: Sequence[str], accuracy: Any, *, bins: int = BINS,
         contributions: Mapping[str, int] | None = None, questions: int = 10_000, beta: Number = Fraction(1, 20),
@@ -62,7 +64,9 @@ class ConversationRequest:
         price = self.pipeline.price(epsilon, delta)
         if not price[1]:
             raise Refused("a conversation needs a delta above 0: connect with delta=1e-6, or pass delta=")
-        return ConversationPlan(self.spec, self.codings, self.rules, *price, self.pipeline.catalog)
+        plan = ConversationPlan(self.spec, self.codings, self.rules, *price, self.pipeline.catalog)
+        plan.require_one_count()
+        return plan
 
     def open(self, epsilon: Number, delta: Number | None = None) -> Conversation:
         """Open the conversation; its steps are charged as they are taken."""

@@ -37,7 +37,7 @@ def range_of(column: ColumnProfile) -> str | None:
 def used(column: ColumnProfile) -> list[str]:
     """What later questions use, and what may lie outside of it."""
     parts = [] if column.type_found is None else [column.type_found.sentence(column.kind)]
-    if not column.learnt:
+    if not column.learnt and column.declared is None:
         return [*parts, NOT_PROFILED if column.kind is Kind.TIMESTAMP else NOT_LEARNT]
     if column.declared is not None:
         parts.append("declared bounds")

@@ -79,7 +79,7 @@ class Profile(Released):
         if found.limit is not None:
             lost = found.lost_rows()[0]
             lines.append(
-                f"about {found.units:,.0f} units; each weighs at most as much as {found.limit} rows"
+                f"about {found.units:,.0f} units; each weighs at most as much as {found.limit} {'row' if found.limit == 1 else 'rows'}"
                 + (f", and about {lost:,.0f} rows of heavier contributors are down-weighted" if lost >= 1 else "")
             )
         return lines

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +27,7 @@ from discreet.noise.bits import SystemBits
 TOKEN, ALLOW_HTTP = "DISCREET_TOKEN", "DISCREET_ALLOW_HTTP"
 CLOSED = "this session is closed: connect again"
 _TRIES, _LONGEST_WAIT = 6, 60.0
+_TRIAL = 3.0  # seconds for a handshake
 _AGAIN = (502, 503, 504)  # of a proxy: the server itself explains its errors
 _CLASSES = {name: getattr(errors, name) for name in errors.__all__} | {"Unauthenticated": Invalid, "Forbidden": Refused}
 _NO_ADDRESS = "the address of a data set on a server looks like https://host/name"
@@ -124,6 +126,8 @@ class Connection:
                     raise Unreachable(
                         f"the certificate of {self.address} is not trusted: check the address, or let SSL_CERT_FILE name its authority"
                     ) from None
+                if attempt == 0 and (other := _other_scheme(self.address, getattr(lost, "reason", lost))):
+                    raise Unreachable(f"{self.address} speaks {other[:-3]}: write {other}{self.address.partition('://')[2]}") from None
                 if attempt == _TRIES - 1:
                     raise Unreachable(
                         f"{self.address} does not answer: check the address and the network; what was answered before stays free"
@@ -174,6 +178,10 @@ def _read(url: str) -> tuple[str, str]:
     except ValueError:
         raise Invalid(_NO_ADDRESS) from None
     above, _, name = parts.path.rstrip("/").rpartition("/")
+    place = f"[{host}]" if host and ":" in host else host
+    server = f"{parts.scheme.lower()}://{place}{'' if port is None else f':{port}'}{above}"
+    if host and not name:
+        raise Invalid(f"this address names no data set: write {server}/visits, with the name of one; the server's console lists them")
     if not host or not name or parts.query or parts.fragment or not url.isprintable() or " " in url:
         raise Invalid(_NO_ADDRESS)
     if parts.username is not None or parts.password is not None:
@@ -182,8 +190,24 @@ def _read(url: str) -> tuple[str, str]:
         raise Invalid(
             f"http:// would send the token in the clear: use https://. On a network that is protected otherwise, set {ALLOW_HTTP}=1"
         )
-    place = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme.lower()}://{place}{'' if port is None else f':{port}'}{above}", name
+    return server, name
+
+
+def _other_scheme(address: str, lost: object) -> str | None:
+    """http:// or https://, if that is what a server speaks that was addressed with the other; None if nothing says so."""
+    if address.startswith("https://"):
+        return "http://" if isinstance(lost, ssl.SSLError) and "WRONG_VERSION_NUMBER" in str(lost) else None
+    if not isinstance(lost, HTTPException | ConnectionError) or isinstance(lost, ConnectionRefusedError):
+        return None
+    parts, context = urlsplit(address), ssl.create_default_context()
+    host = parts.hostname or ""
+    try:  # only a handshake: nothing is sent
+        with socket.create_connection((host, parts.port or 80), _TRIAL) as plain, context.wrap_socket(plain, server_hostname=host):
+            return "https://"
+    except ssl.SSLCertVerificationError:
+        return "https://"
+    except OSError:
+        return None
 
 
 def _is_here(host: str) -> bool:

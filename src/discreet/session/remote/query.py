@@ -11,7 +11,7 @@ from attrs import field, frozen
 from discreet import exact
 from discreet.errors import Invalid
 from discreet.exact import Number
-from discreet.hints import suggest_and_list
+from discreet.hints import suggest_and_list, suggests_arguments
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.plots.page import html_lines
 from discreet.query.fluent import NOT_COPIED, QueryBuilder
@@ -47,10 +47,12 @@ class RemoteQuery:
 
     # ── planning ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    @suggests_arguments("plan")
     def plan(self, epsilon: Number | None = None, delta: Number | None = None, *, confidence: Number = CONFIDENCE) -> RemotePlan:
         """What would happen at this price; reads and spends nothing."""
         return RemotePlan.of(self.connection, self.chain, {"epsilon": epsilon, "delta": delta, "confidence": confidence})
 
+    @suggests_arguments("price")
     def price(
         self, error: Mapping[str, float], *, size: int | None = None, confidence: Number = CONFIDENCE, delta: Number | None = None,
         at: Mapping[str, float] | None = None, assume: Mapping[str, Any] | None = None,
@@ -58,10 +60,11 @@ class RemoteQuery:
         """The least ε, to three digits, at which every output meets its target error, for every true value, or for those in `at`; free."""
         more = {"size": size, "confidence": confidence, "delta": delta, "at": at, "assume": assume}
         body = {"request": self.chain.to_json(), "error": plain(error), "more": plain({k: v for k, v in more.items() if v is not None})}
-        return exact.rational(self.connection.post("prices", body)["epsilon"])
+        return exact.DecimalFraction(exact.rational(self.connection.post("prices", body)["epsilon"]))
 
     # ── releasing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    @suggests_arguments("release")
     def release(
         self, epsilon: Number | None = None, delta: Number | None = None, *, error: Mapping[str, float] | None = None,
         size: int | None = None, at: Mapping[str, float] | None = None, assume: Mapping[str, Any] | None = None,

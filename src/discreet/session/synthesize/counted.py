@@ -27,6 +27,11 @@ TOGETHER = 48  # marginals in one statement
 _LARGEST = 2**60  # a cell counts no more
 
 
+def row_weights(relation: Relation, rows: int) -> Bounding:
+    """How the rows of a unit are weighted, if it has at most so many."""
+    return Single() if relation.one_row else Rows(rows, one=ONE)
+
+
 @final
 class EngineCounts:
     """A private relation whose last columns are codes, as its marginals.
@@ -37,7 +42,7 @@ class EngineCounts:
     def __init__(self, engine: Engine, relation: Relation, names: Sequence[str], domain: Domain, rows: int, adjacency: Adjacency) -> None:
         self.domain = domain
         self._engine = engine
-        self._bounding: Bounding = Single() if relation.one_row else Rows(rows, one=ONE)
+        self._bounding = row_weights(relation, rows)
         self._source = Source(relation, tuple((name, Column(name)) for name in names), None, engine.dialect)
         both = between_neighbours(self._bounding.sensitivity, adjacency, signed=False)
         self.one, self.l1_sensitivity, self.l2_sensitivity = self._bounding.one, both.l1, Fraction(both.l2)

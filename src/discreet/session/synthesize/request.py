@@ -9,6 +9,7 @@ from attrs import field, frozen
 
 from discreet.errors import Invalid
 from discreet.exact import Number
+from discreet.hints import suggests_arguments
 from discreet.plots.page import html_lines
 from discreet.query.fluent import NOT_COPIED, QueryBuilder
 from discreet.session.pipeline import Pipeline
@@ -43,6 +44,7 @@ class SynthesisRequest:
     rows: int | None = None  # how many are generated
 
     @classmethod
+    @suggests_arguments("synthesize")
     def of(
         cls, pipeline: Pipeline, table: QueryBuilder[Any], *, columns: Sequence[str] | None = None, workload: Marginals = None,
         method: str = "auto", bins: int = BINS, size: int | None = None, contributions: Mapping[str, int] | None = None,

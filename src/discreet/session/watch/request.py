@@ -10,6 +10,7 @@ from attrs import field, frozen
 from discreet import exact, parameter
 from discreet.errors import Invalid
 from discreet.exact import Number
+from discreet.hints import suggests_arguments
 from discreet.mechanisms.streams.sparse_vector import SparseVector
 from discreet.plots.page import html_lines
 from discreet.query.fluent import NOT_COPIED
@@ -39,6 +40,7 @@ class WatchRequest:
     monotone: bool
 
     @classmethod
+    @suggests_arguments("watch")
     def of(cls, pipeline: Pipeline, threshold: Any, rounds: int, *, values: Values = False, monotone: bool = False) -> WatchRequest:
         """Read the parameters as people give them."""
         if threshold is None:
