@@ -10,8 +10,9 @@ from server.clinic import Served, asked
 
 from discreet.errors import EngineError, Invalid
 from discreet.loss.leaves import Pure
-from discreet.server.asking import Asked, as_outcome
+from discreet.server.asked import Asked
 from discreet.server.datasets import DataSet
+from discreet.server.outcome import as_outcome
 from discreet.server.store.accounts import Account
 
 
@@ -74,7 +75,7 @@ def test_errors_are_outcomes_without_their_reason(served: Served, data: DataSet,
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("the patient Maria")
 
-    monkeypatch.setattr("discreet.server.asking._run", fail)
+    monkeypatch.setattr("discreet.server.asking.perform", fail)
     job, _ = server.asking.add(data, account(served, "ann"), asked(), None)
     outcome = asyncio.run(server.asking.answer(data, account(served, "ann"), job)).said
     assert outcome["error"] == "Error"

@@ -245,8 +245,8 @@ def test_a_port_that_is_in_use_is_named_before_anything_is_opened(served: Served
 def test_lines_of_a_policy_that_nobody_reviewed_are_mentioned(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.uvicorn, "run", lambda **_: None)
     path, lines = served.folder / "clinic" / "discreet.toml", list[str]()
-    settings = evolve(served.server.settings, clock=Clock(), rows=1e6)
+    settings = evolve(served.server.settings, clock=Clock(), rows=1e6, database=str(served.folder / "another.db"))
     path.write_text(path.read_text() + "\n# CHECK: a line\n")
     module.listen(settings, Listening(port=free_port()), lines.append, log=Log.quiet())
     assert [line for line in lines if "is not public, so answers leave in slots for 1,000,000 rows: buy a profile, or give --rows" in line]
-    assert "warning: the policy of clinic has 1 lines marked CHECK: review each, then delete the word CHECK from it" in lines
+    assert "warning: the policy of clinic has 1 line marked CHECK: review each, then delete the word CHECK from it" in lines

@@ -19,7 +19,7 @@ from discreet.server.access import Unauthenticated, require_login, server_of, to
 from discreet.server.api import asking, checking, owning, reading, running
 from discreet.server.api.answers import problem
 from discreet.server.api.nesting import require_plain
-from discreet.server.asking import UNEXPECTED
+from discreet.server.outcome import UNEXPECTED
 from discreet.server.pages.problems import is_page, page_problem, told_page
 from discreet.server.pages.routes import ROUTERS
 from discreet.server.server import Server

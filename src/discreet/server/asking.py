@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 from attrs import evolve, frozen
 
@@ -18,74 +18,26 @@ from discreet.errors import BudgetExceeded, Error, Invalid
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.ledger.standing import OWNER
 from discreet.parameter import price_epsilon
+from discreet.server.asked import Asked
 from discreet.server.datasets import DataSet
 from discreet.server.in_progress import EVERYTHING
+from discreet.server.outcome import INTERRUPTED, NO_JOB, UNEXPECTED, Outcome, as_outcome, state_of
+from discreet.server.perform import called, held, perform
 from discreet.server.queue import FairQueue
 from discreet.server.received import Received
 from discreet.server.replay import request_of
 from discreet.server.store.accounts import Account
-from discreet.server.store.jobs import REUSED, Job, Jobs, State
+from discreet.server.store.jobs import REUSED, Job, Jobs
 from discreet.server.store.secret import digest
 from discreet.session.first_step import first_step_of
 from discreet.session.plan import Plan
-from discreet.session.refine import Asked as AnsweredQuestion
-from discreet.session.release import Release
-from discreet.session.released import Released
-from discreet.session.remote.wire import Chain, value
 from discreet.session.saved import release_of_text
-from discreet.session.session import Session
 from discreet.tables.table import Table
 
-Outcome: TypeAlias = dict[str, Any]
-VERBS = ("release", "refine", "receive", "bias", "dry_run")
 _STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
 _DISCOVERING = 3
 _QUESTIONS = ("sql", "table")  # whose answers are sent again as they are
-_PRICE = frozenset({"epsilon", "delta", "confidence", "error", "size", "at", "assume"})
 _KEYS = 10_000  # idempotency keys that are remembered beside those of jobs
-_ONLY_QUESTIONS = "only the answer to a question can be refined"
-NO_JOB = "there is no such job"
-UNEXPECTED = "something unexpected failed on the server; its owner can look up the reason"
-INTERRUPTED = "the server stopped after this was charged and before it was answered: asking again draws and charges again"
-
-
-@final
-@frozen
-class Asked:
-    """A request as it came over the wire: the chain of calls, the price, and what is done with it."""
-
-    chain: Chain
-    verb: str
-    price: dict[str, Any]
-    refined: tuple[dict[str, Any], ...] = ()  # the price of each refinement
-    of: str | None = None  # a release, to which bias() refers
-
-    @classmethod
-    def read(cls, body: Mapping[str, Any]) -> Asked:
-        """Read a body; Invalid if it is none."""
-        verb = body.get("verb", "release")
-        if verb not in VERBS:
-            raise Invalid(f"verb is one of {', '.join(VERBS)}")
-        said = body.get("refine") or []
-        price, *refined = (value(one) for one in (body.get("price") or {}, *([said] if isinstance(said, dict) else said)))
-        if not all(isinstance(one, dict) for one in (price, *refined)):
-            raise Invalid('the price is written as {"epsilon": 0.1}')
-        if unknown := {str(name) for one in (price, *refined) for name in one} - _PRICE:
-            raise Invalid(f"a price has no {sorted(unknown)[0][:50]!r}: it has {', '.join(sorted(_PRICE))}")
-        return cls(Chain.from_json(body.get("request")), verb, price, tuple(refined), body.get("of"))
-
-    @property
-    def title(self) -> str:
-        """What was asked, for people."""
-        kind, given, named = self.chain.steps[0]
-        match kind, given:
-            case "sql", [text, *_]:
-                return str(text)
-            case (("synthesize" | "profile"), [str(table)]) if len(self.chain.steps) == 1 and set(named) <= {"columns"}:
-                columns = named.get("columns")
-                of = f": {', '.join(map(str, columns))}" if isinstance(columns, list | tuple) else ""
-                return f"{'synthetic table' if kind == 'synthesize' else 'profile'} of {table}{of}"
-        return repr(self.chain)
 
 
 @final
@@ -112,7 +64,7 @@ class Asking:
 
     def plan(self, data: DataSet, account: Account, asked: Asked) -> Any:
         """The plan of a request at its price; it reads no private row."""
-        found = _called(request_of(data.session(account), asked.chain).plan, self.priced(data, account, asked).price)
+        found = called(request_of(data.session(account), asked.chain).plan, self.priced(data, account, asked).price)
         data.limits.require_small(found)
         return found
 
@@ -124,7 +76,7 @@ class Asking:
         if not hasattr(request, "price") or "epsilon" in asked.price:
             raise Invalid("only questions have a price for an error, instead of epsilon: give one of them")
         kept = {name: asked.price[name] for name in ("delta", "confidence") if name in asked.price}
-        return evolve(asked, price=kept | {"epsilon": _called(request.price, asked.price)})
+        return evolve(asked, price=kept | {"epsilon": called(request.price, asked.price)})
 
     def known(self, data: DataSet, account: Account, asked: Asked, body: Mapping[str, Any] | None = None) -> Outcome | None:
         """The answer, if this account has received it before or nothing is read for it: then it leaves at once.
@@ -137,7 +89,7 @@ class Asking:
             if (question := getattr(request_of(session, asked.chain), "question", None)) is not None:
                 usual = {} if question.epsilon is not None else {"epsilon": 1}
                 self.plan(data, account, evolve(asked, price=usual | asked.price))
-            return {"release": _run(session, asked).to_text()}
+            return {"release": perform(session, asked).to_text()}
         if asked.verb in ("refine", "receive"):
             found = held(session, asked, partial(data.hides, account))
             return None if found is None else {"release": found.to_text(), "repeated": True}
@@ -146,9 +98,9 @@ class Asking:
         if plan is None or data.hides(account, plan.priced.question) or (text := session.stored(plan)) is None:
             return None
         if asked.chain.steps[0][0] == "synthesize":  # of as many rows as are asked for now
-            return {"release": _run(session, asked).to_text(), "repeated": True}
+            return {"release": perform(session, asked).to_text(), "repeated": True}
         if asked.chain.steps[0][0] == "profile":
-            _run(session, asked)  # free: later questions of this session use it
+            perform(session, asked)  # free: later questions of this session use it
         # as it is stored; for an account without the numbers of ledger entries
         told = text if account.payer == OWNER else release_of_text(text).without_entries().to_text()
         if body is not None and asked.chain.steps[0][0] in _QUESTIONS:
@@ -249,7 +201,7 @@ class Asking:
             session = data.session(account)
             # steps end when private rows let them: an owner may watch that
             progress = partial(self.jobs.progress, job.id) if account.payer == OWNER else lambda _step, _share: None
-            found = _run(session, asked, progress)
+            found = perform(session, asked, progress)
             if asked.chain.steps[0][0] == "profile" and account.payer == OWNER:  # whose profiles are published
                 data.profiled()
             return {"release": found.to_text(), "repeated": found.repeated}
@@ -281,113 +233,11 @@ class Asking:
         return any(entry.body["question"] in questions for entry in later)
 
 
-def as_received(said: Mapping[str, Any]) -> dict[str, Any]:
-    """The request of somebody with whom an answer was shared: a refined one is received, and charged, with what it refines."""
-    refined = said.get("refine") or []
-    return dict(said) | {
-        "verb": "receive" if said.get("verb") == "refine" else said.get("verb", "release"),
-        "refine": [refined] if isinstance(refined, dict) else refined,
-    }
-
-
 def _questions(plan: Any) -> set[str]:
     """The names under which the ledger charges a request: its own, and that of what is discovered first."""
     own, first = plan.priced.question, getattr(plan, "discovery", None)
     found = {own, first_step_of(own)} | (set() if first is None else {first.priced.question})
     return found | {first_step_of(plan.priced_at(CONFIDENCE).question)} if isinstance(plan, Plan) else found
-
-
-def state_of(outcome: Outcome) -> State:
-    """The state of a job that ended with this outcome."""
-    return "failed" if "error" in outcome else "done"
-
-
-def as_outcome(error: Error) -> Outcome:
-    """An error as it is told: its kind, its message and its notes, none of which contains data."""
-    notes = [str(note) for note in getattr(error, "__notes__", ())]
-    return {"error": type(error).__name__, "message": str(error), "notes": notes}
-
-
-def held(session: Session, asked: Asked, hides: Callable[[str], bool] = lambda _: False) -> Released | None:
-    """The answer that this account has received before, with its refinements; None if it has none, or it is hidden. Nothing is charged."""
-    request = request_of(session, asked.chain)
-    if not hasattr(request, "release") or "error" in asked.price:
-        return None
-    price = {name: one for name, one in asked.price.items() if name in ("epsilon", "delta", "confidence")}
-    plan = _called(request.plan, price)
-    if hides(plan.priced.question) or session.stored(plan) is None:
-        return None
-    found = _as_released(_called(request.release, asked.price))
-    for one in asked.refined:
-        question = found.question if isinstance(found, Release) else None
-        if not isinstance(question, AnsweredQuestion):
-            raise Invalid(_ONLY_QUESTIONS)
-        if not _called(question.has_refined, {"first": found} | one):
-            return None
-        found = _as_released(_called(question.refine, {"first": found} | one))
-    return found
-
-
-def _run(session: Session, asked: Asked, progress: Callable[[str, float], None] | None = None) -> Released:
-    """Do what was asked, in this thread."""
-    request = request_of(session, asked.chain)
-    if not hasattr(request, "release"):
-        raise Invalid("this is opened, not released: use the interface for conversations, streams and feeds")
-    if asked.verb in ("bias", "dry_run"):
-        if not hasattr(request, asked.verb):
-            raise Invalid(f"only questions have {asked.verb}()")
-        return _as_released(_called(getattr(request, asked.verb), asked.price | _referring(session, asked)))
-    if asked.verb == "refine":
-        return _refined(session, asked)
-    if asked.verb == "receive":
-        found = _as_released(_called(request.release, asked.price))
-        for one in asked.refined:
-            found = _as_released(_called(_question(found).refine, one))
-        return found
-    (first, given, named), *_ = asked.chain.steps
-    more = {} if progress is None or first not in ("synthesize", "profile") else {"progress": progress}
-    if first == "profile" and "epsilon" in asked.price:  # by the session, whose later questions use it
-        return _as_released(_called(session.profile, dict(zip(("table",), given, strict=False)) | named | asked.price | more))
-    return _as_released(_called(request.release, asked.price | more))
-
-
-def _refined(session: Session, asked: Asked) -> Released:
-    """Refine an answer that this account has: what comes before the last refinement is never bought here."""
-    if not asked.refined:
-        raise Invalid('a refinement has a price: give refine=[{"epsilon": 0.1}]')
-    first = held(session, evolve(asked, refined=asked.refined[:-1]))
-    if first is None:
-        raise Invalid("there is no answer to refine at this price: release the question first, and state its delta")
-    return _as_released(_called(_question(first).refine, asked.refined[-1]))
-
-
-def _question(found: Released) -> Release:
-    if not isinstance(found, Release):
-        raise Invalid(_ONLY_QUESTIONS)
-    return found
-
-
-def _referring(session: Session, asked: Asked) -> dict[str, Any]:
-    """The release that bias() refers to; it must be one of this ledger."""
-    if asked.of is None:
-        return {}
-    found = release_of_text(asked.of)
-    session.verify(found)
-    return {"of": found}
-
-
-def _as_released(found: Any) -> Released:
-    assert isinstance(found, Released), "every request releases one"
-    return found
-
-
-def _called(method: Callable[..., Any], price: Mapping[str, Any]) -> Any:
-    try:
-        return method(**price)
-    except (TypeError, OverflowError):
-        raise Invalid(
-            f"{method.__name__}() does not take these: {', '.join(map(str, price))[:200]}; give epsilon, and delta if needed"
-        ) from None
 
 
 def _rows(table: Table, unknown: float) -> float:

@@ -36,7 +36,8 @@ def listen(
     _require_free(listening)
     for name, path in settings.policies.items():
         if (open_lines := path.read_text(encoding="utf-8").count("# CHECK")) > 0:
-            say(f"warning: the policy of {name} has {open_lines} lines marked CHECK: review each, then delete the word CHECK from it")
+            lines = "1 line" if open_lines == 1 else f"{open_lines} lines"
+            say(f"warning: the policy of {name} has {lines} marked CHECK: review each, then delete the word CHECK from it")
     log = log or Log.to_screen(settings.failures)
     logging.getLogger().addHandler(Libraries(log))
     server = Server(settings, log)

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, final
 
 from discreet.errors import Error
 from discreet.extras import require
-from discreet.server.asking import UNEXPECTED, Asked, Asking, Outcome
+from discreet.server.asked import Asked
+from discreet.server.asking import Asking
 from discreet.server.datasets import DataSet, DataSets
 from discreet.server.limits import Limit
 from discreet.server.logs import Log
 from discreet.server.metrics import Metrics
+from discreet.server.outcome import UNEXPECTED, Outcome
 from discreet.server.provider import Provider
 from discreet.server.queue import FairQueue
 from discreet.server.runs import Runs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, final
 
 from attrs import evolve, field, frozen
@@ -206,3 +207,15 @@ class Query:
     @property
     def _tables(self) -> list[str]:
         return list(dict.fromkeys(table.name for table in tables_in(self.question.relation)))
+
+
+def remembering(most: int = 100) -> Callable[[Pipeline, str, str, bool, Mapping[str, int] | None], Query]:
+    """`Query.of_text`, which does not read a text again that was asked lately."""
+    recent = lru_cache(most)(Query.of_text)
+
+    def query(pipeline: Pipeline, text: str, dialect: str, other: bool, contributions: Mapping[str, int] | None) -> Query:
+        if contributions is None and isinstance(text, str) and isinstance(dialect, str):
+            return recent(pipeline, text, dialect, bool(other))
+        return Query.of_text(pipeline, text, dialect, other, contributions)
+
+    return query

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, final, overload
 
 from attrs import evolve
@@ -26,7 +26,7 @@ from discreet.session.life_cycle import AnyPlan
 from discreet.session.own_receipt import require_own
 from discreet.session.pipeline import Pipeline
 from discreet.session.profile.stored import stored_profiles
-from discreet.session.query import Query
+from discreet.session.query import Query, remembering
 from discreet.session.release import Release
 from discreet.session.released import Released
 from discreet.tables.catalog import Catalog
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
 Rows = str | fluent.QueryBuilder[Query]  # a table's name, or rows selected with db.table(...)
 
-_RECENT = 100  # questions in SQL that a session remembers
-
 
 @final
 class Session:
@@ -66,7 +64,7 @@ class Session:
         self._declared = catalog  # without what profiles found
         self._profiles: dict[str, TableProfile] = {}  # that the account of this session asked for
         payments = Payments(ledger, analyst, engine.ready, per_account=per_account)
-        self._query = lru_cache(_RECENT)(Query.of_text)  # a question that is asked again is not read again
+        self._query = remembering()
         self._pipeline = Pipeline(catalog, engine, payments, catalog.tables)
         self._pipeline = self._with_profiles()
 
@@ -79,8 +77,7 @@ class Session:
         try:
             schemas, untyped = {name: engine.schema(name) for name in names}, {name: engine.untyped(name) for name in names}
             catalog = policy.catalog(schemas, untyped)
-            terms = Terms(policy.epsilon, policy.delta, catalog.protected, catalog.adjacency)
-            opened = open_ledger(ledger, terms, witness)
+            opened = open_ledger(ledger, Terms(policy.epsilon, policy.delta, catalog.protected, catalog.adjacency), witness)
             known = opened.analysts() if policy.analysts else {}
             for share in policy.analysts:
                 grant_share(opened, share.analyst, Amount(share.epsilon, share.delta), known.get(share.analyst), share.every)
@@ -98,9 +95,7 @@ class Session:
 
         `other` adds one group for all rows whose group is not shown; `contributions` bounds how much one unit contributes to this question.
         """
-        if contributions is None and isinstance(text, str) and isinstance(dialect, str):
-            return self._query(self._pipeline, text, dialect, bool(other))
-        return Query.of_text(self._pipeline, text, dialect, other, contributions)
+        return self._query(self._pipeline, text, dialect, other, contributions)
 
     def table(self, name: str) -> fluent.QueryBuilder[Query]:
         """Ask in Python, beginning with a table: `db.table("visits").where("cost > 10").group_by("dept").count().release(epsilon=0.1)`."""

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, RandomnessFailed, Refused
 from discreet.extras import require
 from discreet.server.access import Forbidden, TooManyRequests, Unauthenticated
-from discreet.server.asking import Outcome, as_outcome
+from discreet.server.outcome import Outcome, as_outcome
 from discreet.session.released import Released
 from discreet.session.saved import release_of_text
 

@@ -15,8 +15,9 @@ from discreet.server.access import ASKING, Caller, Forbidden, by_token, server_o
 from discreet.server.api.answers import answered, is_converted
 from discreet.server.api.bodies import PlanBody, PriceBody, ReleaseBody, ShareBody
 from discreet.server.api.plans import plan_of
-from discreet.server.asking import NO_JOB, Asked, as_received
+from discreet.server.asked import Asked, as_received
 from discreet.server.datasets import UNKNOWN, DataSet
+from discreet.server.outcome import NO_JOB
 from discreet.server.replay import request_of
 from discreet.server.store.jobs import OPEN, Job
 from discreet.session.remote.wire import Chain, value

@@ -12,7 +12,8 @@ from discreet.ledger.receipt import NO_ENTRY
 from discreet.server.access import ASKING, Caller, by_token
 from discreet.server.api.asking import dataset_of
 from discreet.server.api.bodies import ConfidenceBody, RequestBody, VerifyBody
-from discreet.server.asking import Asked, held
+from discreet.server.asked import Asked
+from discreet.server.perform import held
 from discreet.server.replay import request_of
 from discreet.session.release import Release, columns_to_json
 from discreet.session.remote.wire import Chain, value

@@ -16,7 +16,7 @@ from discreet.server.access import ASKING, Caller, by_token, server_of
 from discreet.server.api.asking import Once, dataset_of
 from discreet.server.api.bodies import RunBody, StepBody
 from discreet.server.api.plans import plan_of
-from discreet.server.asking import Asked
+from discreet.server.asked import Asked
 from discreet.server.runs import GONE, OpenRun, question_of
 from discreet.session.released import Released
 from discreet.session.remote.wire import plain, value

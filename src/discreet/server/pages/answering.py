@@ -12,8 +12,9 @@ from starlette.concurrency import run_in_threadpool
 from discreet.errors import BudgetExceeded, Error, Invalid
 from discreet.server.access import ASKING, Caller, by_login, server_of
 from discreet.server.api.answers import parquet_of
-from discreet.server.asking import NO_JOB, Asked, as_received
+from discreet.server.asked import Asked, as_received
 from discreet.server.datasets import DataSet
+from discreet.server.outcome import NO_JOB
 from discreet.server.pages.asking import body_of, submit
 from discreet.server.pages.forms import Posted, posted
 from discreet.server.pages.looking import dataset_of, gauge_of

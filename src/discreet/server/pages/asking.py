@@ -12,9 +12,10 @@ from starlette.concurrency import run_in_threadpool
 from discreet.errors import Error, Invalid
 from discreet.exact import short
 from discreet.server.access import ASKING, Caller, by_login, server_of
-from discreet.server.asking import Asked, as_outcome
+from discreet.server.asked import Asked
 from discreet.server.datasets import DataSet
 from discreet.server.describe import examples, schema
+from discreet.server.outcome import as_outcome
 from discreet.server.pages.forms import Posted, posted
 from discreet.server.pages.looking import dataset_of
 from discreet.server.pages.planned import planned

@@ -11,9 +11,10 @@ from starlette.concurrency import run_in_threadpool
 from discreet.errors import Error, LedgerError
 from discreet.ledger.purchases import purchases
 from discreet.server.access import OWNING, READING, Caller, by_login, server_of
-from discreet.server.asking import Asked, as_outcome
+from discreet.server.asked import Asked
 from discreet.server.datasets import DataSet
 from discreet.server.granting import reload_policy
+from discreet.server.outcome import as_outcome
 from discreet.server.pages.asking import submit
 from discreet.server.pages.drawing import gauge
 from discreet.server.pages.forms import Posted, posted

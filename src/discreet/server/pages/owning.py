@@ -9,8 +9,8 @@ from fastapi.responses import Response
 
 from discreet.errors import Error, Invalid
 from discreet.server.access import OWNING, Caller, by_login, server_of
-from discreet.server.asking import as_outcome
 from discreet.server.granting import grant_budget
+from discreet.server.outcome import as_outcome
 from discreet.server.pages.drawing import gauge
 from discreet.server.pages.forms import Fields, Posted, posted
 from discreet.server.pages.looking import dataset_of

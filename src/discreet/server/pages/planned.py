@@ -12,7 +12,7 @@ from discreet.errors import Error
 from discreet.exact import short
 from discreet.explain.text import sections
 from discreet.plots.table import decimals
-from discreet.server.asking import Asked
+from discreet.server.asked import Asked
 from discreet.server.datasets import DataSet
 from discreet.server.pages.drawing import error_curve
 from discreet.server.pages.looking import gauge_of

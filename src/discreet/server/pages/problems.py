@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from discreet.errors import Error, Invalid
 from discreet.server.access import COOKIE, Caller, TooManyRequests, Unauthenticated, server_of
 from discreet.server.api.answers import status_of
-from discreet.server.asking import as_outcome
+from discreet.server.outcome import as_outcome
 from discreet.server.pages.rendering import PART, render
 
 

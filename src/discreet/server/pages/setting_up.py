@@ -18,7 +18,7 @@ from discreet import exact, parameter
 from discreet.errors import Error, Invalid
 from discreet.server import setup
 from discreet.server.access import OWNING, Caller, by_login, server_of
-from discreet.server.asking import as_outcome
+from discreet.server.outcome import as_outcome
 from discreet.server.pages.asking import submit
 from discreet.server.pages.auditing import profile_request
 from discreet.server.pages.forms import Fields, Posted, posted

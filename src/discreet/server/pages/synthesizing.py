@@ -10,8 +10,9 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.errors import Error
 from discreet.server.access import ASKING, Caller, by_login, server_of
-from discreet.server.asking import Asked, as_outcome
+from discreet.server.asked import Asked
 from discreet.server.datasets import DataSet
+from discreet.server.outcome import as_outcome
 from discreet.server.pages.asking import submit
 from discreet.server.pages.forms import Fields, Posted, posted
 from discreet.server.pages.looking import dataset_of

@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from discreet.errors import Error, Invalid
 from discreet.server.access import EVERYBODY, Caller, by_login, server_of
-from discreet.server.asking import as_outcome
+from discreet.server.outcome import as_outcome
 from discreet.server.pages.forms import Posted, posted
 from discreet.server.pages.rendering import render
 from discreet.server.store.tokens import SCOPES, Scope
