@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from server.clinic import Served, asked
 
-from discreet.errors import EngineError, Invalid
+from discreet.errors import EngineError
 from discreet.loss.leaves import Pure
 from discreet.server.asked import Asked
 from discreet.server.datasets import DataSet
@@ -26,20 +26,6 @@ def account(served: Served, name: str) -> Account:
     found = served.server.accounts.get(name)
     assert found is not None
     return found
-
-
-def test_bodies_are_read(served: Served) -> None:
-    found = Asked.read(asked())
-    assert found.verb == "release"
-    assert found.title.startswith("SELECT dept")
-    titles = [
-        Asked.read({"request": [[kind, ["visits"], more]]}).title
-        for kind, more in (("profile", {}), ("synthesize", {"columns": ["a", "b"]}))
-    ]
-    assert titles == ["profile of visits", "synthetic table of visits: a, b"]
-    for wrong in ({"verb": "close"}, {"price": [1]}, {"price": {"$date": "2020-01-01"}}, {"request": []}, {"request": "SELECT"}):
-        with pytest.raises(Invalid):
-            Asked.read(asked() | wrong)
 
 
 def test_a_plan_is_free(served: Served, data: DataSet) -> None:

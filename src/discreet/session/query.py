@@ -209,7 +209,7 @@ class Query:
         return list(dict.fromkeys(table.name for table in tables_in(self.question.relation)))
 
 
-def remembering(most: int = 100) -> Callable[[Pipeline, str, str, bool, Mapping[str, int] | None], Query]:
+def remembering(most: int = 16) -> Callable[[Pipeline, str, str, bool, Mapping[str, int] | None], Query]:
     """`Query.of_text`, which does not read a text again that was asked lately."""
     recent = lru_cache(most)(Query.of_text)
 
