@@ -20,6 +20,8 @@ def test_an_account_is_added_with_a_link_granted_and_disabled(owner: Person, cli
     assert "ε = 0.5" in home
     assert "begins anew on" in home
     assert "each month" in owner.get("/owner/accounts").text
+    assert "may spend nothing more on clinic" in owner.send("/owner/grants/revoke", account="zoe", dataset="clinic").text
+    assert "ε = 0.5" not in zoe.get("/").text
     assert "can no longer log in" in owner.send("/owner/accounts/zoe/disable").text
     assert zoe.get("/", follow_redirects=False).status_code == 303
 
@@ -34,6 +36,7 @@ def test_mistakes_are_told_on_the_page(owner: Person) -> None:
         ("/owner/grants", {"account": "ann", "dataset": "none", "epsilon": "1", "delta": "0", "every": ""}),
         ("/owner/accounts/owner/disable", {}),
         ("/owner/accounts/nobody/link", {}),
+        ("/owner/grants/revoke", {"account": "nobody", "dataset": "clinic"}),
     ):
         page = owner.send(path, **fields)
         assert page.status_code == 400

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 
 from discreet.errors import Error, Invalid
 from discreet.server.access import OWNING, Caller, by_login, server_of
-from discreet.server.granting import grant_budget
+from discreet.server.granting import grant_budget, revoke_budget
 from discreet.server.outcome import as_outcome
 from discreet.server.pages.drawing import gauge
 from discreet.server.pages.forms import Fields, Posted, posted
@@ -72,6 +72,17 @@ def grant(request: Request, sent: Sent) -> Response:
         return _page(request, sent.caller, said=f"{name} may now spend ε = {epsilon} on {data.name}.")
     except Error as error:
         return _page(request, sent.caller, 400, problem=as_outcome(error), typed=fields)
+
+
+@router.post("/owner/grants/revoke")
+def take_back(request: Request, sent: Sent) -> Response:
+    """Take back what an analyst may still spend on a data set."""
+    try:
+        data, name = dataset_of(request, sent.caller.account, sent.fields.text("dataset", 100)), sent.fields.text("account", 100)
+        revoke_budget(server_of(request), data, name, sent.caller.account)
+        return _page(request, sent.caller, said=f"{name} may spend nothing more on {data.name}; what was spent stays spent.")
+    except Error as error:
+        return _page(request, sent.caller, 400, problem=as_outcome(error))
 
 
 def _role(text: str) -> Role:
