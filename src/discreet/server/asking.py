@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 from discreet.errors import BudgetExceeded, Error, Invalid
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.ledger.standing import OWNER
+from discreet.query.parameters import parameter_values, with_values
 from discreet.server.datasets import DataSet
 from discreet.server.in_progress import EVERYTHING
 from discreet.server.queue import FairQueue
@@ -72,8 +73,10 @@ class Asked:
     @property
     def title(self) -> str:
         """What was asked, for people."""
-        first = self.chain.steps[0]
-        return str(first[1][0]) if first[0] == "sql" and first[1] else repr(self.chain)
+        first, given, named = self.chain.steps[0]
+        if first != "sql" or not given:
+            return repr(self.chain)
+        return with_values(str(given[0]), parameter_values(named.get("parameters")))
 
 
 @final

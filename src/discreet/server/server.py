@@ -69,10 +69,7 @@ class Server:
             return known
         if once is not None:
             self.asking.bind(data, account, said, once)
-        if (again := self.asking.received.get(data, account, said)) is not None:
-            return {"release": again, "repeated": True}
-        found = await asyncio.to_thread(self.asking.known, data, account, said)
-        if found is not None:
+        if (found := await self.received(data, account, said)) is not None:
             return found
         await asyncio.to_thread(self.asking.require_admitted, data, account, Asked.read(said))
         job, new = await asyncio.to_thread(self.asking.add, data, account, said, once)
@@ -84,6 +81,12 @@ class Server:
         if task.done() and not task.cancelled():
             return task.result()
         return await asyncio.to_thread(self.jobs.get, job.id) or job
+
+    async def received(self, data: DataSet, account: Account, said: Mapping[str, Any]) -> Outcome | None:
+        """The answer, if this account has received it before; None if it would have to be paid for."""
+        if (again := self.asking.received.get(data, account, said)) is not None:
+            return {"release": again, "repeated": True}
+        return await asyncio.to_thread(self.asking.known, data, account, said)
 
     def run_later(self, account: Account, job: Job, since: float | None = None) -> asyncio.Task[Job]:
         """Run a job in the background, in its turn; it ends even if nobody waits for it."""

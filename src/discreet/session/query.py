@@ -19,6 +19,7 @@ from discreet.plan.compile import compile_plan
 from discreet.plots.page import html_lines
 from discreet.query.canonical import plain
 from discreet.query.fluent import NOT_COPIED
+from discreet.query.parameters import Values, with_values
 from discreet.query.question import Question
 from discreet.query.relation.origin import tables_in
 from discreet.session.pipeline import Pipeline
@@ -44,17 +45,18 @@ class Query:
 
     @classmethod
     def of_text(
-        cls, pipeline: Pipeline, text: str, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None
-    ) -> Query:
+        cls, pipeline: Pipeline, text: str, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None,
+        values: Values | None = None,
+    ) -> Query:  # fmt: skip
         """Parse a question in SQL; `other` adds one group for all rows whose group is not shown."""
         from discreet.query.sql.read import read
 
-        question = read(text, pipeline.catalog, dialect)
+        question = read(text, pipeline.catalog, dialect, values)
         if other and not question.keys:
             raise Invalid("other=True needs groups: add GROUP BY, or leave other out")
         if contributions is not None:
             question = evolve(question, contributions=Contributions.of(contributions))
-        return cls(pipeline, evolve(question, other=True) if other else question, text)
+        return cls(pipeline, evolve(question, other=True) if other else question, with_values(text, values))
 
     @classmethod
     def of_question(cls, pipeline: Pipeline, question: Question) -> Query:
@@ -149,6 +151,11 @@ class Query:
                 raise Invalid("give epsilon or error, not both: one follows from the other")
             epsilon = self.price(error, size=size, confidence=level, delta=delta, at=at, assume=assume)
         return release(self.plan(epsilon, delta, confidence=level), self.pipeline, level, self.text[:_LONGEST_NOTE], progress)
+
+    def stored(self, epsilon: Number | None = None, delta: Number | None = None, *, confidence: Number = CONFIDENCE) -> Release | None:
+        """The answer at this price, if this session has it already; None if it would have to be paid for. Nothing is charged."""
+        plan = self.plan(epsilon, delta, confidence=confidence)
+        return self.release(epsilon, delta, confidence=confidence) if is_known(plan, self.pipeline) else None
 
     def bias(self, epsilon: Number, delta: Number = 0, *, of: Release | None = None) -> Release:
         """Pay to learn how many units bounding and clipping affect: units with more rows than the limit, or values out of bounds.

@@ -1,0 +1,73 @@
+"""Private questions through Python's database interface (DB-API 2.0, PEP 249), for tools that already speak it.
+
+    connection = discreet.dbapi.connect("https://host/visits", token="…", epsilon=0.1)
+    cursor = connection.cursor()
+    cursor.execute("SELECT dept, COUNT(*) AS n FROM visits WHERE cost > ? GROUP BY dept", [100])
+    cursor.fetchall()  # dept, n, n_low, n_high
+
+Connecting, describing, EXPLAIN and SHOW read no private row and cost nothing; the same question at the same price is the same answer, free.
+"""
+
+from discreet.dbapi.connection import Connection, connect
+from discreet.dbapi.cursor import Cursor
+from discreet.dbapi.errors import (
+    DatabaseError,
+    DataError,
+    Error,
+    IntegrityError,
+    InterfaceError,
+    InternalError,
+    NotSupportedError,
+    OperationalError,
+    ProgrammingError,
+    Warning,
+)
+from discreet.dbapi.types import (
+    BINARY,
+    DATETIME,
+    NUMBER,
+    ROWID,
+    STRING,
+    Binary,
+    Date,
+    DateFromTicks,
+    Time,
+    TimeFromTicks,
+    Timestamp,
+    TimestampFromTicks,
+)
+
+apilevel = "2.0"
+threadsafety = 1  # threads may share the module, not a connection
+paramstyle = "qmark"  # and by name, as in :dept, where parameters are a dict
+
+__all__ = [
+    "BINARY",
+    "DATETIME",
+    "NUMBER",
+    "ROWID",
+    "STRING",
+    "Binary",
+    "Connection",
+    "Cursor",
+    "DataError",
+    "DatabaseError",
+    "Date",
+    "DateFromTicks",
+    "Error",
+    "IntegrityError",
+    "InterfaceError",
+    "InternalError",
+    "NotSupportedError",
+    "OperationalError",
+    "ProgrammingError",
+    "Time",
+    "TimeFromTicks",
+    "Timestamp",
+    "TimestampFromTicks",
+    "Warning",
+    "apilevel",
+    "connect",
+    "paramstyle",
+    "threadsafety",
+]
