@@ -54,14 +54,14 @@ def TimestampFromTicks(ticks: float) -> datetime.datetime:
     return datetime.datetime.fromtimestamp(ticks)
 
 
-_KINDS: tuple[tuple[type, Kind], ...] = (
-    (bool, Kind.BOOLEAN),
-    (int, Kind.INTEGER),
-    (float, Kind.REAL),
-    (str, Kind.TEXT),
-    (datetime.datetime, Kind.TIMESTAMP),
-    (datetime.date, Kind.DATE),
-)
+_KINDS = {
+    bool: Kind.BOOLEAN,
+    int: Kind.INTEGER,
+    float: Kind.REAL,
+    str: Kind.TEXT,
+    datetime.datetime: Kind.TIMESTAMP,
+    datetime.date: Kind.DATE,
+}
 
 
 def type_code(values: Sequence[Any]) -> str | None:
@@ -70,7 +70,7 @@ def type_code(values: Sequence[Any]) -> str | None:
     >>> type_code([None, 3, 2.5]), type_code([None])
     ('real', None)
     """
-    found = {next(kind for known, kind in _KINDS if isinstance(value, known)) for value in values if value is not None}
+    found = {_KINDS[kind] for kind in set(map(type, values)) - {type(None)}}
     if found == {Kind.INTEGER, Kind.REAL}:
         return Kind.REAL.value
     return next(iter(found)).value if found else None

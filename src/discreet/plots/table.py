@@ -169,6 +169,8 @@ def _safe(text: str) -> str:
 
 def width(text: str) -> int:
     """The number of terminal cells that a text takes."""
+    if text.isascii():
+        return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
