@@ -22,38 +22,28 @@ from discreet.dbapi.errors import (
     ProgrammingError,
     Warning,
 )
-from discreet.dbapi.types import (
-    BINARY,
-    DATETIME,
-    NUMBER,
-    ROWID,
-    STRING,
-    Binary,
-    Date,
-    DateFromTicks,
-    Time,
-    TimeFromTicks,
-    Timestamp,
-    TimestampFromTicks,
-)
+from discreet.dbapi.types import BINARY as BINARY
+from discreet.dbapi.types import DATETIME as DATETIME
+from discreet.dbapi.types import NUMBER as NUMBER
+from discreet.dbapi.types import ROWID as ROWID
+from discreet.dbapi.types import STRING as STRING
+from discreet.dbapi.types import Binary as Binary
+from discreet.dbapi.types import Date as Date
+from discreet.dbapi.types import DateFromTicks as DateFromTicks
+from discreet.dbapi.types import Time as Time
+from discreet.dbapi.types import TimeFromTicks as TimeFromTicks
+from discreet.dbapi.types import Timestamp as Timestamp
+from discreet.dbapi.types import TimestampFromTicks as TimestampFromTicks
 
 apilevel = "2.0"
 threadsafety = 1  # threads may share the module, not a connection
 paramstyle = "qmark"  # and by name, as in :dept, where parameters are a dict
 
-__all__ = [
-    "BINARY",
-    "DATETIME",
-    "NUMBER",
-    "ROWID",
-    "STRING",
-    "Binary",
+__all__ = [  # what has an entry in the reference; the other names are those of PEP 249
     "Connection",
     "Cursor",
     "DataError",
     "DatabaseError",
-    "Date",
-    "DateFromTicks",
     "Error",
     "IntegrityError",
     "InterfaceError",
@@ -61,13 +51,6 @@ __all__ = [
     "NotSupportedError",
     "OperationalError",
     "ProgrammingError",
-    "Time",
-    "TimeFromTicks",
-    "Timestamp",
-    "TimestampFromTicks",
     "Warning",
-    "apilevel",
     "connect",
-    "paramstyle",
-    "threadsafety",
 ]
