@@ -52,7 +52,10 @@ def test_jupysql(clinic: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) ->
             shell.user_ns["engine"] = clinic.engine(epsilon="0.1")
             shell.run_line_magic("sql", "engine")
             found = shell.run_cell_magic("sql", "", COUNT).DataFrame()
+            shell.run_line_magic("sql", f"{clinic.url(epsilon='0.1')} --alias address")
+            again = shell.run_cell_magic("sql", "", COUNT).DataFrame()
         assert list(found.columns) == NAMES
+        assert found.equals(again)
         assert len(found) == 3
         assert clinic.spent() == 0.1
     finally:

@@ -111,7 +111,12 @@ def main() -> None:
                 ask(db)
         print("commands")
         commands()
-        for room in ("engines.postgres.engine", "ledger.postgres", "engines.spark.engine"):  # no server and no Java is assumed
+        for room in (
+            "engines.postgres.engine",
+            "ledger.postgres",
+            "engines.spark.engine",
+            "dbapi.sqlalchemy",
+        ):
             import_module(f"discreet.{room}")
         os.chdir("/")
     print("the lowest versions work")
