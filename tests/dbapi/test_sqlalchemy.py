@@ -76,6 +76,16 @@ def test_statements_of_sqlalchemy_are_questions(clinic: Any) -> None:
     assert clinic.spent() == 0.1
 
 
+def test_groups_of_an_expression_and_a_schema(clinic: Any) -> None:
+    engine = clinic.engine(epsilon="0.1")
+    visits = sa.Table("visits", sa.MetaData(), schema=SCHEMA, autoload_with=engine)
+    bins = sa.func.floor(visits.c.cost / 100)
+    question = sa.select(bins.label("bin"), sa.func.count().label("n")).group_by(bins)
+    assert SCHEMA not in str(question.compile(engine))
+    with engine.connect() as connection:
+        assert [row.bin for row in connection.execute(question)] == [0, 1, 2, 3, 4, 5]
+
+
 def test_texts_with_parameters(clinic: Any) -> None:
     with clinic.engine(epsilon="0.1").connect() as connection:
         asked = sa.text("SELECT COUNT(*) AS n FROM visits WHERE dept = :dept")

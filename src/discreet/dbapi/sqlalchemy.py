@@ -39,8 +39,8 @@ _TYPES: dict[Kind, Any] = {
 class _Names(IdentifierPreparer):
     """Names are written without a schema, because there is one only."""
 
-    def __init__(self, dialect: Any) -> None:
-        super().__init__(dialect, omit_schema=True)
+    def schema_for_object(self, obj: Any) -> None:  # type: ignore[override]  # SQLAlchemy has a function here
+        """None, whatever schema a table was given."""
 
 
 @final
@@ -56,7 +56,7 @@ class DiscreetDialect(default.DefaultDialect):
     supports_alter = False
     supports_sane_rowcount = False
     supports_default_values = False
-    supports_schemas = False
+    div_is_floordiv = False  # a / b is what it says, without a cast
     postfetch_lastrowid = False
     returns_unicode_strings = True  # for 1.4, which else runs questions to find out
     supports_unicode_statements = True
