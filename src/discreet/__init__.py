@@ -16,6 +16,7 @@ from discreet.exports import exports
 if TYPE_CHECKING:
     from discreet import algorithms as algorithms
     from discreet import attacks as attacks
+    from discreet import dbapi as dbapi
     from discreet import errors as errors
     from discreet import loss as loss
     from discreet import mechanisms as mechanisms

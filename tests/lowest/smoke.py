@@ -111,7 +111,8 @@ def main() -> None:
                 ask(db)
         print("commands")
         commands()
-        for room in ("engines.postgres.engine", "ledger.postgres", "engines.spark.engine"):  # no server and no Java is assumed
+        rooms = ("engines.postgres.engine", "ledger.postgres", "engines.spark.engine", "dbapi.sqlalchemy")
+        for room in rooms:  # no server and no Java is assumed
             import_module(f"discreet.{room}")
         os.chdir("/")
     print("the lowest versions work")

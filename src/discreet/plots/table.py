@@ -169,6 +169,8 @@ def _safe(text: str) -> str:
 
 def width(text: str) -> int:
     """The number of terminal cells that a text takes."""
+    if max(text, default="") < "\u0300":  # before the first combining character, and the first wide one
+        return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -44,12 +45,12 @@ class OutputColumn:
     ends: list[Any] | None = None
     few: list[bool] | None = None
 
-    @property
+    @cached_property
     def low(self) -> Values | None:
         """The lower ends of the intervals."""
         return self._ends(-1)
 
-    @property
+    @cached_property
     def high(self) -> Values | None:
         """The upper ends."""
         return self._ends(1)

@@ -8,6 +8,7 @@ from typing import Any, final
 from attrs import frozen
 
 from discreet.errors import Invalid
+from discreet.query.parameters import parameter_values, with_values
 from discreet.session.remote.wire import Chain, value
 
 VERBS = ("release", "refine", "receive", "bias", "dry_run")
@@ -45,7 +46,7 @@ class Asked:
         kind, given, named = self.chain.steps[0]
         match kind, given:
             case "sql", [text, *_]:
-                return str(text)
+                return with_values(str(text), parameter_values(named.get("parameters")))
             case (("synthesize" | "profile"), [str(table)]) if len(self.chain.steps) == 1 and set(named) <= {"columns"}:
                 columns = named.get("columns")
                 of = f": {', '.join(map(str, columns))}" if isinstance(columns, list | tuple) else ""

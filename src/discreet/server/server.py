@@ -112,13 +112,8 @@ class Server:
             return known
         if once is not None:
             self.asking.bind(data, account, said, once)
-        look = partial(self.asking.received.get, data, account, said)
-        again = look() if self.instance.is_alone else await asyncio.to_thread(look)  # others are found in the database
-        if again is not None:
-            return {"release": again, "repeated": True}
-        asked = await asyncio.to_thread(self.asking.priced, data, account, Asked.read(said))
-        found = await asyncio.to_thread(self.asking.known, data, account, asked, said)
-        if found is not None:
+        asked = Asked.read(said)
+        if (found := await self.received(data, account, said)) is not None:
             return found
         await asyncio.to_thread(self.asking.require_admitted, data, account, asked)
         job, new = await asyncio.to_thread(self.asking.add, data, account, said, once)
@@ -130,6 +125,15 @@ class Server:
         if task.done() and not task.cancelled():
             return task.result()
         return await asyncio.to_thread(self.jobs.get, job.id) or job
+
+    async def received(self, data: DataSet, account: Account, said: Mapping[str, Any]) -> Outcome | None:
+        """The answer, if this account has received it before; None if it would have to be paid for."""
+        look = partial(self.asking.received.get, data, account, said)
+        again = look() if self.instance.is_alone else await asyncio.to_thread(look)  # others are found in the database
+        if again is not None:
+            return {"release": again, "repeated": True}
+        asked = await asyncio.to_thread(self.asking.priced, data, account, Asked.read(said))
+        return await asyncio.to_thread(self.asking.known, data, account, asked, said)
 
     def run_later(self, account: Account, job: Job, since: float | None = None) -> asyncio.Task[Job]:
         """Run a job in the background, in its turn; it ends even if nobody waits for it."""

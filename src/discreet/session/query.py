@@ -21,6 +21,7 @@ from discreet.plan.compile import compile_plan
 from discreet.plots.page import html_lines
 from discreet.query.canonical import plain
 from discreet.query.fluent import NOT_COPIED
+from discreet.query.parameters import Values, with_values
 from discreet.query.question import Question
 from discreet.query.relation.origin import tables_in
 from discreet.session.pipeline import Pipeline
@@ -46,17 +47,18 @@ class Query:
 
     @classmethod
     def of_text(
-        cls, pipeline: Pipeline, text: str, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None
-    ) -> Query:
+        cls, pipeline: Pipeline, text: str, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None,
+        values: Values | None = None,
+    ) -> Query:  # fmt: skip
         """Parse a question in SQL; `other` adds one group for all rows whose group is not shown."""
         from discreet.query.sql.read import read
 
-        question = read(text, pipeline.catalog, dialect)
+        question = read(text, pipeline.catalog, dialect, values)
         if other and not question.keys:
             raise Invalid("other=True needs groups: add GROUP BY, or leave other out")
         if contributions is not None:
             question = evolve(question, contributions=Contributions.of(contributions))
-        return cls(pipeline, evolve(question, other=True) if other else question, text)
+        return cls(pipeline, evolve(question, other=True) if other else question, with_values(text, values))
 
     @classmethod
     def of_question(cls, pipeline: Pipeline, question: Question) -> Query:
@@ -155,6 +157,11 @@ class Query:
             epsilon = self.price(error, size=size, confidence=level, delta=delta, at=at, assume=assume)
         return release(self.plan(epsilon, delta, confidence=level), self.pipeline, level, self.text[:_LONGEST_NOTE], progress)
 
+    def stored(self, epsilon: Number | None = None, delta: Number | None = None, *, confidence: Number = CONFIDENCE) -> Release | None:
+        """The answer at this price, if this session has it already; None if it would have to be paid for. Nothing is charged."""
+        plan = self.plan(epsilon, delta, confidence=confidence)
+        return self.release(epsilon, delta, confidence=confidence) if is_known(plan, self.pipeline) else None
+
     def bias(self, epsilon: Number, delta: Number = 0, *, of: Release | None = None) -> Release:
         """Pay to learn how many units bounding and clipping affect: units with more rows than the limit, or values out of bounds.
 
@@ -209,13 +216,15 @@ class Query:
         return list(dict.fromkeys(table.name for table in tables_in(self.question.relation)))
 
 
-def remembering(most: int = 16) -> Callable[[Pipeline, str, str, bool, Mapping[str, int] | None], Query]:
+def remembering(most: int = 16) -> Callable[[Pipeline, str, str, bool, Mapping[str, int] | None, Values | None], Query]:
     """`Query.of_text`, which does not read a text again that was asked lately."""
     recent = lru_cache(most)(Query.of_text)
 
-    def query(pipeline: Pipeline, text: str, dialect: str, other: bool, contributions: Mapping[str, int] | None) -> Query:
-        if contributions is None and isinstance(text, str) and isinstance(dialect, str):
+    def query(
+        pipeline: Pipeline, text: str, dialect: str, other: bool, contributions: Mapping[str, int] | None, values: Values | None
+    ) -> Query:
+        if values is None and contributions is None and isinstance(text, str) and isinstance(dialect, str):
             return recent(pipeline, text, dialect, bool(other))
-        return Query.of_text(pipeline, text, dialect, other, contributions)
+        return Query.of_text(pipeline, text, dialect, other, contributions, values)
 
     return query

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
-import itertools
 import json
 import os
 import zlib
@@ -29,6 +26,7 @@ from discreet.plots.notes import notes_of
 from discreet.plots.page import html_table
 from discreet.plots.table import NO_ROWS, Series
 from discreet.session.compact_json import compact_json
+from discreet.session.exported import SIDECAR, arrow_table, csv_sidecar, csv_text, metadata, write_parquet
 from discreet.session.shape import check_texts
 
 FORMAT = 2
@@ -212,28 +210,43 @@ class Released(ABC):
         return polars.DataFrame(self.to_columns(intervals), strict=False)
 
     def to_arrow(self, intervals: bool = True) -> Any:
-        """An Arrow table."""
-        try:
-            import pyarrow
-        except ImportError:
-            raise missing("pyarrow") from None
-        return pyarrow.table({name: _narrow(values) for name, values in self.to_columns(intervals).items()})
+        """An Arrow table; the metadata of its schema and fields says what the numbers mean and what was paid."""
+        return arrow_table(self.to_columns(intervals), self.metadata())
 
-    def to_csv(self, path: str | os.PathLike[str] | None = None, intervals: bool = True, formulas: bool = False) -> str | None:
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The rows for any library that reads Arrow streams: polars.DataFrame(release), duckdb.sql("FROM release"), …"""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_parquet(self, path: str | os.PathLike[str], intervals: bool = True) -> None:
+        """Write the rows as a Parquet file, with the metadata of `to_arrow`."""
+        table = self.to_arrow(intervals)
+        try:
+            write_parquet(table, os.fspath(path))
+        except (OSError, ValueError):
+            raise Invalid(_unwritable(path)) from None
+
+    def to_csv(
+        self, path: str | os.PathLike[str] | None = None, intervals: bool = True, formulas: bool = False, sidecar: bool = True
+    ) -> str | None:
         """Write the rows as CSV to a file, or return them as text.
 
         A text that a spreadsheet would run as a formula (it begins with = + - @, a tab or a line break) is prefixed with an apostrophe,
         because text from the data must not run on the reader's computer. With `formulas=True` it is written unchanged. Numbers are never
-        changed.
+        changed. Beside a file `name.csv` there is `name.csv-metadata.json`, which says what the numbers mean and what was paid, unless
+        `sidecar=False`.
         """
-        columns, text = self.to_columns(intervals), io.StringIO()
-        written = csv.writer(text, lineterminator="\n")
-        rows = itertools.chain([columns], zip(*columns.values(), strict=True))
-        written.writerows(rows if formulas else (map(_harmless, row) for row in rows))
+        columns = self.to_columns(intervals)
+        text = csv_text(columns, formulas)
         if path is None:
-            return text.getvalue()
-        _write(path, text.getvalue())
+            return text
+        _write(path, text)
+        if sidecar:
+            _write(f"{os.fspath(path)}{SIDECAR}", csv_sidecar(path, columns, self.metadata()))
         return None
+
+    def metadata(self) -> dict[str, Any]:
+        """What the numbers mean and what was paid for them, as plain values: the unit, the price, each column's role, the receipt."""
+        return metadata(self.receipt, self.series, self.confidence, [*self.accuracy_notes, *self.receipt.notes])
 
     # ── saving and verifying ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -333,16 +346,8 @@ def _write(path: str | os.PathLike[str], text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8")
     except (OSError, ValueError):
-        raise Invalid(f"{os.fspath(path)} cannot be written: check that its folder exists and is writable") from None
+        raise Invalid(_unwritable(path)) from None
 
 
-def _harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value
-
-
-def _narrow(values: list[Any]) -> list[Any]:
-    """A column with whole numbers beyond 64 bits, or beside floats, becomes a column of floats."""
-    kinds = set(map(type, values))
-    if not (kinds >= {int, float} or any(type(value) is int and abs(value) >= 2**63 for value in values)):
-        return values
-    return [None if value is None else float(value) for value in values]
+def _unwritable(path: str | os.PathLike[str]) -> str:
+    return f"{os.fspath(path)} cannot be written: check that its folder exists and is writable"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
+from typing import Any
 
 from discreet.errors import Invalid
 from discreet.ledger.receipt import Kind
@@ -18,6 +20,7 @@ from discreet.session.synthesize.synthetic import Synthetic
 from discreet.session.transcript import Transcript
 
 RELEASES: tuple[type[Released], ...] = (Release, Synthetic, Estimate, Days, GraphRelease, Profile, Transcript)
+_BEGINS = re.compile(r'\{"format":\d+,"kind":"([a-z ]+)",')
 _BY_KIND: dict[Kind, type[Released]] = {kind: released for released in RELEASES for kind in released.KINDS}
 
 
@@ -40,4 +43,6 @@ def release_of_text(text: str, repeated: bool = False) -> Released:
 
 
 def _kind_of(text: str) -> type[Released]:
-    return _BY_KIND[json.loads(text)["kind"]]
+    begins = _BEGINS.match(text)  # as `to_text` writes it, so that a long text is not read twice
+    kind: Any = json.loads(text)["kind"] if begins is None else begins[1]
+    return _BY_KIND[kind]

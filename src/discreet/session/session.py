@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, final, overload
@@ -22,17 +21,17 @@ from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
 from discreet.plots.page import html_lines
 from discreet.query import fluent
+from discreet.query.parameters import Parameters, parameter_values
 from discreet.session.life_cycle import AnyPlan
 from discreet.session.own_receipt import require_own
 from discreet.session.pipeline import Pipeline
-from discreet.session.profile.stored import stored_profiles
+from discreet.session.profile.stored import with_newest
 from discreet.session.query import Query, remembering
 from discreet.session.release import Release
 from discreet.session.released import Released
 from discreet.tables.catalog import Catalog
 from discreet.tables.policy import Policy
 from discreet.tables.profile import TableProfile
-from discreet.tables.profiled import profiled
 
 if TYPE_CHECKING:
     from discreet.session.estimate.estimate import Estimate
@@ -90,12 +89,16 @@ class Session:
     # ── questions ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @suggests_arguments("sql")
-    def sql(self, text: str, *, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None) -> Query:
+    def sql(
+        self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", other: bool = False,
+        contributions: Mapping[str, int] | None = None,
+    ) -> Query:  # fmt: skip
         """Ask in SQL; nothing is read or spent until `release`.
 
-        `other` adds one group for all rows whose group is not shown; `contributions` bounds how much one unit contributes to this question.
+        `parameters` are the values of `?` in the text, or by name those of `:name`. `other` adds one group for all rows whose group is not
+        shown; `contributions` bounds how much one unit contributes to this question.
         """
-        return self._query(self._pipeline, text, dialect, other, contributions)
+        return self._query(self._pipeline, text, dialect, other, contributions, parameter_values(parameters))
 
     def table(self, name: str) -> fluent.QueryBuilder[Query]:
         """Ask in Python, beginning with a table: `db.table("visits").where("cost > 10").group_by("dept").count().release(epsilon=0.1)`."""
@@ -103,9 +106,9 @@ class Session:
             self._pipeline.catalog, name, partial(Query.of_question, self._pipeline), estimator=partial(_estimate, self._pipeline)
         )
 
-    def ask(self, text: str, **price: Any) -> Release:
+    def ask(self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", **price: Any) -> Release:
         """Ask in SQL and release at once."""
-        return self.sql(text).release(**price)
+        return self.sql(text, parameters, dialect=dialect).release(**price)
 
     # ── with an epsilon: release or open at once; without: a request to plan first ───────────────────────
 
@@ -244,17 +247,8 @@ class Session:
         return found
 
     def _with_profiles(self) -> Pipeline:
-        """The pipeline with the newest profile of every private table; warn of those that cannot be read."""
-        catalog = self._declared
-        for table in [one for one in self._declared.tables if one.private]:
-            if (own := self._profiles.get(table.name)) is not None:
-                catalog = profiled(catalog, own)
-                continue
-            stored = stored_profiles(table, self._declared, self._pipeline.payments)
-            catalog = profiled(catalog, stored.newest.table) if stored.newest is not None else catalog
-            if stored.warning is not None:
-                warnings.warn(stored.warning, UserWarning, stacklevel=5)  # where somebody called connect
-        return evolve(self._pipeline, catalog=catalog)
+        """The pipeline with the newest profile of every private table."""
+        return evolve(self._pipeline, catalog=with_newest(self._declared, self._pipeline.payments, self._profiles))
 
     def _rows(self, table: Any) -> Any:
         return self.table(table) if isinstance(table, str) else table

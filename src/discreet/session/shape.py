@@ -13,6 +13,8 @@ from typing import Any, get_args
 from discreet.query.statistics.statistic import Drawn
 from discreet.run.outcome import OutputColumn
 
+_NUMBERS = {int, float}
+
 
 def require(fits: bool) -> None:
     """Raise ValueError unless this holds."""
@@ -29,7 +31,7 @@ def check_texts(value: Any) -> None:
             check_texts(list(value))
             check_texts(list(value.values()))
         case list():
-            for one in value:
+            for one in value if set(map(type, value)) - _NUMBERS else ():
                 check_texts(one)
 
 
@@ -75,8 +77,21 @@ def is_cell(value: Any) -> bool:
 
 def check_cells(values: Any, besides: str | None = None) -> None:
     """A list of values of one type, with whole numbers and floats together, and perhaps one text besides them; None is of all types."""
-    require(isinstance(values, list) and all(map(is_cell, values)))
-    require(len({_type(value) for value in values if value is not None and value != besides}) <= 1)
+    require(isinstance(values, list))
+    kinds = set(map(type, values)) - {type(None)}
+    if kinds <= _NUMBERS:
+        require(are_numbers(values))
+    elif kinds != {str}:
+        require(all(map(is_cell, values)))
+        require(len({_type(value) for value in values if value is not None and value != besides}) <= 1)
+
+
+def are_numbers(values: Any) -> bool:
+    """Whether all of these are numbers or None; as `is_number` for each, and quicker."""
+    known = [value for value in values if value is not None]
+    if set(map(type, known)) == {float}:
+        return all(map(math.isfinite, known))
+    return all(map(is_number, known))
 
 
 def _type(value: Any) -> type:
@@ -105,15 +120,15 @@ def check_columns(columns: Sequence[OutputColumn], besides: str | None = None) -
 
 def _check_ends(column: OutputColumn) -> None:
     require(column.widths is None and isinstance(column.ends, list) and len(column.ends) == len(column.values))
-    require(all(value is None or is_number(value) for value in column.values))
+    require(are_numbers(column.values))
     for pair in column.ends or ():
         require(pair is None or (isinstance(pair, list | tuple) and len(pair) == 2 and all(map(is_number, pair)) and pair[0] <= pair[1]))
 
 
 def _check_widths(column: OutputColumn) -> None:
-    require(all(value is None or is_number(value) for value in column.values))
+    require(are_numbers(column.values))
     if not isinstance(column.widths, list):
         require(is_amount(column.widths))
         return
     require(len(column.widths) == len(column.values))
-    require(all(width is None or is_amount(width) for width in column.widths))
+    require(are_numbers(column.widths) and all(width is None or width >= 0 for width in column.widths))

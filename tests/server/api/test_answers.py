@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from server.clinic import Served, asked
 
-from discreet.server.api.answers import ARROW, CSV, status_of
+from discreet.server.api.answers import ARROW, CSV, PARQUET, status_of
 
 D = "/api/v1/datasets/clinic"
 
@@ -25,6 +25,9 @@ def test_formats(client: TestClient, served: Served) -> None:
     csv, arrow = polars.read_csv(accepted(CSV)), polars.read_ipc_stream(io.BytesIO(accepted(ARROW)))
     assert csv["dept"].to_list() == arrow["dept"].to_list() == ["eyes", "heart", "skin"]
     assert csv["n"].to_list() == arrow["n"].to_list()
+    parquet = accepted(PARQUET)
+    assert polars.read_parquet(parquet).equals(arrow)
+    assert "discreet" in polars.read_parquet_metadata(parquet)
 
 
 @pytest.mark.parametrize(

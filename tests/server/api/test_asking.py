@@ -44,6 +44,30 @@ def test_a_job_is_fetched_later(client: TestClient, served: Served) -> None:
     assert client.delete(place, headers=header).json() == {"cancelled": False}
 
 
+def test_stored_answers_are_ones_own_and_free(client: TestClient, served: Served) -> None:
+    def stored(account: str) -> Any:
+        answer = client.post(f"{D}/releases", json=asked() | {"stored": True}, headers=served.header(account))
+        assert answer.status_code == 200
+        return answer.json()
+
+    assert stored("ann") == {"release": None}
+    paid = client.post(f"{D}/releases", json=asked(), headers=served.header("ann")).json()
+    assert stored("ann")["release"]["answers"] == paid["release"]["answers"]
+    assert stored("bob") == {"release": None}  # as if nobody had asked
+    spent = [client.get(f"{D}/budget", headers=served.header(name)).json()["spent"]["epsilon"] for name in ("ann", "bob")]
+    assert spent == ["0.1", "0"]
+
+
+def test_the_title_of_a_job_shows_its_parameters(client: TestClient, served: Served) -> None:
+    request = [["sql", ["SELECT COUNT(*) AS n FROM visits WHERE dept = ?"], {"parameters": ["skin"]}]]
+    body = {"request": request, "price": {"epsilon": 0.1}}
+    assert client.post(f"{D}/releases", json=body, headers=served.header("ann")).status_code == 200
+    jobs = client.get("/api/v1/jobs", headers=served.header("ann")).json()["jobs"]
+    assert [job["title"] for job in jobs] == ["SELECT COUNT(*) AS n FROM visits WHERE dept = ? -- parameters: 'skin'"]
+    wrong = client.post(f"{D}/releases", json=body | {"request": [["sql", [COUNT], {"parameters": [[1]]}]]}, headers=served.header("ann"))
+    assert (wrong.status_code, wrong.json()["error"]) == (400, "Invalid")
+
+
 def test_a_retry_with_the_same_key_pays_once(client: TestClient, served: Served) -> None:
     header = served.header("ann", **{"Idempotency-Key": "k"})
     first, second = (client.post(f"{D}/releases", json=asked(), headers=header) for _ in range(2))

@@ -212,7 +212,7 @@ def bad_files_give_our_errors(thing: Thing, place: Path, patch: pytest.MonkeyPat
         for reading in (type(release).open, open_release):
             refused(partial(reading, path), f"{path.name} was opened")
     for path in (place / "folder", place / "no" / "x"):
-        for write in (release.save, release.to_csv):
+        for write in (release.save, release.to_csv, release.to_parquet):
             refused(partial(write, path), "written where nothing can be", Invalid, "cannot be written")
     refused(lambda: type(release).open(place / "bad7.json"), "another version", Invalid, "version")
 

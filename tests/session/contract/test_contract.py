@@ -14,7 +14,7 @@ from discreet.ledger import payment
 from discreet.ledger.receipt import Kind as ReceiptKind
 from discreet.ledger.receipt import PricedRequest, Receipt, get_args
 from discreet.noise.bits import SystemBits
-from discreet.session import released
+from discreet.session import exported
 from discreet.session.estimate import request as estimates
 from discreet.session.estimate import run as estimating
 from discreet.session.graphs.release import GraphRelease
@@ -89,7 +89,7 @@ def answers_unchecked(patch: pytest.MonkeyPatch) -> None:
 
 
 def csv_without_guard(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(released, "_harmless", lambda value: value)
+    patch.setattr(exported, "_harmless", lambda value: value)
 
 
 def open_leaks(patch: pytest.MonkeyPatch) -> None:

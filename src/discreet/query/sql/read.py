@@ -12,6 +12,7 @@ from attrs import evolve
 from sqlglot import exp
 
 from discreet.errors import Refused
+from discreet.query.parameters import Values
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column
 from discreet.query.relation.field import Field
@@ -41,8 +42,8 @@ from discreet.tables.kind import Kind
 MOST_ROWS = 10**9
 
 
-def read(text: str, catalog: Catalog, dialect: str = "duckdb") -> Question:
-    """Read a question in SQL.
+def read(text: str, catalog: Catalog, dialect: str = "duckdb", parameters: Values | None = None) -> Question:
+    """Read a question in SQL; parameters are literals in it.
 
     >>> from discreet.tables.column import ColumnMetadata
     >>> from discreet.tables.table import Table
@@ -51,11 +52,11 @@ def read(text: str, catalog: Catalog, dialect: str = "duckdb") -> Question:
     >>> read("SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept", Catalog((visits,))).statistics
     (('n', Count(value_of=None)),)
     """
-    return closed(lambda: _read(text, catalog, dialect), catalog.tables)
+    return closed(lambda: _read(text, catalog, dialect, parameters), catalog.tables)
 
 
-def _read(text: str, catalog: Catalog, dialect: str) -> Question:
-    statement = parse(text, dialect)
+def _read(text: str, catalog: Catalog, dialect: str, parameters: Values | None) -> Question:
+    statement = parse(text, dialect, parameters)
     tree = statement.tree
     while isinstance(tree, exp.Subquery):
         only(tree, "this")

@@ -1,4 +1,4 @@
-"""Answers as JSON, Arrow or CSV, as the client accepts; and errors with their status."""
+"""Answers as JSON, Arrow, Parquet or CSV, as the client accepts; and errors with their status."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerE
 from discreet.extras import require
 from discreet.server.access import Forbidden, TooManyRequests, Unauthenticated
 from discreet.server.outcome import Outcome, as_outcome
+from discreet.session.exported import write_parquet
 from discreet.session.released import Released
 from discreet.session.saved import release_of_text
 
-ARROW, CSV, JSON = "application/vnd.apache.arrow.stream", "text/csv", "application/json"
+ARROW, PARQUET = "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"
+CSV, JSON = "text/csv", "application/json"
 _STATUS: tuple[tuple[type[Error], int], ...] = (
     (Unauthenticated, 401),
     (Forbidden, 403),
@@ -52,7 +54,7 @@ def problem(error: Error) -> JSONResponse:
 def is_converted(request: Request) -> bool:
     """Whether the client accepts another format than the one in which answers are stored."""
     accepted = request.headers.get("accept", JSON)
-    return ARROW in accepted or CSV in accepted
+    return any(one in accepted for one in (ARROW, PARQUET, CSV))
 
 
 def answered(request: Request, outcome: Outcome, job: str | None = None) -> Response:
@@ -64,6 +66,8 @@ def answered(request: Request, outcome: Outcome, job: str | None = None) -> Resp
     if ARROW in accepted:
         require("pyarrow")
         return Response(_arrow(release_of_text(outcome["release"]).to_arrow()), media_type=ARROW, headers=headers)
+    if PARQUET in accepted:
+        return Response(parquet_of(release_of_text(outcome["release"])), media_type=PARQUET, headers=headers)
     if CSV in accepted:
         return Response(release_of_text(outcome["release"]).to_csv() or "", media_type=CSV, headers=headers)
     told = f'{{"job":{json.dumps(job)},"repeated":{json.dumps(bool(outcome.get("repeated")))},"release":{outcome["release"]}}}'
@@ -82,8 +86,6 @@ def _arrow(table: Any) -> bytes:
 def parquet_of(found: Released) -> bytes:
     """The rows as a Parquet file."""
     require("pyarrow")
-    import pyarrow.parquet
-
     out = io.BytesIO()
-    pyarrow.parquet.write_table(found.to_arrow(), out)
+    write_parquet(found.to_arrow(), out)
     return out.getvalue()

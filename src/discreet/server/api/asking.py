@@ -66,11 +66,15 @@ def price(request: Request, name: str, body: PriceBody, caller: Reader) -> dict[
 async def release(request: Request, name: str, body: ReleaseBody, caller: Asker, once: Once = None, prefer: Prefer = None) -> Response:
     """Pay and answer, at the end of a slot; 202 with a job if that is later than the server lets clients wait.
 
-    The body has the columns and the receipt, as `release.save` writes them; `Accept: text/csv` and
-    `application/vnd.apache.arrow.stream` give the rows. The same question at the same price is free the second time.
+    The body has the columns and the receipt, as `release.save` writes them; `Accept: text/csv`, `application/vnd.apache.arrow.stream` and
+    `application/vnd.apache.parquet` give the rows. The same question at the same price is free the second time; with `stored`, only
+    such an answer is sent, and a release of null if there is none.
     """
     server, said = server_of(request), body.plain()
     data = dataset_of(request, caller, name)
+    if body.stored:
+        known = await server.received(data, caller.account, said)
+        return await asyncio.to_thread(answered, request, known) if known is not None else JSONResponse({"release": None})
     wait = 0.0 if "respond-async" in (prefer or "") else server.settings.wait
     found = await server.ask(data, caller.account, said, once, wait)
     send = partial(job_answer, request, found) if isinstance(found, Job) else partial(answered, request, found)

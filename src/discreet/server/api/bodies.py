@@ -58,10 +58,11 @@ class ReleaseBody(BaseModel):
     price: dict[str, Any] = _PRICE
     refine: list[dict[str, Any]] = _REFINE
     of: str | None = Field(default=None, description="for bias: a release that found other bounds and limits, as `to_text` wrote it")
+    stored: bool = Field(default=False, description="answer only with what this account has received before: nothing is charged")
 
     def plain(self) -> dict[str, Any]:
-        """As plain values, always with the same fields."""
-        return self.model_dump(mode="json")
+        """What is asked as plain values, always with the same fields."""
+        return self.model_dump(mode="json", exclude={"stored"})
 
 
 class ConfidenceBody(BaseModel):

@@ -8,6 +8,8 @@ asked for it uses it; a later session of the account asks for it again, free of 
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, final
 
@@ -19,6 +21,8 @@ from discreet.ledger.payment import Payments
 from discreet.ledger.receipt import PricedRequest
 from discreet.session.profile.profile import Profile
 from discreet.tables.catalog import Catalog
+from discreet.tables.profile import TableProfile
+from discreet.tables.profiled import profiled
 from discreet.tables.table import Table
 
 MOST = 100  # profiles of one table that are looked for
@@ -73,6 +77,20 @@ def stored_profiles(table: Table, catalog: Catalog, payments: Payments) -> Store
         except Invalid:
             found.append(None)
     return StoredProfiles(table.name, tuple(found))
+
+
+def with_newest(catalog: Catalog, payments: Payments, own: Mapping[str, TableProfile]) -> Catalog:
+    """The catalog with the newest profile of every private table, the account's own first; warn of those that cannot be read."""
+    found = catalog
+    for table in [one for one in catalog.tables if one.private]:
+        if table.name in own:
+            found = profiled(found, own[table.name])
+            continue
+        stored = stored_profiles(table, catalog, payments)
+        found = profiled(found, stored.newest.table) if stored.newest is not None else found
+        if stored.warning is not None:
+            warnings.warn(stored.warning, UserWarning, stacklevel=6)  # where somebody called connect
+    return found
 
 
 def name_at_price(epsilon: Fraction, delta: Fraction, catalog: Catalog) -> str:

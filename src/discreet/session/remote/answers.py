@@ -29,11 +29,23 @@ def bought(
     given = {name: one for name, one in price.items() if one is not None}
     body = {"request": chain.to_json(), "verb": verb, "price": plain(given)} | ({} if of is None else {"of": of.to_text()})
     found = read(connection.order(body, progress))
-    if isinstance(found, Release) and verb == "release":
-        target = {"epsilon": found.receipt.epsilon} if "error" in given else {}  # the least ε is not looked for again
-        paid = {name: one for name, one in given.items() if name in ("epsilon", "delta", "confidence")} | target
-        return evolve(found, question=RemoteAsked(connection, chain, (paid,)))
-    return found
+    return _asked(connection, chain, given, found) if verb == "release" else found
+
+
+def stored(connection: Connection, chain: Chain, price: Mapping[str, Any]) -> Released | None:
+    """What this account has received for the same request at the same price; None if it would have to pay."""
+    given = {name: one for name, one in price.items() if one is not None}
+    said = connection.post("releases", {"request": chain.to_json(), "price": plain(given), "stored": True})
+    return None if said.get("release") is None else _asked(connection, chain, given, read(said))
+
+
+def _asked(connection: Connection, chain: Chain, given: Price, found: Released) -> Released:
+    """An answer that knows its question, for refinements and other confidences."""
+    if not isinstance(found, Release):
+        return found
+    target = {"epsilon": found.receipt.epsilon} if "error" in given else {}  # the least ε is not looked for again
+    paid = {name: one for name, one in given.items() if name in ("epsilon", "delta", "confidence")} | target
+    return evolve(found, question=RemoteAsked(connection, chain, (paid,)))
 
 
 def read(said: Any) -> Released:

@@ -18,7 +18,7 @@ from discreet.query.fluent import NOT_COPIED, QueryBuilder
 from discreet.query.statistics import registry
 from discreet.session.query import Query
 from discreet.session.release import Release
-from discreet.session.remote.answers import bought
+from discreet.session.remote.answers import bought, stored
 from discreet.session.remote.http import Connection
 from discreet.session.remote.plan import RemotePlan, checked
 from discreet.session.remote.request import RemoteRequest, released
@@ -77,6 +77,11 @@ class RemoteQuery:
         price = {"epsilon": epsilon, "delta": delta, "confidence": confidence} | target
         say = None if progress is None else lambda step, _: progress(step)
         return _as_release(bought(self.connection, self.chain, price, progress=say))
+
+    def stored(self, epsilon: Number | None = None, delta: Number | None = None, *, confidence: Number = CONFIDENCE) -> Release | None:
+        """The answer at this price, if this account has received it already; None if it would have to be paid for. Nothing is charged."""
+        found = stored(self.connection, self.chain, {"epsilon": epsilon, "delta": delta, "confidence": confidence})
+        return None if found is None else _as_release(found)
 
     def bias(self, epsilon: Number, delta: Number = 0, *, of: Release | None = None) -> Release:
         """Pay to learn how many units bounding and clipping affect, as `Query.bias`."""

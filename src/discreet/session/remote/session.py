@@ -11,6 +11,7 @@ from discreet.exact import Number
 from discreet.hints import suggest_and_list
 from discreet.ledger.standing import Amount
 from discreet.plots.page import html_lines
+from discreet.query.parameters import Parameters, parameter_values
 from discreet.session.release import Release
 from discreet.session.released import Released
 from discreet.session.remote.http import Connection, Progress
@@ -36,12 +37,17 @@ class RemoteSession:
     # ── questions ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def sql(
-        self, text: str, *, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None
-    ) -> RemoteQuery:
+        self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", other: bool = False,
+        contributions: Mapping[str, int] | None = None,
+    ) -> RemoteQuery:  # fmt: skip
         """Ask in SQL; nothing is read or spent until `release`."""
-        given = {"dialect": dialect, "other": other, "contributions": contributions}
-        usual = {"dialect": "duckdb", "other": False, "contributions": None}
-        return RemoteQuery.of(self._connection, self._chain("sql", text, **{k: v for k, v in given.items() if v != usual[k]}))
+        return RemoteQuery.of(self._connection, self._sql(text, parameters, dialect=dialect, other=other, contributions=contributions))
+
+    def _sql(self, text: str, parameters: Parameters, **given: Any) -> Chain:
+        values = parameter_values(parameters)
+        given |= {"parameters": list(values) if isinstance(values, tuple) else values}
+        usual = {"dialect": "duckdb", "other": False, "contributions": None, "parameters": None}
+        return self._chain("sql", text, **{name: one for name, one in given.items() if one != usual[name]})
 
     def table(self, name: str) -> RemoteBuilder:
         """Ask in Python, beginning with a table: `db.table("visits").where("cost > 10").group_by("dept").count().release(epsilon=0.1)`."""
@@ -52,9 +58,9 @@ class RemoteSession:
             raise Refused(f"there is no table {name[:80]}; {suggest_and_list(name, names)}")
         return RemoteBuilder(self._connection, self._chain("table", name))
 
-    def ask(self, text: str, **price: Any) -> Release:
-        """Ask in SQL and release at once."""
-        return self.sql(text).release(**price)
+    def ask(self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", **price: Any) -> Release:
+        """Ask in SQL and release at once; the server reads the question when it is to answer it."""
+        return RemoteQuery(self._connection, self._sql(text, parameters, dialect=dialect), text).release(**price)
 
     # ── with an epsilon: release or open at once; without: a request to plan first ───────────────────────────────────
 

@@ -123,13 +123,6 @@ class Synthetic(Released):
         """The columns as they are shown."""
         return tuple(Series(name, values) for name, values in self.data.items())
 
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows as a Parquet file."""
-        require("pyarrow")
-        import pyarrow.parquet
-
-        pyarrow.parquet.write_table(self.to_arrow(), os.fspath(path))
-
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property

@@ -1,0 +1,48 @@
+"""What a text asks of a connection: a question, its plan, or one of a few statements that tools send and that read no data."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias, final
+
+from attrs import frozen
+
+Verb: TypeAlias = Literal["ask", "explain", "set", "show", "probe", "nothing"]
+_SET = re.compile(r"\s*SET\s+(?:SESSION\s+|LOCAL\s+)?discreet\.(\w+)\s*(?:=|\bTO\b)\s*'?([^';]*?)'?\s*;?\s*", re.IGNORECASE)
+_RESET = re.compile(r"\s*RESET\s+discreet\.(\w+)\s*;?\s*", re.IGNORECASE)
+_SHOW = re.compile(r"\s*SHOW\s+discreet\.(\w+)\s*;?\s*", re.IGNORECASE)
+_EXPLAIN = re.compile(r"(\s*)EXPLAIN\s(.*)", re.IGNORECASE | re.DOTALL)
+_PROBE = re.compile(r"\s*SELECT\s+1\s*;?\s*", re.IGNORECASE)
+_NOTHING = re.compile(r"\s*(?:BEGIN|COMMIT|ROLLBACK|START)(?:\s+(?:TRANSACTION|WORK))?\s*;?\s*", re.IGNORECASE)
+
+
+@final
+@frozen
+class Statement:
+    """One statement: what is to be done, with the text of a question or the name and value of a setting."""
+
+    verb: Verb
+    text: str = ""
+    value: str | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Statement:
+        """Tell the few other statements from questions; whether a question can be asked is decided when it is read.
+
+        >>> Statement.read("SET discreet.epsilon = 0.1")
+        Statement(verb='set', text='epsilon', value='0.1')
+        >>> Statement.read("EXPLAIN SELECT COUNT(*) FROM visits").verb
+        'explain'
+        """
+        if found := _SET.fullmatch(text):
+            value = found[2].strip()
+            return cls("set", found[1].lower(), None if value.lower() == "default" else value)
+        if found := _RESET.fullmatch(text):
+            return cls("set", found[1].lower())
+        if found := _SHOW.fullmatch(text):
+            return cls("show", found[1].lower())
+        if found := _EXPLAIN.fullmatch(text):
+            return cls("explain", found[1] + found[2])
+        if _PROBE.fullmatch(text):
+            return cls("probe")
+        return cls("nothing") if _NOTHING.fullmatch(text) else cls("ask", text)

@@ -1,0 +1,116 @@
+"""Releases as tables of other tools. What numbers mean travels with them: columns x_low and x_high, and metadata with price and receipt.
+
+In Arrow and Parquet the metadata of the schema, and of each field, has a key `discreet` with a JSON text. A CSV file has it beside it, in
+`name.csv-metadata.json`, where the W3C's "CSV on the Web" looks for it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from discreet.exact import short
+from discreet.extras import missing
+from discreet.ledger.receipt import Receipt
+from discreet.plots.table import Series
+
+FORMAT = 1
+KEY = b"discreet"
+SIDECAR = "-metadata.json"
+Columns = Mapping[str, Sequence[Any]]
+
+
+def metadata(receipt: Receipt, series: Sequence[Series], confidence: float, notes: Sequence[str]) -> dict[str, Any]:
+    """What the numbers of a release mean, and what was paid for them, as plain values."""
+    return {
+        "format": FORMAT,
+        "kind": receipt.kind,
+        "protects": receipt.protected,
+        "adjacency": receipt.adjacency,
+        "epsilon": short(receipt.epsilon),
+        "delta": short(receipt.delta),
+        "method": str(receipt.loss),
+        "confidence": confidence,
+        "bounds": receipt.discovered.get("bounds", {}),
+        "notes": list(notes),
+        "columns": {one.name: {"role": "synthetic"} if receipt.kind == "synthetic table" else _role(one) for one in series},
+        "receipt": receipt.to_json(),
+    }
+
+
+def _role(series: Series) -> dict[str, Any]:
+    """What a column is: a group key, or an answer with the columns of its interval."""
+    if series.is_key:
+        return {"role": "key"}
+    told = {"measures": series.measures, "of": series.of}
+    ends = {} if series.low is None else {"low": f"{series.name}_low", "high": f"{series.name}_high"}
+    return {"role": "answer"} | {name: text for name, text in told.items() if text} | ends
+
+
+def roles(told: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The role of each column of a table, ends of intervals included."""
+    known: dict[str, dict[str, Any]] = dict(told["columns"])
+    for name, role in told["columns"].items():
+        known |= {role[end]: {"role": f"{end} end", "of": name, "confidence": told["confidence"]} for end in ("low", "high") if end in role}
+    return {name: known.get(name, {"role": "answer"}) for name in names}
+
+
+# ── Arrow and Parquet ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def arrow_table(columns: Columns, told: Mapping[str, Any]) -> Any:
+    """An Arrow table with metadata."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise missing("pyarrow") from None
+    arrays, fields = [], []
+    for name, role in roles(told, list(columns)).items():
+        values = _narrow(columns[name])
+        is_number = ("low" in role or "end" in role["role"]) and all(value is None for value in values)  # which Arrow cannot guess
+        array = pyarrow.array(values, pyarrow.float64() if is_number else None)
+        arrays.append(array)
+        fields.append(pyarrow.field(name, array.type, metadata={KEY: json.dumps(role)}))
+    return pyarrow.table(arrays, pyarrow.schema(fields, metadata={KEY: json.dumps(told)}))
+
+
+def write_parquet(table: Any, place: Any) -> None:
+    """Write an Arrow table as Parquet, into a file or a buffer."""
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, place)
+
+
+def _narrow(values: Sequence[Any]) -> list[Any]:
+    """A column with whole numbers beyond 64 bits, or beside floats, becomes a column of floats."""
+    kinds = set(map(type, values))
+    if not (kinds >= {int, float} or any(type(value) is int and abs(value) >= 2**63 for value in values)):
+        return list(values)
+    return [None if value is None else float(value) for value in values]
+
+
+# ── CSV ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def csv_text(columns: Columns, formulas: bool) -> str:
+    """The rows as CSV; without `formulas`, texts that a spreadsheet would run are prefixed with an apostrophe."""
+    text = io.StringIO()
+    rows = itertools.chain([columns], zip(*columns.values(), strict=True))
+    csv.writer(text, lineterminator="\n").writerows(rows if formulas else (map(_harmless, row) for row in rows))
+    return text.getvalue()
+
+
+def _harmless(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value
+
+
+def csv_sidecar(path: str | os.PathLike[str], columns: Columns, told: Mapping[str, Any]) -> str:
+    """What stands beside a CSV file: its columns as "CSV on the Web" describes them, and the metadata of the release."""
+    described = [{"name": name, "titles": name, "discreet": role} for name, role in roles(told, list(columns)).items()]
+    said = {"@context": "http://www.w3.org/ns/csvw", "url": os.path.basename(path), "tableSchema": {"columns": described}}
+    return json.dumps(said | {"discreet": told}, indent=1, ensure_ascii=False) + "\n"
