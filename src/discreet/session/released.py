@@ -121,10 +121,6 @@ class Released(ABC):
             return "dry run on mock data: no private row was read and nothing was charged"
         if self.repeated:
             return f"answered before, so free now (it cost {price(self.epsilon, self.delta)}{self._entry and f'; {self._entry}'})"
-        return self._cost
-
-    @property
-    def _cost(self) -> str:
         return f"cost {price(self.epsilon, self.delta)}{self._entry and f' ({self._entry})'}"
 
     @property
@@ -232,11 +228,9 @@ class Released(ABC):
 
         A text that a spreadsheet would run as a formula (it begins with = + - @, a tab or a line break) is prefixed with an apostrophe,
         because text from the data must not run on the reader's computer. With `formulas=True` it is written unchanged. Numbers are never
-        changed. Beside a file `name.csv` there is `name.csv-metadata.json`, which says what the numbers mean and what was paid, unless
-        `sidecar=False`.
+        changed. Unless `sidecar=False`, `name.csv-metadata.json` beside the file says what the numbers mean and what was paid.
         """
-        columns = self.to_columns(intervals)
-        text = csv_text(columns, formulas)
+        text = csv_text(columns := self.to_columns(intervals), formulas)
         if path is None:
             return text
         _write(path, text)
