@@ -121,6 +121,10 @@ class Released(ABC):
             return "dry run on mock data: no private row was read and nothing was charged"
         if self.repeated:
             return f"answered before, so free now (it cost {price(self.epsilon, self.delta)}{self._entry and f'; {self._entry}'})"
+        return self._cost
+
+    @property
+    def _cost(self) -> str:
         return f"cost {price(self.epsilon, self.delta)}{self._entry and f' ({self._entry})'}"
 
     @property
@@ -177,8 +181,7 @@ class Released(ABC):
 
     def to_columns(self, intervals: bool = True) -> dict[str, list[Any]]:
         """The columns by name; with intervals, each that has one is followed by its ends, as name_low and name_high."""
-        found: dict[str, list[Any]] = {}
-        wanted = 0
+        found, wanted = dict[str, list[Any]](), 0
         for series in self.series:
             found[series.name] = list(series.values)
             wanted += 1
