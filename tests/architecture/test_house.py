@@ -20,7 +20,7 @@ FLOORS: list[list[str]] = [
     ["query"],
     ["plan", "run", "explain"],
     ["plots", "attacks", "session"],
-    ["server"],
+    ["agents", "server"],
     ["notebook", "__init__", "cli", "__main__"],
 ]
 # Each outside library has its rooms.
@@ -37,7 +37,9 @@ ROOMS = {
     "matplotlib": {"plots/"},
     "fastapi": {"server/app.py", "server/access.py", "server/api/", "server/pages/"},
     "starlette": {"server/app.py", "server/pages/"},
-    "pydantic": {"server/api/bodies.py"},
+    "pydantic": {"server/api/bodies.py", "agents/tools.py"},
+    "mcp": {"agents/tools.py"},
+    "mcp_types": {"agents/tools.py"},
     "uvicorn": {"server/listen.py"},
     "argon2": {"server/store/secret.py"},
     "jinja2": {"server/pages/"},
@@ -74,6 +76,13 @@ DOORS = {
     "cli/demo.py": {"discreet.engines.postgres.load"},
     "cli/backup.py": {"discreet.server.backup", "discreet.server.datasets", "discreet.server.settings"},
     "cli/restore.py": {"discreet.server.restore", "discreet.server.datasets", "discreet.server.settings"},
+    "cli/mcp.py": {
+        "discreet.agents.agent",
+        "discreet.agents.limits",
+        "discreet.agents.sessions",
+        "discreet.agents.stdio",
+        "discreet.server.clock",
+    },
     "cli/serve.py": {"discreet.server.datasets", "discreet.server.listen", "discreet.server.settings"},
     "server/api/answers.py": {"pyarrow", "pyarrow.parquet"},
     "server/store/database.py": {"discreet.server.store.postgres"},

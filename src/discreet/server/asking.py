@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 from discreet.errors import BudgetExceeded, Error, Invalid
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.ledger.standing import OWNER
+from discreet.server.clock import rows_of, steps_of
 from discreet.server.datasets import DataSet
 from discreet.server.in_progress import EVERYTHING
 from discreet.server.queue import FairQueue
@@ -30,12 +31,9 @@ from discreet.session.released import Released
 from discreet.session.remote.wire import Chain, value
 from discreet.session.saved import release_of_text
 from discreet.session.session import Session
-from discreet.tables.table import Table
 
 Outcome: TypeAlias = dict[str, Any]
 VERBS = ("release", "refine", "bias", "dry_run")
-_STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
-_DISCOVERING = 3
 _PRICE = frozenset({"epsilon", "delta", "confidence", "error", "size", "at", "assume"})
 _KEYS = 10_000  # idempotency keys that are remembered beside those of jobs
 _ONLY_QUESTIONS = "only the answer to a question can be refined"
@@ -131,11 +129,11 @@ class Asking:
 
     def slot(self, data: DataSet, asked: Asked) -> int:
         """The number of the slot at whose end an answer leaves, by public facts alone."""
-        return self.queue.clock.chosen(self.rows_of(data), _STEPS.get(asked.chain.steps[0][0], _DISCOVERING))
+        return self.queue.clock.chosen(self.rows_of(data), steps_of(asked.chain.steps[0][0]))
 
     def rows_of(self, data: DataSet) -> float:
         """The rows of the largest private table, as far as they are public."""
-        return max((_rows(table, self._rows) for table in data.catalog.tables if table.private), default=0.0)
+        return rows_of(data.catalog.tables, self._rows)
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -302,9 +300,3 @@ def _called(method: Callable[..., Any], price: Mapping[str, Any]) -> Any:
         raise Invalid(
             f"{method.__name__}() does not take these: {', '.join(map(str, price))[:200]}; give epsilon, and delta if needed"
         ) from None
-
-
-def _rows(table: Table, unknown: float) -> float:
-    if table.size is not None:
-        return float(table.size)
-    return unknown if table.profile is None else max(float(table.profile.rows), 1.0)
