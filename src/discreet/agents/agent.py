@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, final
 
 from attrs import field, frozen
@@ -28,7 +28,6 @@ class Agent:
     limits: Limits = field(factory=Limits)
     confirmations: Confirmations = field(factory=Confirmations)
     spending: Spending = field()
-    _running: dict[str, Callable[[], None]] = field(factory=dict, init=False)  # what is counted already, and how to take that back
 
     @spending.default
     def _unspent(self) -> Spending:
@@ -94,6 +93,7 @@ class Agent:
         """Pay and answer; or say that it must be confirmed, with a token for that. `confirmed` if somebody has confirmed it already."""
         planned = await self.source.plan(request, price)
         if planned.known:
+            self.spending.running.pop(key_of(request, price), None)  # its answer has come, and stays counted
             return self._told(await self.source.release(request, price), first_row)
         self.limits.require(planned.epsilon)
         if self.limits.needs_confirmation(planned.epsilon) and not confirmed:
@@ -109,7 +109,7 @@ class Agent:
     async def _paid(self, request: Request, price: Price, planned: Planned) -> Released | Running:
         """Count the price, once also where the answer comes later, and not where nothing is charged."""
         key = key_of(request, price)
-        take_back = self._running.pop(key, None) or self.spending.take(planned.epsilon)
+        take_back = self.spending.running.pop(key, None) or self.spending.take(planned.epsilon)
         try:
             found = await self.source.release(request, price)
         except _UNCHARGED as error:
@@ -117,7 +117,7 @@ class Agent:
                 take_back()
             raise
         if isinstance(found, Running):
-            self._running[key] = take_back
+            self.spending.running[key] = take_back
         elif found.repeated:
             take_back()
         return found

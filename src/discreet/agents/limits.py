@@ -53,6 +53,7 @@ class Spending:
     def __init__(self, most: Fraction, now: Callable[[], float] = time.monotonic) -> None:
         self._most, self._now = most, now
         self._spent: deque[tuple[float, Fraction]] = deque()
+        self.running: dict[str, Callable[[], None]] = {}  # what is counted and not answered yet, and how to take that back
 
     @property
     def left(self) -> Fraction:

@@ -31,7 +31,7 @@ UNEXPECTED = "something unexpected failed; the owner of the data can look up the
 MOST_ROWS = 1000  # of a synthetic table
 
 Find: TypeAlias = Callable[[Any], Agent]  # the agent that a request comes from; None is what a request over standard input has
-Failed: TypeAlias = Callable[[Exception], None]
+Failed: TypeAlias = Callable[[Any, Exception], None]
 Sql: TypeAlias = Annotated[str, Field(max_length=LONGEST, description="one SELECT with aggregates, as in the examples of describe")]
 Epsilon: TypeAlias = Annotated[float | str | None, Field(description="the price: smaller is cheaper and noisier, as in 0.05")]
 Delta: TypeAlias = Annotated[float | str | None, Field(description="seldom needed; chosen if left out")]
@@ -55,8 +55,8 @@ class Agreed(BaseModel):
 Outcome: TypeAlias = AcceptedElicitation[Any] | DeclinedElicitation | CancelledElicitation
 
 
-def tools_server(find: Find, failed: Failed = lambda _: None) -> MCPServer[Any]:
-    """A server whose tools act for the agent that `find` finds; `failed` gets errors that nobody foresaw, which may contain data."""
+def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> MCPServer[Any]:
+    """A server whose tools act for the agent that `find` finds; `failed` gets what nobody foresaw, which may contain data."""
     _silence()
     server: MCPServer[Any] = MCPServer(
         "discreet", instructions=INSTRUCTIONS, version=metadata.version("discreet"), log_level="CRITICAL", subscriptions=False
@@ -68,7 +68,7 @@ def tools_server(find: Find, failed: Failed = lambda _: None) -> MCPServer[Any]:
         except Error as error:
             return _result(_problem(error), is_error=True)
         except Exception as error:  # a bug of ours: its text may contain data
-            failed(error)
+            failed(ctx.request_context.request, error)
             return _result({"status": "error", "error": "Error", "message": UNEXPECTED}, is_error=True)
 
     async def asked_first(ctx: Context[Any, Any], request: Callable[[], Request], price: dict[str, Any]) -> Elicit[Agreed] | None:

@@ -29,6 +29,9 @@ _NUMBERS: dict[str, tuple[float, bool]] = {
     "logins_a_minute": (1, True),
     "largest_body": (1000, True),
     "body_seconds": (0.001, False),
+    "agent_question": (0, False),
+    "agent_session": (0, False),
+    "agent_confirm": (0, False),
 }
 _TEXTS = ("host", "url", "database")
 _FILES = ("certificate", "key", "failures")
@@ -54,6 +57,9 @@ class Settings:
     logins_a_minute: int = 10  # wrong passwords from one address
     largest_body: int = 1_000_000  # bytes
     body_seconds: float = 20.0  # in which a body must arrive
+    agent_question: float = 0.5  # the most ε of one question through /mcp
+    agent_session: float = 1.0  # the most ε of one account through /mcp in a day
+    agent_confirm: float = 0.1  # a question through /mcp that costs more ε must be confirmed
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-For is believed
     failures: Path | None = None  # the owner's file that says why something failed
 
