@@ -17,29 +17,33 @@ from discreet.agents.sessions import LocalSource
 from discreet.agents.tools import tools_server
 from discreet.attacks.membership import membership_inference
 
-PEOPLE, TRAITS = 8, 100
+PEOPLE, TRAITS = 4, 40
+LEVEL = "0.02"  # how many strangers may be accused
 PRICES = {1: "0.25", 10_000: "2500"}  # of one draw, by what the agent was granted
-_TRIES = 40
+_TRIES = 10
 
 
-def study(seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Who takes part, by trait; and how frequent each trait is, which the agent knows."""
+def study(seed: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Who takes part, by trait; strangers from the same population; and how frequent each trait is in it."""
     dice = np.random.default_rng(seed)
     shares = dice.uniform(0.2, 0.8, TRAITS)
-    return (dice.random((PEOPLE, TRAITS)) < shares).astype(int), shares
+    inside, strangers = ((dice.random((size, TRAITS)) < shares).astype(int) for size in (PEOPLE, 400))
+    return inside, strangers, shares
 
 
 def accused(seed: int, granted: int) -> tuple[bool, float]:
     """Whether the agent accuses the first participant, rightly; and what its account was charged."""
-    inside, shares = study(seed)
+    inside, strangers, shares = study(seed)
     table = polars.DataFrame({"person": np.arange(PEOPLE)} | {f"t{j}": inside[:, j] for j in range(TRAITS)})
-    bounds = {f"t{j}": (0, 1) for j in range(TRAITS)}
-    with discreet.connect({"study": table}, unit="person", epsilon=10**6, delta="1e-5", bounds=bounds, one_row_per_unit=True, ledger=":memory:") as owner:  # fmt: skip
-        owner.ledger.grant("mallory", granted, "1e-6")
+    declared = {"bounds": {f"t{j}": (0, 1) for j in range(TRAITS)}, "one_row_per_unit": True, "ledger": ":memory:"}
+    with discreet.connect({"study": table}, unit="person", epsilon=10**6, **declared) as owner:
+        owner.ledger.grant("mallory", granted, 0)
         source = LocalSource(owner.for_account("mallory"), "mallory", lambda _session, _call, took: took)
         draws = asyncio.run(_asked(source, PRICES[granted]))
         spent = float(owner.ledger.allowance("mallory").spent.epsilon or 0)
-    return bool(membership_inference(inside[:1], np.mean(draws, axis=0) / PEOPLE, population=shares, false_positives="0.05").accused[0]), spent
+    means = np.mean(draws, axis=0) / PEOPLE
+    found = membership_inference(inside[:1], means, population=shares, strangers=strangers, false_positives=LEVEL)
+    return bool(found.accused[0]), spent
 
 
 async def _asked(source: LocalSource, price: str) -> list[list[float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -46,7 +47,7 @@ class Agent:
                 raise Invalid("give epsilon or error, not both: one follows from the other")
             price = {**price, "epsilon": await self.source.price(request, error)}
         planned = await self.source.plan(request, price)
-        return shown.forecast(planned) | {
+        return await asyncio.to_thread(shown.forecast, planned) | {
             "within_limits": planned.known or planned.epsilon <= min(self.limits.question, self.spending.left),
             "needs_confirmation": not planned.known and self.limits.needs_confirmation(planned.epsilon),
         }

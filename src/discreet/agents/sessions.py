@@ -94,7 +94,7 @@ class LocalSource:
 
     def _planned(self, request: Request, price: Price) -> Planned:
         found = request.on(self._session).plan(**price)
-        return Planned.of(found, self._session.stored(found) is not None)
+        return Planned(found, self._session.stored(found) is not None)
 
     async def _answered(self, request: Request, price: Price) -> Released:
         known = (await asyncio.to_thread(self._planned, request, price)).known
@@ -154,7 +154,7 @@ class RemoteSource:
     async def plan(self, request: Request, price: Price) -> Planned:
         """What would happen at this price."""
         known = key_of(request, price) in self._received
-        return await asyncio.to_thread(lambda: Planned.of(request.on(self._session).plan(**price), known))
+        return await asyncio.to_thread(lambda: Planned(request.on(self._session).plan(**price), known))
 
     async def price(self, request: Request, error: Mapping[str, float]) -> Fraction:
         """The least ε at which a question meets these errors."""

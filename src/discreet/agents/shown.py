@@ -130,7 +130,7 @@ def _meaning(found: Released, more: int) -> list[str]:
 
 
 def forecast(planned: Planned) -> dict[str, Any]:
-    """A plan: its price, and under `data` the expected error and why it is private."""
+    """A plan: its price, and under `data` the expected error and why it is private; it may take long to compute."""
     return {
         "status": "forecast",
         "note": NOTE,
@@ -141,7 +141,7 @@ def forecast(planned: Planned) -> dict[str, Any]:
             "by the number of rows in a group, where it depends on that; null where nothing is known.",
             "nothing was read or charged; `ask` charges the price, once.",
         ],
-        "data": {"expected_error": plain(planned.error), "explanation": _explanation(planned.text)},
+        "data": {"expected_error": plain(planned.plan.error()), "explanation": _explanation(str(planned.plan.explain()))},
     }
 
 

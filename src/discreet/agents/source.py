@@ -40,20 +40,24 @@ class Request:
 
 
 @final
-@frozen
+@frozen(eq=False)
 class Planned:
-    """A plan as agents see it: the price, the expected error, why it is private, and whether this account has the answer already."""
+    """A plan, local or remote, and whether this account has the answer already."""
 
-    epsilon: Fraction
-    delta: Fraction
-    error: Any
-    text: str
+    plan: Any
     known: bool
 
-    @classmethod
-    def of(cls, plan: Any, known: bool) -> Planned:
-        """What a plan of any kind says."""
-        return cls(plan.epsilon, plan.delta, plan.error(), str(plan.explain()), known)
+    @property
+    def epsilon(self) -> Fraction:
+        """The most ε that it may cost."""
+        found: Fraction = self.plan.epsilon
+        return found
+
+    @property
+    def delta(self) -> Fraction:
+        """The most δ that it may cost."""
+        found: Fraction = self.plan.delta
+        return found
 
 
 @final

@@ -95,7 +95,7 @@ class AccountSource:
         def planned() -> Planned:
             plan = self._server.asking.plan(self._data, self._account, Asked.read(_body(request, price)))
             hidden = self._data.hides(self._account, plan.priced.question)
-            return Planned.of(plan, not hidden and self._data.session(self._account).stored(plan) is not None)
+            return Planned(plan, not hidden and self._data.session(self._account).stored(plan) is not None)
 
         return await asyncio.to_thread(planned)
 
