@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from contextlib import closing
 from pathlib import Path
 
@@ -14,11 +15,15 @@ from scipy import stats
 from discreet.attacks.membership import membership_bound
 from discreet.ledger.ledger import open_ledger
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_a_hostile_agent(tmp_path: Path) -> None:
     served = serve(tmp_path)
     report, ann = attack(served, ATTEMPTS)
     assert len(report) >= 60
+    page = (ROOT / "docs" / "serving" / "agents.md").read_text(encoding="utf-8")
+    assert runpy.run_path(str(ROOT / "docs" / "write_agents.py"))["as_table"](report) in page, "run: python docs/write_agents.py"
     assert ann["before"] == ann["after"]  # her answers, budget, history and what is described
     with closing(open_ledger(str(tmp_path / "clinic" / "discreet.ledger"))) as ledger:
         ledger.verify()

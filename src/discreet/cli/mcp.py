@@ -52,7 +52,8 @@ def mcp(
         return
     if analyst is None:
         raise Invalid(
-            "an agent has an account of its own: grant it a small budget, as in `discreet grant DATA agent 1`, and add --analyst agent"
+            "an agent has an account of its own: grant it a small budget, as in `discreet grant DATA agent --epsilon 1`, "
+            "and add --analyst agent"
         )
     clock = Clock(first=slot)
 
