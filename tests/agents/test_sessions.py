@@ -46,7 +46,6 @@ def test_a_long_answer_is_asked_for_again_and_hides_its_charge(tmp_path: Path) -
 
     async def run() -> None:
         policy = granted(tmp_path)
-        leaves = asyncio.Event()
         session = open_project(policy, None, "agent", per_account=True)
         source = LocalSource(session, "agent", lambda _session, _call, took: took + 1.5, wait=0.2)
         assert isinstance(await source.release(ASKED, PRICE), Running)
@@ -58,7 +57,6 @@ def test_a_long_answer_is_asked_for_again_and_hides_its_charge(tmp_path: Path) -
             found = await source.release(ASKED, PRICE)
         assert (await source.budget())["spent"]["epsilon"] == "0.1"
         assert (await source.plan(ASKED, PRICE)).known
-        leaves.set()
         source.close()
 
     asyncio.run(run())
