@@ -16,6 +16,7 @@ _EXTRAS = {
     "fastapi": "server",
     "argon2": "server",
     "authlib": "oidc",
+    "mcp": "mcp",
 }
 
 

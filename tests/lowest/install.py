@@ -10,7 +10,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = ("arrow", "oidc", "pandas", "polars", "plots", "postgres", "server", "spark", "sqlalchemy")
+EXTRAS = ("arrow", "mcp", "oidc", "pandas", "polars", "plots", "postgres", "server", "spark", "sqlalchemy")
 _BOUND = re.compile(r"([A-Za-z0-9_.\-]+(?:\[[a-z,]+\])?)>=([0-9][0-9.]*)(,<[0-9.]+)?")
 
 

@@ -1,4 +1,4 @@
-"""What is described is declared or one's own, and names are quoted."""
+"""What is described is declared or one's own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 from server.clinic import Served
 
-from discreet.server.describe import budget, describe, examples, quoted
+from discreet.server.describe import budget, describe
 
 
 def test_a_data_set_as_an_account_sees_it(served: Served) -> None:
@@ -32,19 +32,3 @@ def test_a_budget_is_ones_own(served: Served) -> None:
     data.session(ann).sql("SELECT COUNT(*) AS n FROM visits").release(epsilon=0.5)
     assert budget(data, ann)["spent"]["epsilon"] == "0.5"
     assert budget(data, bob)["spent"]["epsilon"] == "0"
-
-
-def test_examples_can_be_asked(served: Served) -> None:
-    data = next(iter(served.server.datasets))
-    ann = served.server.accounts.get("ann")
-    assert ann is not None
-    found = examples(data)
-    assert len(found) == 3
-    for text in found:
-        data.session(ann).sql(text).plan(epsilon=0.1)
-
-
-def test_names_are_quoted() -> None:
-    assert quoted("cost") == "cost"
-    assert quoted('a"; DROP TABLE x; --') == '"a""; DROP TABLE x; --"'
-    assert quoted("Cost") == '"Cost"'

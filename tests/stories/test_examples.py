@@ -10,6 +10,7 @@ import pytest
 
 EXAMPLES = sorted(path for path in (Path(__file__).parents[2] / "examples").glob("*.py") if not path.stem.endswith("_marimo"))
 SAYS = {
+    "agent.py": ["→ describe", '"unconfirmed"', "charged: false", "single rows are never shown", "BudgetExceeded"],
     "error_first.py": ["costs ε = ", "dry run on mock data", "answered before, so free now"],
     "gallery.py": ["12 plots and gallery.html are in "],
     "several_tables.py": ["Who is protected", "Delft", "discreet verify"],

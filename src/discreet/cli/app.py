@@ -18,6 +18,7 @@ from discreet.cli.demo import demo
 from discreet.cli.explain import explain
 from discreet.cli.grant import grant
 from discreet.cli.init import init
+from discreet.cli.mcp import mcp
 from discreet.cli.migrate import migrate
 from discreet.cli.output import UNWRITABLE, as_typed, drop, show_what_can_be_shown
 from discreet.cli.profile import profile
@@ -38,6 +39,7 @@ COMMANDS = (
     verify,
     migrate,
     serve,
+    mcp,
     backup,
     restore,
     demo,

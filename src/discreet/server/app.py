@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from importlib import metadata
 
 from fastapi import Depends, FastAPI, Request
@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect
 from discreet.errors import Error
 from discreet.server.access import Unauthenticated, require_login, server_of, token_holder
 from discreet.server.api import asking, checking, owning, reading, running
+from discreet.server.api.agents import agents_door
 from discreet.server.api.answers import problem
 from discreet.server.api.nesting import require_plain
 from discreet.server.outcome import UNEXPECTED
@@ -41,11 +42,14 @@ _HEADERS = {
 def application(server: Server) -> FastAPI:
     """The application of a server."""
 
+    agents = agents_door()
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await server.start()
-        yield
-        await server.stop()
+        async with nullcontext() if agents is None else agents.open():
+            await server.start()
+            yield
+            await server.stop()
 
     app = FastAPI(
         title="discreet",
@@ -58,6 +62,8 @@ def application(server: Server) -> FastAPI:
     app.state.server = server
     for part in (reading, asking, checking, running, owning):
         app.include_router(part.router, dependencies=[Depends(require_plain)])
+    if agents is not None:
+        app.include_router(agents.router, dependencies=[Depends(require_plain)])
     for pages in ROUTERS:
         app.include_router(pages)
     app.get("/health", response_class=PlainTextResponse)(health)

@@ -19,6 +19,7 @@ from discreet.ledger.receipt import CONFIDENCE
 from discreet.ledger.standing import OWNER
 from discreet.parameter import price_epsilon
 from discreet.server.asked import Asked
+from discreet.server.clock import rows_of, steps_of
 from discreet.server.datasets import DataSet
 from discreet.server.in_progress import EVERYTHING
 from discreet.server.outcome import INTERRUPTED, NO_JOB, UNEXPECTED, Outcome, as_outcome, state_of
@@ -32,10 +33,7 @@ from discreet.server.store.secret import digest
 from discreet.session.first_step import first_step_of
 from discreet.session.plan import Plan
 from discreet.session.saved import release_of_text
-from discreet.tables.table import Table
 
-_STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
-_DISCOVERING = 3
 _QUESTIONS = ("sql", "table")  # whose answers are sent again as they are
 _KEYS = 10_000  # idempotency keys that are remembered beside those of jobs
 
@@ -137,11 +135,11 @@ class Asking:
 
     def slot(self, data: DataSet, asked: Asked) -> int:
         """The number of the slot at whose end an answer leaves, by public facts alone."""
-        return self.queue.clock.chosen(self.rows_of(data), _STEPS.get(asked.chain.steps[0][0], _DISCOVERING))
+        return self.queue.clock.chosen(self.rows_of(data), steps_of(asked.chain.steps[0][0]))
 
     def rows_of(self, data: DataSet) -> float:
         """The rows of the largest private table, as far as they are public."""
-        return max((_rows(table, self._rows) for table in data.catalog.tables if table.private), default=0.0)
+        return rows_of(data.catalog.tables, self._rows)
 
     # ── jobs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -238,9 +236,3 @@ def _questions(plan: Any) -> set[str]:
     own, first = plan.priced.question, getattr(plan, "discovery", None)
     found = {own, first_step_of(own)} | (set() if first is None else {first.priced.question})
     return found | {first_step_of(plan.priced_at(CONFIDENCE).question)} if isinstance(plan, Plan) else found
-
-
-def _rows(table: Table, unknown: float) -> float:
-    if table.size is not None:
-        return float(table.size)
-    return unknown if table.profile is None else max(float(table.profile.rows), 1.0)

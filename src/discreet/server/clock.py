@@ -11,14 +11,19 @@ first slot. That is not differentially private; it is bounded, stated by `leak`,
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import final
 
 from attrs import field, frozen, validators
+
+from discreet.tables.table import Table
 
 _MARGIN = 4.0  # times the predicted duration
 _ROWS_A_SECOND = 5e6  # what a slow machine counts, with bounded contributions
 _CLOSING = 0.1
 _START = 0.02  # seconds that any question takes
+_STEPS = {"profile": 8, "synthesize": 200}  # scans of the table; a question takes one, and a few more where it discovers something
+_DISCOVERING = 3
 
 
 @final
@@ -60,3 +65,19 @@ class Clock:
     def leak(self, slot: int) -> float:
         """The most bits that the time of one answer tells, if it leaves by the end of the longest slot."""
         return math.inf if self.off else math.log2(max(len(self.slots) - slot, 1))
+
+
+def steps_of(call: str) -> int:
+    """How many scans what is asked for takes, by the call that asks for it."""
+    return _STEPS.get(call, _DISCOVERING)
+
+
+def rows_of(tables: Iterable[Table], unknown: float) -> float:
+    """The rows of the largest private table, as far as they are declared or profiled; else `unknown`."""
+    return max((_rows(table, unknown) for table in tables if table.private), default=0.0)
+
+
+def _rows(table: Table, unknown: float) -> float:
+    if table.size is not None:
+        return float(table.size)
+    return unknown if table.profile is None else max(float(table.profile.rows), 1.0)

@@ -36,6 +36,9 @@ _NUMBERS: dict[str, tuple[float, bool]] = {
     "body_seconds": (0.001, False),
     "largest_answer": (1, True),
     "longest_statement": (0.001, False),
+    "agent_question": (0, False),
+    "agent_session": (0, False),
+    "agent_confirm": (0, False),
 }
 _TEXTS = ("host", "url", "database", "memory")
 _MEMORY = re.compile(r"[1-9][0-9]*(\.[0-9]+)? ?[KMGT]i?B")
@@ -65,6 +68,9 @@ class Settings:
     largest_answer: int = 1_000_000  # values, as far as they are declared
     memory: str | None = None  # that the engine of a data set may use
     longest_statement: float | None = None  # seconds that a statement of the engine may take
+    agent_question: float = 0.5  # the most ε of one question through /mcp
+    agent_session: float = 1.0  # the most ε of one account through /mcp in a day
+    agent_confirm: float = 0.1  # a question through /mcp that costs more ε must be confirmed
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-For is believed
     failures: Path | None = None  # the owner's file that says why something failed
     folders: dict[str, Path] = field(factory=dict)  # without a policy: an owner sets them up in the console

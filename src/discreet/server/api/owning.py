@@ -12,11 +12,11 @@ from fastapi.responses import PlainTextResponse
 from discreet.server.access import EVERYBODY, OWNING, READING, Caller, by_token, server_of
 from discreet.server.api.asking import dataset_of
 from discreet.server.api.bodies import AccountBody, GrantBody, TokenBody
-from discreet.server.describe import amount
 from discreet.server.granting import grant_budget, reload_policy, revoke_budget
 from discreet.server.metrics import Gauge
 from discreet.server.store import audit
 from discreet.server.store.tokens import Token
+from discreet.session.about import amount
 
 router = APIRouter(prefix="/api/v1")
 Owner = Annotated[Caller, Depends(by_token(*OWNING, scope="all"))]  # of one data set

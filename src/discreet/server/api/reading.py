@@ -9,7 +9,8 @@ from fastapi import APIRouter, Depends, Request
 from discreet.errors import Invalid
 from discreet.server.access import ASKING, EVERYBODY, READING, Caller, by_token, server_of
 from discreet.server.api.asking import dataset_of
-from discreet.server.describe import amount, budget, describe
+from discreet.server.describe import budget, describe
+from discreet.session.about import amount
 from discreet.session.remote.wire import plain
 
 router = APIRouter(prefix="/api/v1")

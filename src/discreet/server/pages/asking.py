@@ -14,7 +14,7 @@ from discreet.exact import short
 from discreet.server.access import ASKING, Caller, by_login, server_of
 from discreet.server.asked import Asked
 from discreet.server.datasets import DataSet
-from discreet.server.describe import examples, schema
+from discreet.server.describe import schema
 from discreet.server.outcome import as_outcome
 from discreet.server.pages.forms import Posted, posted
 from discreet.server.pages.looking import dataset_of
@@ -25,6 +25,7 @@ from discreet.server.replay import request_of
 from discreet.server.server import Server
 from discreet.server.store.accounts import Account
 from discreet.server.store.jobs import Job
+from discreet.session.about import examples
 from discreet.session.remote.wire import Chain
 from discreet.session.saved import release_of_text
 
@@ -69,7 +70,7 @@ def _answered_before(server: Server, data: DataSet, account: Account, said: dict
 def ask_page(request: Request, name: str, caller: Asker, job: str | None = None, example: int = 0) -> Response:
     """A question to begin with: that of an earlier job, or an example; planning takes a moment, and comes after the first paint."""
     data = dataset_of(request, caller.account, name)
-    found = examples(data)
+    found = examples(data.catalog)
     sql, epsilon = found[example] if 0 <= example < len(found) else "", EPSILON
     if job is not None:
         known = server_of(request).asking.own_job(caller.account, job)

@@ -22,7 +22,7 @@ class NotHere(Invalid):
 
 def is_page(request: Request) -> bool:
     """Whether a person asks, and not a program."""
-    return not request.url.path.startswith(("/api/", "/health", "/ready"))
+    return not request.url.path.startswith(("/api/", "/mcp", "/health", "/ready"))
 
 
 def page_problem(request: Request, error: Error) -> Response:

@@ -10,12 +10,12 @@ from fastapi.responses import Response
 from discreet.errors import Error, Invalid
 from discreet.server.access import ASKING, Caller, by_login
 from discreet.server.datasets import DataSet
-from discreet.server.describe import quoted
 from discreet.server.outcome import as_outcome
 from discreet.server.pages.asking import EPSILON, ask
 from discreet.server.pages.forms import Fields, Posted, posted
 from discreet.server.pages.looking import dataset_of
 from discreet.server.pages.rendering import render
+from discreet.session.about import quoted
 from discreet.session.synthesize.codes import literal
 from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
