@@ -18,7 +18,7 @@ from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.payment import Payments
 from discreet.ledger.purchases import own_purchases, purchases_as_dicts
 from discreet.ledger.shares import grant_share
-from discreet.ledger.standing import Amount
+from discreet.ledger.standing import Allowance, Amount
 from discreet.ledger.terms import Terms
 from discreet.plots.page import html_lines
 from discreet.query import fluent
@@ -59,11 +59,14 @@ class Session:
     (`Payments`). Such sessions are for a server on which several analysts work who do not see the ledger.
     """
 
-    def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None, *, per_account: bool = False) -> None:
+    def __init__(
+        self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None, *, per_account: bool = False,
+        shown: Callable[[], Allowance] | None = None,
+    ) -> None:  # fmt: skip
         self._engine, self._ledger = engine, ledger
         self._declared = catalog  # without what profiles found
         self._profiles: dict[str, TableProfile] = {}  # that the account of this session asked for
-        payments = Payments(ledger, analyst, engine.ready, per_account=per_account)
+        payments = Payments(ledger, analyst, engine.ready, per_account=per_account, shown=shown)
         self._query = remembering()
         self._pipeline = Pipeline(catalog, engine, payments, catalog.tables)
         self._pipeline = self._with_profiles()
@@ -302,9 +305,12 @@ class Session:
         """Call this with every error of the engine, which no other error, log or answer repeats, because it may contain data."""
         self._engine.tell_owner = told
 
-    def for_account(self, analyst: str) -> Session:
-        """A session of an account on the same engine and ledger, charged for all that it receives; closing either closes both."""
-        return Session(self._engine, self._declared, self._ledger, analyst, per_account=True)
+    def for_account(self, analyst: str, shown: Callable[[], Allowance] | None = None) -> Session:
+        """A session of an account on the same engine and ledger, charged for all that it receives; closing either closes both.
+
+        `shown` gives the allowance as the account may see it now: plans follow it, and not what the ledger has charged since.
+        """
+        return Session(self._engine, self._declared, self._ledger, analyst, per_account=True, shown=shown)
 
     def stored(self, plan: AnyPlan) -> str | None:
         """The release at this price as text, if this session's account has it already; None if it must be paid for."""
