@@ -18,6 +18,7 @@ from discreet.server.app import application
 from discreet.server.asked import Asked
 from discreet.server.clock import Clock
 from discreet.server.in_progress import Before, InProgress
+from discreet.server.perform import fixed
 
 SLOT = 2.0
 D = "/api/v1/datasets/clinic"
@@ -163,11 +164,11 @@ def test_what_runs_is_what_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ann, data = served.server.accounts.get("ann"), next(iter(served.server.datasets))
     assert ann is not None
     asking = served.server.asking
-    fixed = asking._fixed(data, ann, Asked.read(asked(sql)))
-    planned = asking.plan(data, ann, fixed).priced.question
+    said = fixed(data.session(ann), Asked.read(asked(sql)))
+    planned = asking.plan(data, ann, said).priced.question
     data.ledger.grant("ann", 3, "1e-8")  # the default one is another now
     assert asking.plan(data, ann, Asked.read(asked(sql))).priced.question != planned
-    assert asking.plan(data, ann, fixed).priced.question == planned
+    assert asking.plan(data, ann, said).priced.question == planned
 
 
 def test_reloading_shows_nothing_before_its_slot_ends(client: TestClient, served: Served, begun: dict[str, Any]) -> None:

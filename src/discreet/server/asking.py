@@ -22,7 +22,7 @@ from discreet.server.asked import Asked
 from discreet.server.datasets import DataSet
 from discreet.server.in_progress import EVERYTHING
 from discreet.server.outcome import INTERRUPTED, NO_JOB, UNEXPECTED, Outcome, as_outcome, state_of
-from discreet.server.perform import called, held, perform, refinable, use_profile, verify, with_delta
+from discreet.server.perform import called, fixed, held, perform, refinable, use_profile, verify
 from discreet.server.queue import FairQueue
 from discreet.server.received import Received
 from discreet.server.replay import request_of
@@ -32,6 +32,7 @@ from discreet.server.store.secret import digest
 from discreet.session.first_step import first_step_of
 from discreet.session.plan import Plan
 from discreet.session.query import Query
+from discreet.session.remote.wire import plain
 from discreet.session.saved import release_of_text
 from discreet.tables.table import Table
 
@@ -156,7 +157,8 @@ class Asking:
 
     async def answer(self, data: DataSet, account: Account, job: Job, since: float | None = None) -> Job:
         """Run a job in its turn; the job as it ended, at the end of its slot. `since` is when it was asked for."""
-        asked = await asyncio.to_thread(self._fixed, data, account, Asked.read(job.asked))
+        # with the δ with which it is planned now: what runs later is what is hidden, and what others receive if it is shared
+        asked = await asyncio.to_thread(lambda: fixed(data.session(account), Asked.read(job.asked)))
         catalog = data.session(account).catalog
         plan = await asyncio.to_thread(self._planned, data, account, asked)
         questions, slot = {EVERYTHING} if plan is None else _questions(plan), self.slot(data, asked)
@@ -183,12 +185,6 @@ class Asking:
             finally:
                 self._begun.pop(job.id, None)
         return job.ended_as(state_of(outcome), outcome)
-
-    def _fixed(self, data: DataSet, account: Account, asked: Asked) -> Asked:
-        """The same request with the δ with which it is planned now, so that what runs later is what was hidden."""
-        if asked.verb != "release":
-            return asked
-        return evolve(asked, price=with_delta(request_of(data.session(account), asked.chain), asked.price))
 
     def _use_profile(self, data: DataSet, account: Account, asked: Asked) -> None:
         """From now on, later questions use a profile: everybody's, if the owner bought it."""
@@ -222,7 +218,8 @@ class Asking:
             # steps end when private rows let them: an owner may watch that
             progress = partial(self.jobs.progress, job.id) if account.payer == OWNER else lambda _step, _share: None
             found = perform(session, asked, progress)
-            return {"release": found.to_text(), "repeated": found.repeated}
+            price = {"price": plain(asked.price), "refine": [plain(one) for one in asked.refined]}
+            return {"release": found.to_text(), "repeated": found.repeated} | price
         except Error as error:
             self._failed(job.id, error)
             return as_outcome(error)

@@ -51,7 +51,7 @@ class DataSet:
         if failed is not None:
             self._owner.tell_owner(lambda error: failed(name, error))
         self._sessions: dict[str, Session] = {}
-        self._in_progress = InProgress(name, instance) if before is None else before._in_progress
+        self._in_progress: InProgress = InProgress(name, instance) if before is None else before._in_progress
 
     @property
     def ledger(self) -> Ledger:

@@ -77,6 +77,16 @@ def with_delta(request: Any, price: Mapping[str, Any]) -> dict[str, Any]:
     return dict(price) | {"delta": request.delta_for(price.get("epsilon"), None, level)}
 
 
+def fixed(session: Session, asked: Asked) -> Asked:
+    """The same request with every δ that it leaves out, as this account has it now."""
+    request = request_of(session, asked.chain)
+    if not isinstance(request, Query) or asked.verb not in ("release", "refine", "receive") or asked.price.get("error") is not None:
+        return asked
+    usual = {"delta": request.pipeline.default_delta}
+    more = tuple(one if one.get("delta") is not None else one | usual for one in asked.refined)
+    return evolve(asked, price=with_delta(request, asked.price), refined=more)
+
+
 def _price(price: Mapping[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in price.items() if name in ("epsilon", "delta", "confidence")}
 
