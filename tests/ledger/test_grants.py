@@ -109,6 +109,17 @@ def test_a_clock_set_back_brings_nothing(ledger: Ledger, clock: SetClock) -> Non
     assert renewals(ledger) == 0
 
 
+def test_a_budget_that_was_taken_back_is_granted_again_at_a_clock_set_back(ledger: Ledger, clock: SetClock) -> None:
+    assert spends(ledger, "a")
+    ledger.revoke("ada")
+    clock(NOVEMBER - 3 * MONTH)
+    for every in ("month", "week", "month"):
+        ledger.grant("ada", 1, every=every)
+        assert not spends(ledger, f"back {every}", "1/1000")
+        ledger.revoke("ada")
+    ledger.verify()
+
+
 def test_periods_of_another_length_at_a_clock_set_back_bring_nothing(ledger: Ledger, clock: SetClock) -> None:
     """A grant by week forgets no month that was recorded, nor the other way round."""
     assert spends(ledger, "a")

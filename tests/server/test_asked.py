@@ -31,6 +31,6 @@ def test_titles_are_for_people() -> None:
 
 def test_a_shared_refinement_is_received_with_what_it_refines() -> None:
     said = asked() | {"verb": "refine", "refine": {"epsilon": 0.1}}
-    assert as_received(said) == asked() | {"verb": "receive", "refine": [{"epsilon": 0.1}]}
-    assert as_received(asked() | {"refine": None})["refine"] == []
-    assert as_received(asked())["verb"] == "release"
+    assert as_received(said, {}) == asked() | {"verb": "receive", "refine": [{"epsilon": 0.1}]}
+    assert as_received(asked() | {"refine": None}, {})["refine"] == []
+    assert as_received(asked(), {})["verb"] == "release"

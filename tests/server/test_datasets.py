@@ -92,6 +92,30 @@ def test_two_ledgers_for_one_table_are_refused(tmp_path: Path, source: str) -> N
         require_apart(policies)
 
 
+@pytest.mark.parametrize("name", ["visits.parquet", ".visits.parquet"])
+def test_patterns_match_what_the_engine_reads(tmp_path: Path, name: str) -> None:
+    policies, deep = second(tmp_path, "years/**/*.parquet"), tmp_path / "clinic" / "years" / "2024" / "01"
+    deep.mkdir(parents=True)
+    (tmp_path / "clinic" / "visits.parquet").rename(deep / name)
+    policies["clinic"].write_text(POLICY.replace("visits.parquet", f"years/2024/01/{name}"))
+    with pytest.raises(Invalid, match="different ledgers"):
+        require_apart(policies)
+
+
+def test_a_policy_that_is_read_again_declares_something_of_its_own(tmp_path: Path) -> None:
+    policies = second(tmp_path, "others.parquet", '\n[ledger]\npath = "discreet.ledger"\n')
+    polars.read_parquet(tmp_path / "clinic" / "visits.parquet").head(100).write_parquet(tmp_path / "clinic" / "others.parquet")
+    same = policies["other"].read_text()
+    policies["other"].write_text('version = "2"\n' + same)
+    served = DataSets(policies)
+    before = list(served)
+    policies["other"].write_text(same)  # now a question to one would find the answer of the other
+    with pytest.raises(Invalid, match="declare the same"):
+        served.reload("other")
+    assert list(served) == before
+    served.close()
+
+
 def test_one_ledger_for_both_is_fine(tmp_path: Path) -> None:
     require_apart(second(tmp_path, "visits.parquet", '\n[ledger]\npath = "../clinic/discreet.ledger"\n'))
 

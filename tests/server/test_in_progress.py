@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from functools import partial
 from pathlib import Path
@@ -11,8 +12,13 @@ import pytest
 from fastapi.testclient import TestClient
 from server.clinic import COUNT, POLICY, Served, asked, make_server, write_clinic
 
+from discreet.errors import Refused
+from discreet.ledger.chain import digest
 from discreet.server.app import application
+from discreet.server.asked import Asked
 from discreet.server.clock import Clock
+from discreet.server.in_progress import Before, InProgress
+from discreet.server.perform import fixed
 
 SLOT = 2.0
 D = "/api/v1/datasets/clinic"
@@ -114,3 +120,105 @@ def test_an_account_holds_at_most_half_of_the_seats(tmp_path: Path) -> None:
             client.post(f"{D}/releases", json=asked(sql), headers=few.header("ann", Prefer="respond-async"))
         assert client.post(f"{D}/releases", json=asked(), headers=few.header("bob")).status_code == 200
         assert time.monotonic() - begin < 3.0  # bob did not wait for ann's three
+
+
+# ── found by a second attacker ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_profile_is_used_when_its_slot_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.clinic.write_clinic", partial(write_clinic, policy=UNDECLARED))
+    served = make_server(tmp_path, Clock(first=SLOT))
+    header, data = served.header("ann"), next(iter(served.server.datasets))
+    mean = asked("SELECT AVG(cost) AS m FROM visits", 0.5)
+    with TestClient(application(served.server)) as client:
+
+        def title() -> str:
+            return str(client.post(f"{D}/plans", json=mean, headers=header).json()["title"])
+
+        before = title()
+        profile = {"request": [["profile", ["visits"], {}]], "price": {"epsilon": 1}}
+        job = client.post(f"{D}/releases", json=profile, headers=served.header("ann", Prefer="respond-async")).json()["job"]
+        end = time.monotonic() + SLOT
+        while not any(entry.kind == "release" for entry in data.ledger.entries()) and time.monotonic() < end:
+            time.sleep(0.01)
+        seen = title()
+        still = client.get(f"/api/v1/jobs/{job}", headers=header).json()["state"]
+        while client.get(f"/api/v1/jobs/{job}", headers=header).json()["state"] in ("queued", "running"):
+            time.sleep(0.05)
+        assert still == "running"
+        assert seen == before
+        assert title() != before
+
+
+def test_plans_follow_the_budget_as_it_is_shown(client: TestClient, served: Served, begun: dict[str, Any]) -> None:
+    ann, data = served.server.accounts.get("ann"), next(iter(served.server.datasets))
+    assert ann is not None
+    assert data.ledger.allowance("ann").spent.epsilon
+    assert not data.session(ann).spent.epsilon
+
+
+def test_what_runs_is_what_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question that states no δ has the one with which it was planned, also if the budget has changed when its turn comes."""
+    monkeypatch.setattr("server.clinic.write_clinic", partial(write_clinic, policy=POLICY.partition("[tables.visits.columns.dept]")[0]))
+    served, sql = make_server(tmp_path), COUNT
+    ann, data = served.server.accounts.get("ann"), next(iter(served.server.datasets))
+    assert ann is not None
+    asking = served.server.asking
+    said = fixed(data.session(ann), Asked.read(asked(sql)))
+    planned = asking.plan(data, ann, said).priced.question
+    data.ledger.grant("ann", 3, "1e-8")  # the default one is another now
+    assert asking.plan(data, ann, Asked.read(asked(sql))).priced.question != planned
+    assert asking.plan(data, ann, said).priced.question == planned
+
+
+def test_reloading_shows_nothing_before_its_slot_ends(client: TestClient, served: Served, begun: dict[str, Any]) -> None:
+    assert client.post(f"{D}/reload", headers=served.header("owner")).status_code == 200
+    assert client.get(f"{D}/budget", headers=served.header("ann")).json()["spent"]["epsilon"] == "0"
+    again = client.post(f"{D}/releases", json=asked(), headers=served.header("ann", Prefer="respond-async"))
+    assert again.status_code == 202
+
+
+def test_a_made_up_receipt_does_not_tell_that_a_run_has_ended(client: TestClient, served: Served) -> None:
+    header, ann, data = served.header("ann"), served.server.accounts.get("ann"), next(iter(served.server.datasets))
+    assert ann is not None
+    other = client.post(f"{D}/releases", json=asked(epsilon=0.2), headers=header).json()["release"]
+    hidden = served.server.asking.plan(data, ann, Asked.read(asked())).priced.question
+    receipt = other["receipt"] | {"payments": [other["receipt"]["payments"][0] | {"question": hidden}]}
+    receipt["hash"] = digest({name: one for name, one in receipt.items() if name != "hash"})
+    forged = json.dumps(other | {"receipt": receipt})
+
+    def told() -> list[Any]:
+        verified = client.post(f"{D}/verifications", json={"release": forged}, headers=header)
+        bias = client.post(f"{D}/releases", json=asked(epsilon=0.01) | {"verb": "bias", "of": forged}, headers=header)
+        refined = client.post(f"{D}/releases", json=asked() | {"verb": "refine", "refine": [{"epsilon": 0.01}]}, headers=header)
+        return [one.json()["message"] for one in (verified, bias, refined)]
+
+    before = told()
+    client.post(f"{D}/releases", json=asked(), headers=served.header("ann", Prefer="respond-async"))
+    end = time.monotonic() + SLOT
+    while data.ledger.find(hidden) is None and time.monotonic() < end:
+        time.sleep(0.01)
+    begin = time.monotonic()
+    assert told() == before
+    assert time.monotonic() - begin < SLOT  # at once, without a job
+
+
+def test_a_claim_is_given_back_if_nothing_begins() -> None:
+    class Other:
+        is_alone, claimed = False, False
+
+        def claim(self, *_: str) -> bool:
+            self.claimed = True
+            return True
+
+        def release(self, *_: str) -> None:
+            self.claimed = False
+
+    def fail() -> Before:
+        raise Refused("there is no budget any more")
+
+    other = Other()
+    hidden = InProgress("clinic", other)  # type: ignore[arg-type]
+    with pytest.raises(Refused):
+        hidden._begin("ann", [""], fail)
+    assert not other.claimed

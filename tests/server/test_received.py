@@ -74,3 +74,11 @@ def test_the_oldest_are_forgotten(served: Served, data: DataSet) -> None:
     memory.keep(data, ann, asked(epsilon=0.2), "question", "1")  # the same again takes no more room
     memory.keep(data, ann, asked(epsilon=0.4), "question", "1234")
     assert memory.get(data, ann, asked(epsilon=0.3)) == "12345"
+
+
+def test_columns_come_in_the_order_in_which_they_were_asked_for(client: TestClient, served: Served) -> None:
+    outputs = {"z": "COUNT(*)", "a": "AVG(cost)"}
+    for names in (["z", "a"], ["a", "z"], ["z", "a"]):
+        said = {"request": [["table", ["visits"], {}], ["agg", [], {name: outputs[name] for name in names}]], "price": {"epsilon": 0.2}}
+        found = client.post(f"{D}/releases", json=said, headers=served.header("ann")).json()["release"]
+        assert [column["name"] for column in found["answers"]["columns"]] == names

@@ -51,7 +51,8 @@ def _append(chain: VerifiedChain, body: dict[str, Any]) -> Entry:
 def _newest(chain: VerifiedChain, analyst: str, every: str) -> Period:
     """The current period, or the newest that was recorded for this analyst, whichever is later."""
     now = Period.at(every, chain.storage.clock())
-    account = chain.history.standing.analysts.get(analyst)
+    standing = chain.history.standing
+    account = standing.analysts.get(analyst) or standing.taken_back.get(analyst)
     last = None if account is None else account.period
     if last is not None and last.every != every:
         last = last.as_every(every)

@@ -74,6 +74,7 @@ class Payments:
 
     def __init__(self, ledger: Ledger, analyst: str | None, ready: Callable[[], None], *, per_account: bool = False) -> None:
         """`ready` is called before every debit; it raises if the data could not be read anyway."""
+        self.shown: Callable[[], Allowance] | None = None  # the allowance as the account may see it now, if that is not the newest
         self._ledger, self._analyst, self._ready = ledger, analyst, ready
         self.names_entries = not per_account
         self.account = analyst if per_account and analyst != OWNER else None  # who is charged for what she receives
@@ -91,6 +92,8 @@ class Payments:
     @property
     def allowance(self) -> Allowance:
         """What was spent, and what may still be spent."""
+        if self.shown is not None:
+            return self.shown()
         found = self._ledger.allowance(self._analyst)
         return found if self.account is None else found.own
 

@@ -54,10 +54,14 @@ class Asked:
         return repr(self.chain)
 
 
-def as_received(said: Mapping[str, Any]) -> dict[str, Any]:
-    """The request of somebody with whom an answer was shared: a refined one is received, and charged, with what it refines."""
+def as_received(said: Mapping[str, Any], answered: Mapping[str, Any]) -> dict[str, Any]:
+    """The request of somebody with whom an answer was shared: a refined one is received, and charged, with what it refines.
+
+    `answered` is the outcome. It states the price with each δ: where the request leaves δ out, every account has its own.
+    """
+    said = dict(said) | {name: answered[name] for name in ("price", "refine") if name in answered}
     refined = said.get("refine") or []
-    return dict(said) | {
+    return said | {
         "verb": "receive" if said.get("verb") == "refine" else said.get("verb", "release"),
         "refine": [refined] if isinstance(refined, dict) else refined,
     }

@@ -23,7 +23,7 @@ from discreet.server.clock import rows_of, steps_of
 from discreet.server.datasets import DataSet
 from discreet.server.in_progress import EVERYTHING
 from discreet.server.outcome import INTERRUPTED, NO_JOB, UNEXPECTED, Outcome, as_outcome, state_of
-from discreet.server.perform import called, held, perform
+from discreet.server.perform import called, fixed, held, perform, refinable, use_profile, verify
 from discreet.server.queue import FairQueue
 from discreet.server.received import Received
 from discreet.server.replay import request_of
@@ -32,6 +32,8 @@ from discreet.server.store.jobs import REUSED, Job, Jobs
 from discreet.server.store.secret import digest
 from discreet.session.first_step import first_step_of
 from discreet.session.plan import Plan
+from discreet.session.query import Query
+from discreet.session.remote.wire import plain
 from discreet.session.saved import release_of_text
 
 _QUESTIONS = ("sql", "table")  # whose answers are sent again as they are
@@ -88,6 +90,10 @@ class Asking:
                 usual = {} if question.epsilon is not None else {"epsilon": 1}
                 self.plan(data, account, evolve(asked, price=usual | asked.price))
             return {"release": perform(session, asked).to_text()}
+        if asked.verb == "bias" and asked.of is not None:  # now: in a run it would tell whether another one has ended
+            verify(session, release_of_text(asked.of), partial(data.hides, account))
+        if asked.verb == "refine" and asked.refined:
+            refinable(session, asked, partial(data.hides, account))
         if asked.verb in ("refine", "receive"):
             found = held(session, asked, partial(data.hides, account))
             return None if found is None else {"release": found.to_text(), "repeated": True}
@@ -98,7 +104,7 @@ class Asking:
         if asked.chain.steps[0][0] == "synthesize":  # of as many rows as are asked for now
             return {"release": perform(session, asked).to_text(), "repeated": True}
         if asked.chain.steps[0][0] == "profile":
-            perform(session, asked)  # free: later questions of this session use it
+            use_profile(session, asked)
         # as it is stored; for an account without the numbers of ledger entries
         told = text if account.payer == OWNER else release_of_text(text).without_entries().to_text()
         if body is not None and asked.chain.steps[0][0] in _QUESTIONS:
@@ -127,7 +133,7 @@ class Asking:
 
     def bind(self, data: DataSet, account: Account, body: Mapping[str, Any], once: str) -> None:
         """Bind an idempotency key to a request, for one that is free has no job; Invalid if it was used for another."""
-        said = digest(f"{data.name}\n{json.dumps(body, sort_keys=True)}")
+        said = digest(f"{data.name}\n{json.dumps(body)}")
         if self._bound.setdefault((account.name, once), said) != said:
             raise Invalid(REUSED)
         while len(self._bound) > _KEYS:
@@ -149,7 +155,8 @@ class Asking:
 
     async def answer(self, data: DataSet, account: Account, job: Job, since: float | None = None) -> Job:
         """Run a job in its turn; the job as it ended, at the end of its slot. `since` is when it was asked for."""
-        asked = Asked.read(job.asked)
+        # with the δ with which it is planned now: what runs later is what is hidden, and what others receive if it is shared
+        asked = await asyncio.to_thread(lambda: fixed(data.session(account), Asked.read(job.asked)))
         catalog = data.session(account).catalog
         plan = await asyncio.to_thread(self._planned, data, account, asked)
         questions, slot = {EVERYTHING} if plan is None else _questions(plan), self.slot(data, asked)
@@ -165,6 +172,8 @@ class Asking:
             def record(outcome: Outcome) -> None:
                 # only when the slot closes: who looks at the job again and again learns no earlier that it has ended
                 show()
+                if asked.chain.steps[0][0] == "profile" and "release" in outcome:
+                    self._use_profile(data, account, asked)
                 self.jobs.end(job.id, state_of(outcome), outcome)
                 if plan is not None and "release" in outcome and asked.chain.steps[0][0] in _QUESTIONS:
                     self.received.keep(data, account, job.asked, plan.priced.question, outcome["release"], catalog)
@@ -174,6 +183,13 @@ class Asking:
             finally:
                 self._begun.pop(job.id, None)
         return job.ended_as(state_of(outcome), outcome)
+
+    def _use_profile(self, data: DataSet, account: Account, asked: Asked) -> None:
+        """From now on, later questions use a profile: everybody's, if the owner bought it."""
+        if account.payer == OWNER:
+            data.profiled()
+        else:
+            use_profile(data.session(account), asked)
 
     def _planned(self, data: DataSet, account: Account, asked: Asked) -> Any:
         """The plan of a request; None if it follows only later what is asked at which price, or its answer refers to another one."""
@@ -200,9 +216,8 @@ class Asking:
             # steps end when private rows let them: an owner may watch that
             progress = partial(self.jobs.progress, job.id) if account.payer == OWNER else lambda _step, _share: None
             found = perform(session, asked, progress)
-            if asked.chain.steps[0][0] == "profile" and account.payer == OWNER:  # whose profiles are published
-                data.profiled()
-            return {"release": found.to_text(), "repeated": found.repeated}
+            price = {"price": plain(asked.price), "refine": [plain(one) for one in asked.refined]}
+            return {"release": found.to_text(), "repeated": found.repeated} | price
         except Error as error:
             self._failed(job.id, error)
             return as_outcome(error)
@@ -225,7 +240,11 @@ class Asking:
         if not later or asked.verb != "release" or "error" in asked.price:
             return bool(later)
         try:
-            questions = _questions(self.plan(data, account, asked))
+            request = request_of(data.session(account), asked.chain)
+            usual = {"delta": request.pipeline.default_delta} if isinstance(request, Query) and asked.price.get("delta") is None else {}
+            # after a charge it may be planned with another δ than before
+            plans = [self.plan(data, account, one) for one in (asked, evolve(asked, price=asked.price | usual))]
+            questions = set().union(*map(_questions, plans))
         except Error:  # the policy has changed since
             return True
         return any(entry.body["question"] in questions for entry in later)

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
@@ -38,15 +39,19 @@ class DataSet:
         failed: Callable[[str, Exception], object] | None = None,
         instance: Instance | None = None,
         limits: AnswerLimits | None = None,
+        before: DataSet | None = None,
     ) -> None:
-        """`failed` gets the errors of the engine, which may contain data; `instance` is the server, if there may be several."""
+        """`failed` gets the errors of the engine, which may contain data; `instance` is the server, if there may be several.
+
+        `before` is the same data set under its old policy: what is being answered there stays hidden here.
+        """
         self.name, self.path, self.limits = name, path, limits or AnswerLimits()
         self._lock = threading.Lock()
         self._owner = open_project(path, None, OWNER, limits=self.limits.engine)
         if failed is not None:
             self._owner.tell_owner(lambda error: failed(name, error))
         self._sessions: dict[str, Session] = {}
-        self._in_progress = InProgress(name, instance)
+        self._in_progress: InProgress = InProgress(name, instance) if before is None else before._in_progress
 
     @property
     def ledger(self) -> Ledger:
@@ -66,7 +71,7 @@ class DataSet:
             return self._owner
         with self._lock:
             if account.payer not in self._sessions:
-                self._sessions[account.payer] = self._owner.for_account(account.payer)
+                self._sessions[account.payer] = self._owner.for_account(account.payer, partial(self.allowance, account))
             return self._sessions[account.payer]
 
     def allowance(self, account: Account) -> Allowance:
@@ -126,20 +131,10 @@ class DataSets:
         try:
             for name, path in policies.items():
                 self._open[name] = DataSet(name, path, *self._with)
-            self._require_distinct()
+            _require_distinct(self._open.values())
         except BaseException:
             self.close()
             raise
-
-    def _require_distinct(self) -> None:
-        """Raise Invalid if two data sets with one ledger declare the same: a question to one would find the answer of the other."""
-        seen: dict[tuple[str, str], str] = {}
-        for one in self._open.values():
-            first = seen.setdefault((one.ledger.entry(0).hash, one.catalog.digest), one.name)
-            if first != one.name:
-                raise Invalid(
-                    f'{first} and {one.name} declare the same in one ledger: give one of them another version, as in version = "2"'
-                )
 
     def get(self, name: str, account: Account) -> DataSet:
         """The data set of this name; Invalid, whether it does not exist or this account may not use it."""
@@ -158,22 +153,38 @@ class DataSets:
     def add(self, name: str, path: Path) -> None:
         """Serve one more policy, at once."""
         require_apart({one.name: one.path for one in self._open.values()} | {name: path})
-        after = DataSet(name, path, *self._with)
-        self._open = self._open | {name: after}  # a new dict: others may be iterating
+        self._serve(DataSet(name, path, *self._with))
 
     def reload(self, name: str) -> None:
         """Read a policy again; logins, tokens and jobs stay. The old one goes on if the new one has problems."""
         before = self._open[name]
         require_apart({one.name: one.path for one in self._open.values()})
-        after = DataSet(name, before.path, *self._with)
-        self._open[name] = after
+        self._serve(DataSet(name, before.path, *self._with, before))
         self._replaced.append(before)  # what runs on it was paid for, and ends there
+
+    def _serve(self, one: DataSet) -> None:
+        after = self._open | {one.name: one}  # a new dict: others may be iterating
+        try:
+            _require_distinct(after.values())
+        except Invalid:
+            one.close()
+            raise
+        self._open = after
 
     def close(self) -> None:
         """Close all."""
         for one in (*self._open.values(), *self._replaced):
             one.close()
         self._open.clear()
+
+
+def _require_distinct(datasets: Iterable[DataSet]) -> None:
+    """Raise Invalid if two data sets with one ledger declare the same: a question to one would find the answer of the other."""
+    seen: dict[tuple[str, str], str] = {}
+    for one in datasets:
+        first = seen.setdefault((one.ledger.entry(0).hash, one.catalog.digest), one.name)
+        if first != one.name:
+            raise Invalid(f'{first} and {one.name} declare the same in one ledger: give one of them another version, as in version = "2"')
 
 
 def named(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Path]:
@@ -216,7 +227,8 @@ def places(source: Any) -> list[str]:
     path = os.fspath(source)
     if "://" in path:
         return [without_credentials(path) if is_address(path) else path]
-    files = [inner for found in glob.glob(path) or [path] for inner in ([found, *_below(found)] if os.path.isdir(found) else [found])]
+    matching = glob.glob(path, recursive=True, include_hidden=True) or [path]  # as the engine reads it
+    files = [inner for found in matching for inner in ([found, *_below(found)] if os.path.isdir(found) else [found])]
     return [os.path.realpath(one) for one in files]
 
 

@@ -90,7 +90,11 @@ class InProgress:
                     return
             if self._instance is not None and not self._instance.claim(account, self._dataset):
                 raise Refused(ELSEWHERE)
-            before = look()  # nothing of this account is in progress, and nothing begins meanwhile
+            try:
+                before = look()  # nothing of this account is in progress, and nothing begins meanwhile
+            except BaseException:
+                self._release(account)
+                raise
             before.questions.update(named)
             with self._lock:
                 self._open[account] = before
@@ -103,9 +107,12 @@ class InProgress:
                 if before.questions[_ONE]:
                     return
                 del self._open[account]
-            if self._instance is not None:
-                with suppress(Error):  # the answer leaves all the same
-                    self._instance.release(account, self._dataset)
+            self._release(account)
+
+    def _release(self, account: str) -> None:
+        if self._instance is not None:
+            with suppress(Error):  # the answer leaves all the same
+                self._instance.release(account, self._dataset)
 
     def before(self, account: Account) -> Before | None:
         """What an account saw before; None if nothing of it is in progress."""

@@ -7,9 +7,12 @@ from typing import Any
 
 from attrs import evolve
 
-from discreet.errors import Invalid
+from discreet.errors import Invalid, LedgerError
+from discreet.explain.forecast import confidence_of
+from discreet.ledger.receipt import CONFIDENCE, NO_ENTRY
 from discreet.server.asked import Asked
 from discreet.server.replay import request_of
+from discreet.session.query import Query
 from discreet.session.refine import Asked as AnsweredQuestion
 from discreet.session.release import Release
 from discreet.session.released import Released
@@ -17,6 +20,7 @@ from discreet.session.saved import release_of_text
 from discreet.session.session import Session
 
 _ONLY_QUESTIONS = "only the answer to a question can be refined"
+_NOTHING_TO_REFINE = "there is no answer to refine at this price: release the question first, and state its delta"
 
 
 def held(session: Session, asked: Asked, hides: Callable[[str], bool] = lambda _: False) -> Released | None:
@@ -24,11 +28,11 @@ def held(session: Session, asked: Asked, hides: Callable[[str], bool] = lambda _
     request = request_of(session, asked.chain)
     if not hasattr(request, "release") or "error" in asked.price:
         return None
-    price = {name: one for name, one in asked.price.items() if name in ("epsilon", "delta", "confidence")}
-    plan = called(request.plan, price)
+    fixed = with_delta(request, asked.price)  # what is looked for is what is returned: nothing is bought here
+    plan = called(request.plan, _price(fixed))
     if hides(plan.priced.question) or session.stored(plan) is None:
         return None
-    found = _as_released(called(request.release, asked.price))
+    found = _as_released(called(request.release, fixed))
     for one in asked.refined:
         question = found.question if isinstance(found, Release) else None
         if not isinstance(question, AnsweredQuestion):
@@ -55,21 +59,51 @@ def perform(session: Session, asked: Asked, progress: Callable[[str, float], Non
         for one in asked.refined:
             found = _as_released(called(_question(found).refine, one))
         return found
-    (first, given, named), *_ = asked.chain.steps
-    more = {} if progress is None or first not in ("synthesize", "profile") else {"progress": progress}
-    if first == "profile" and "epsilon" in asked.price:  # by the session, whose later questions use it
-        return _as_released(called(session.profile, dict(zip(("table",), given, strict=False)) | named | asked.price | more))
+    more = {} if progress is None or asked.chain.steps[0][0] not in ("synthesize", "profile") else {"progress": progress}
     return _as_released(called(request.release, asked.price | more))
+
+
+def use_profile(session: Session, asked: Asked) -> None:
+    """Let later questions of a session use a profile that its account has bought, which is free."""
+    _, given, named = asked.chain.steps[0]
+    called(session.profile, dict(zip(("table",), given, strict=False)) | named | asked.price)
+
+
+def with_delta(request: Any, price: Mapping[str, Any]) -> dict[str, Any]:
+    """A price with the δ that a question has now, where it states none: later, when others were charged, it could have another."""
+    if not isinstance(request, Query) or price.get("delta") is not None or price.get("error") is not None:
+        return dict(price)
+    level = confidence_of(price.get("confidence", CONFIDENCE))
+    return dict(price) | {"delta": request.delta_for(price.get("epsilon"), None, level)}
+
+
+def fixed(session: Session, asked: Asked) -> Asked:
+    """The same request with every δ that it leaves out, as this account has it now."""
+    request = request_of(session, asked.chain)
+    if not isinstance(request, Query) or asked.verb not in ("release", "refine", "receive") or asked.price.get("error") is not None:
+        return asked
+    usual = {"delta": request.pipeline.default_delta}
+    more = tuple(one if one.get("delta") is not None else one | usual for one in asked.refined)
+    return evolve(asked, price=with_delta(request, asked.price), refined=more)
+
+
+def _price(price: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in price.items() if name in ("epsilon", "delta", "confidence")}
 
 
 def _refined(session: Session, asked: Asked) -> Released:
     """Refine an answer that this account has: what comes before the last refinement is never bought here."""
     if not asked.refined:
         raise Invalid('a refinement has a price: give refine=[{"epsilon": 0.1}]')
-    first = held(session, evolve(asked, refined=asked.refined[:-1]))
+    return _as_released(called(_question(refinable(session, asked)).refine, asked.refined[-1]))
+
+
+def refinable(session: Session, asked: Asked, hides: Callable[[str], bool] = lambda _: False) -> Released:
+    """The answer that a refinement begins with; Invalid if this account has none, or it is hidden."""
+    first = held(session, evolve(asked, refined=asked.refined[:-1]), hides)
     if first is None:
-        raise Invalid("there is no answer to refine at this price: release the question first, and state its delta")
-    return _as_released(called(_question(first).refine, asked.refined[-1]))
+        raise Invalid(_NOTHING_TO_REFINE)
+    return first
 
 
 def _question(found: Released) -> Release:
@@ -83,8 +117,16 @@ def _referring(session: Session, asked: Asked) -> dict[str, Any]:
     if asked.of is None:
         return {}
     found = release_of_text(asked.of)
-    session.verify(found)
+    verify(session, found)
     return {"of": found}
+
+
+def verify(session: Session, release: Released, hides: Callable[[str], bool] = lambda _: False) -> None:
+    """Compare a release with the ledger; LedgerError, as if it were not there, if anything that its receipt names is hidden."""
+    receipt = release.receipt
+    if any(hides(question) for question in {receipt.question, *(paid.question for paid in receipt.payments)}):
+        raise LedgerError(NO_ENTRY)
+    session.verify(release)
 
 
 def _as_released(found: Any) -> Released:

@@ -74,17 +74,23 @@ class Query:
 
         If no δ is given and the budget does not admit the default one, plans with the δ that is left, and then with δ = 0, are tried.
         """
+        level = confidence_of(confidence)
+        return self.plan_at_price(self._price(epsilon), self.delta_for(epsilon, delta, level), level)
+
+    def delta_for(self, epsilon: Number | None = None, delta: Number | None = None, confidence: Fraction = CONFIDENCE) -> Fraction:
+        """The δ with which `plan` plans: the one that is stated, or else one that the budget admits now."""
         self.pipeline.payments.require_open()
         price, said = self._price(epsilon), parameter.price_delta(delta) if delta is not None else self.question.delta
-        live = self.pipeline.payments.allowance
-        level = confidence_of(confidence)
-        usual = self.plan_at_price(price, self.pipeline.default_delta if said is None else said, level)
-        if said is not None or is_known(usual, self.pipeline) or live.admits(usual.loss):
+        if said is not None:
+            return said
+        live, usual = self.pipeline.payments.allowance, self.pipeline.default_delta
+        plan = self.plan_at_price(price, usual, confidence)
+        if is_known(plan, self.pipeline) or live.admits(plan.loss):
             return usual
         for left in (live.remaining.delta, Fraction(0)):
-            plan = self._plan_or_none(price, left, level)
-            if plan is not None and live.admits(plan.loss):
-                return plan
+            other = self._plan_or_none(price, left, confidence)
+            if other is not None and live.admits(other.loss):
+                return left
         return usual
 
     def _price(self, epsilon: Number | None) -> Fraction:

@@ -17,7 +17,7 @@ from discreet.ledger.ledger import Ledger, open_ledger
 from discreet.ledger.payment import Payments
 from discreet.ledger.purchases import own_purchases, purchases_as_dicts
 from discreet.ledger.shares import grant_share
-from discreet.ledger.standing import Amount
+from discreet.ledger.standing import Allowance, Amount
 from discreet.ledger.terms import Terms
 from discreet.plots.page import html_lines
 from discreet.query import fluent
@@ -59,11 +59,10 @@ class Session:
     """
 
     def __init__(self, engine: Engine, catalog: Catalog, ledger: Ledger, analyst: str | None = None, *, per_account: bool = False) -> None:
-        self._engine, self._ledger = engine, ledger
+        self._engine, self._ledger, self._query = engine, ledger, remembering()
         self._declared = catalog  # without what profiles found
         self._profiles: dict[str, TableProfile] = {}  # that the account of this session asked for
         payments = Payments(ledger, analyst, engine.ready, per_account=per_account)
-        self._query = remembering()
         self._pipeline = Pipeline(catalog, engine, payments, catalog.tables)
         self._pipeline = self._with_profiles()
 
@@ -267,8 +266,7 @@ class Session:
 
     def history(self) -> list[dict[str, Any]]:
         """Every payment, oldest first: when, its price, what was asked, and whether it was answered; of an account, its own alone."""
-        account = self._pipeline.payments.account
-        return purchases_as_dicts(self._ledger) if account is None else own_purchases(self._ledger, account)
+        return purchases_as_dicts(self._ledger) if (who := self._pipeline.payments.account) is None else own_purchases(self._ledger, who)
 
     def verify(self, release: Released) -> None:
         """Check a release and its receipt against this session's ledger; raise Invalid or LedgerError if they are not from here.
@@ -296,9 +294,11 @@ class Session:
         """Call this with every error of the engine, which no other error, log or answer repeats, because it may contain data."""
         self._engine.tell_owner = told
 
-    def for_account(self, analyst: str) -> Session:
+    def for_account(self, analyst: str, shown: Callable[[], Allowance] | None = None) -> Session:
         """A session of an account on the same engine and ledger, charged for all that it receives; closing either closes both."""
-        return Session(self._engine, self._declared, self._ledger, analyst, per_account=True)
+        found = Session(self._engine, self._declared, self._ledger, analyst, per_account=True)
+        found._pipeline.payments.shown = shown  # the allowance as the account may see it, which plans follow
+        return found
 
     def stored(self, plan: AnyPlan) -> str | None:
         """The release at this price as text, if this session's account has it already; None if it must be paid for."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from server.clinic import COUNT, Served, asked
+from server.clinic import COUNT, POLICY, Served, asked, make_server, write_clinic
+
+from discreet.server.app import application
 
 D = "/api/v1/datasets/clinic"
 
@@ -91,3 +95,20 @@ def test_refusals_charge_nothing(client: TestClient, served: Served, body: Any, 
     answer = client.post(f"{D}/releases", json=body, headers=served.header("ann"))
     assert (answer.status_code, answer.json()["error"]) == (status, error)
     assert client.get(f"{D}/budget", headers=served.header("ann")).json()["spent"]["epsilon"] == "0"
+
+
+def test_what_is_shared_is_received_and_not_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where no δ is stated, and the two accounts have different ones."""
+    undeclared = POLICY.partition("[tables.visits.columns.dept]")[0]
+    monkeypatch.setattr("server.clinic.write_clinic", partial(write_clinic, policy=undeclared))
+    served = make_server(tmp_path)
+    ledger = next(iter(served.server.datasets)).ledger
+    ledger.grant("bob", 3, "1e-8")
+    with TestClient(application(served.server)) as client:
+        for more in ({}, {"verb": "refine", "refine": [{"epsilon": 0.2}]}):
+            made = client.post(f"{D}/releases", json=asked(epsilon=1) | more, headers=served.header("ann")).json()
+            client.post(f"/api/v1/jobs/{made['job']}/shares", json={"account": "bob"}, headers=served.header("ann"))
+            received = client.get(f"/api/v1/jobs/{made['job']}/answer", headers=served.header("bob")).json()
+            assert received["release"]["answers"] == made["release"]["answers"]
+    paid = [(entry.kind, entry.body["analyst"]) for entry in ledger.entries() if entry.kind in ("spend", "receive")]
+    assert paid == [("spend", "ann"), ("receive", "bob")] * 2

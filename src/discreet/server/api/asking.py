@@ -136,7 +136,7 @@ async def job_release(request: Request, number: str, caller: Asker) -> Response:
         return await asyncio.to_thread(job_answer, request, job)
     if job.state != "done":
         raise Invalid(NO_JOB)
-    body = ReleaseBody.model_validate(as_received(job.asked))
+    body = ReleaseBody.model_validate(as_received(job.asked, job.said))
     return await release(request, job.dataset, body, caller)  # as if it had been asked: stored, so nothing is drawn, and charged once
 
 

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 
-from discreet.errors import Invalid, LedgerError
-from discreet.ledger.receipt import NO_ENTRY
+from discreet.errors import Invalid
 from discreet.server.access import ASKING, Caller, by_token
 from discreet.server.api.asking import dataset_of
 from discreet.server.api.bodies import ConfidenceBody, RequestBody, VerifyBody
 from discreet.server.asked import Asked
 from discreet.server.perform import held
+from discreet.server.perform import verify as compare
 from discreet.server.replay import request_of
 from discreet.session.release import Release, columns_to_json
 from discreet.session.remote.wire import Chain, value
@@ -51,8 +51,6 @@ def at_confidence(request: Request, name: str, body: ConfidenceBody, caller: Rea
 @router.post("/datasets/{name}/verifications")
 def verify(request: Request, name: str, body: VerifyBody, caller: Reader) -> dict[str, bool]:
     """Compare a release and its receipt with the ledger; an error if they are not from here."""
-    data, release = dataset_of(request, caller, name), release_of_text(body.release)
-    if data.hides(caller.account, release.receipt.question):
-        raise LedgerError(NO_ENTRY)
-    data.session(caller.account).verify(release)
+    data = dataset_of(request, caller, name)
+    compare(data.session(caller.account), release_of_text(body.release), partial(data.hides, caller.account))
     return {"verified": True}

@@ -88,7 +88,10 @@ def state_of(opened: OpenRun) -> dict[str, Any]:
     """What it cost so far and how it is shown; while a step is taken, as it was before."""
     if opened.steps["all"] and opened.seen:
         return opened.seen
-    opened.seen.update(_state(opened))
+    found = _state(opened)
+    if opened.steps["all"] and opened.seen:  # a step has begun meanwhile
+        return opened.seen
+    opened.seen.update(found)
     return dict(opened.seen)
 
 

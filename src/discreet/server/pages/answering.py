@@ -144,7 +144,7 @@ async def receive(request: Request, number: str, sent: Sent) -> Response:
     if job.state != "done":
         raise NotHere(NO_JOB)
     data = await run_in_threadpool(dataset_of, request, account, job.dataset)
-    said = as_received(job.asked)
+    said = as_received(job.asked, job.said)
     await run_in_threadpool(server_of(request).asking.require_receivable, data, account, Asked.read(said))
     made = await submit(server_of(request), data, account, said)
     return RedirectResponse(f"/jobs/{made.id}", 303)

@@ -55,7 +55,7 @@ async def submit(server: Server, data: DataSet, account: Account, said: dict[str
 
 def _answered_before(server: Server, data: DataSet, account: Account, said: dict[str, Any]) -> Job | None:
     """A job of this account that answered the same, however it was spelled, under the same policy and from the same version of the data."""
-    asked, text = Asked.read(said), json.dumps(said, sort_keys=True)
+    asked, text = Asked.read(said), json.dumps(said)
     priced = server.asking.plan(data, account, asked).priced
     for job in server.jobs.of(account.name, data.name):
         if job.state == "done" and Asked.read(job.asked).verb == asked.verb:

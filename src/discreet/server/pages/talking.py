@@ -115,9 +115,14 @@ def _own(request: Request, account: Account, number: str) -> OpenRun:
         raise NotHere(GONE) from None
     if opened.kind != "interactive":
         raise NotHere(GONE)
+    _require_idle(opened)
+    return opened
+
+
+def _require_idle(opened: OpenRun) -> None:
+    """Raise Invalid while a step is taken: the page would show what it found before its slot ends."""
     if opened.steps["all"]:
         raise Invalid(BUSY)
-    return opened
 
 
 def _request(data: DataSet, fields: Fields) -> dict[str, Any]:
@@ -162,6 +167,7 @@ def _with_sources(table: ShownTable) -> ShownTable:
 
 def _talk(request: Request, caller: Caller, opened: OpenRun, problem: Any = None, status: int = 200) -> Response:
     data = dataset_of(request, caller.account, opened.dataset)
+    _require_idle(opened)  # a program may have asked meanwhile
     columns = [
         {"name": one.name, "low": float(one.low), "high": float(one.high), "values": None}
         if isinstance(one, Binned)

@@ -68,8 +68,8 @@ class Jobs:
 
     def add(self, account: str, dataset: str, title: str, request: Mapping[str, Any], once: str | None) -> tuple[Job, bool]:
         """A new job, and whether it is new: an idempotency key of the same account and request gives the first one."""
-        text = json.dumps(request, sort_keys=True)
-        body = digest(f"{dataset}\n{text}")
+        text = json.dumps(request)  # in its order, which is that of the columns of some answers
+        body = _digest(dataset, request)
         with self._database.writing() as run:
             known = run(f"SELECT {COLUMNS}, body FROM jobs WHERE account = ? AND once = ?", account, once) if once is not None else []
             if known:
@@ -89,7 +89,7 @@ class Jobs:
         rows = self._database.rows(f"SELECT {COLUMNS}, body FROM jobs WHERE account = ? AND once = ?", account, once)
         if not rows:
             return None
-        if rows[0][-1] != digest(f"{dataset}\n{json.dumps(request, sort_keys=True)}"):
+        if rows[0][-1] != _digest(dataset, request):
             raise Invalid(REUSED)
         return Job(*rows[0][:-1])
 
@@ -166,3 +166,7 @@ class Jobs:
         columns = ", ".join(f"jobs.{name}" for name in COLUMNS.split(", "))
         sql = f"SELECT {columns} FROM jobs JOIN shares ON shares.job = jobs.id WHERE shares.account = ? ORDER BY shares.created DESC"
         return [Job(*row) for row in self._database.rows(sql, account)]
+
+
+def _digest(dataset: str, request: Mapping[str, Any]) -> str:
+    return digest(f"{dataset}\n{json.dumps(request)}")
