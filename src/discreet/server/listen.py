@@ -13,6 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discreet.server.app import application
 from discreet.server.logs import Libraries, Log
+from discreet.server.postgres_wire.listen import listening as listening_for_postgres
 from discreet.server.server import Server
 from discreet.server.settings import Listening, Settings
 
@@ -37,6 +38,10 @@ def listen(
     if prepare is not None:
         prepare(server, say)
     say(f"serving {', '.join(settings.policies)} at {settings.address}")
+    if listening.pg_port is not None:
+        say(
+            f"and to PostgreSQL's clients at port {listening.pg_port}: the user is an account, the password a token, the database a data set"
+        )
     log.event("started", datasets=len(settings.policies), slots=not settings.clock.off, tls=listening.certificate is not None)
     sys.setswitchinterval(_SWITCH)
     uvicorn.run(**options(server, listening))
@@ -45,8 +50,10 @@ def listen(
 def options(server: Server, listening: Listening) -> dict[str, Any]:
     """What the web server is told."""
     proxies = server.settings.proxies
+    port, files = listening.pg_port, (listening.certificate, listening.key)
+    beside = None if port is None else listening_for_postgres(server, listening.host, port, *files)
     return {
-        "app": application(server),
+        "app": application(server, beside),
         "host": listening.host,
         "port": listening.port,
         "ssl_certfile": listening.certificate,

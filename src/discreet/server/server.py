@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, final
 
+from attrs import frozen
+
 from discreet.errors import Error
 from discreet.server.asking import UNEXPECTED, Asked, Asking, Outcome
 from discreet.server.datasets import DataSet, DataSets
@@ -21,6 +23,15 @@ from discreet.server.store.database import open_database
 from discreet.server.store.jobs import Job, Jobs
 from discreet.server.store.logins import Logins
 from discreet.server.store.tokens import Tokens
+
+
+@final
+@frozen
+class Running:
+    """A job that was just begun."""
+
+    job: Job
+    task: asyncio.Task[Job]
 
 
 @final
@@ -64,26 +75,33 @@ class Server:
 
     async def ask(self, data: DataSet, account: Account, said: Mapping[str, Any], once: str | None, wait: float) -> Outcome | Job:
         """The answer, if this account has received it before; else a job, which has ended if that took less than `wait` seconds."""
+        found = await self.begin(data, account, said, once)
+        if not isinstance(found, Running):
+            return found
+        if wait:
+            await asyncio.wait([found.task], timeout=wait)
+        if found.task.done() and not found.task.cancelled():
+            return found.task.result()
+        return await asyncio.to_thread(self.jobs.get, found.job.id) or found.job
+
+    async def begin(self, data: DataSet, account: Account, said: Mapping[str, Any], once: str | None) -> Outcome | Job | Running:
+        """The answer, if this account has received it before, or the job that it asked for with the same key; else a new job that runs."""
         arrived = time.monotonic()
         if once is not None and (known := await asyncio.to_thread(self.jobs.known, account.name, data.name, said, once)) is not None:
             return known
         if once is not None:
             self.asking.bind(data, account, said, once)
-        if (again := self.asking.received.get(data, account, said)) is not None:
-            return {"release": again, "repeated": True}
-        found = await asyncio.to_thread(self.asking.known, data, account, said)
-        if found is not None:
+        if (found := await self.received(data, account, said)) is not None:
             return found
         await asyncio.to_thread(self.asking.require_admitted, data, account, Asked.read(said))
         job, new = await asyncio.to_thread(self.asking.add, data, account, said, once)
-        if not new:
-            return job
-        task = self.run_later(account, job, arrived)
-        if wait:
-            await asyncio.wait([task], timeout=wait)
-        if task.done() and not task.cancelled():
-            return task.result()
-        return await asyncio.to_thread(self.jobs.get, job.id) or job
+        return Running(job, self.run_later(account, job, arrived)) if new else job
+
+    async def received(self, data: DataSet, account: Account, said: Mapping[str, Any]) -> Outcome | None:
+        """The answer, if this account has received it before; nothing is read or charged."""
+        if (again := self.asking.received.get(data, account, said)) is not None:
+            return {"release": again, "repeated": True}
+        return await asyncio.to_thread(self.asking.known, data, account, said)
 
     def run_later(self, account: Account, job: Job, since: float | None = None) -> asyncio.Task[Job]:
         """Run a job in the background, in its turn; it ends even if nobody waits for it."""

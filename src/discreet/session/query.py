@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -44,12 +44,13 @@ class Query:
 
     @classmethod
     def of_text(
-        cls, pipeline: Pipeline, text: str, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None
-    ) -> Query:
-        """Parse a question in SQL; `other` adds one group for all rows whose group is not shown."""
+        cls, pipeline: Pipeline, text: str, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None,
+        parameters: Sequence[Any] = (),
+    ) -> Query:  # fmt: skip
+        """Parse a question in SQL; `other` adds one group for all rows whose group is not shown, `parameters` are the values of $1, $2, …."""
         from discreet.query.sql.read import read
 
-        question = read(text, pipeline.catalog, dialect)
+        question = read(text, pipeline.catalog, dialect, parameters)
         if other and not question.keys:
             raise Invalid("other=True needs groups: add GROUP BY, or leave other out")
         if contributions is not None:

@@ -91,14 +91,18 @@ class Session:
 
     # ── questions ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def sql(self, text: str, *, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None) -> Query:
+    def sql(
+        self, text: str, *, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None,
+        parameters: Sequence[Any] = (),
+    ) -> Query:  # fmt: skip
         """Ask in SQL; nothing is read or spent until `release`.
 
-        `other` adds one group for all rows whose group is not shown; `contributions` bounds how much one unit contributes to this question.
+        `other` adds one group for all rows whose group is not shown; `contributions` bounds how much one unit contributes to this question;
+        `parameters` are the values of $1, $2, … in the text.
         """
-        if contributions is None and isinstance(text, str) and isinstance(dialect, str):
+        if contributions is None and not parameters and isinstance(text, str) and isinstance(dialect, str):
             return self._query(self._pipeline, text, dialect, bool(other))
-        return Query.of_text(self._pipeline, text, dialect, other, contributions)
+        return Query.of_text(self._pipeline, text, dialect, other, contributions, parameters)
 
     def table(self, name: str) -> fluent.QueryBuilder[Query]:
         """Ask in Python, beginning with a table: `db.table("visits").where("cost > 10").group_by("dept").count().release(epsilon=0.1)`."""

@@ -6,7 +6,9 @@ of the parser can only cause a refusal, not a leak.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 from attrs import evolve
 from sqlglot import exp
@@ -22,6 +24,7 @@ from discreet.query.sql.literals import number
 from discreet.query.sql.matches import kept_rows
 from discreet.query.sql.naming import unique
 from discreet.query.sql.numbers import clipped
+from discreet.query.sql.parameters import bind_parameters
 from discreet.query.sql.privacy import BoundedStatistic, Options, check_public, per_group, read_bounds_pair, read_privacy_clause
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import closed, located, only, refused
@@ -41,8 +44,8 @@ from discreet.tables.kind import Kind
 MOST_ROWS = 10**9
 
 
-def read(text: str, catalog: Catalog, dialect: str = "duckdb") -> Question:
-    """Read a question in SQL.
+def read(text: str, catalog: Catalog, dialect: str = "duckdb", parameters: Sequence[Any] = ()) -> Question:
+    """Read a question in SQL; `parameters` are the values of $1, $2, ….
 
     >>> from discreet.tables.column import ColumnMetadata
     >>> from discreet.tables.table import Table
@@ -51,12 +54,15 @@ def read(text: str, catalog: Catalog, dialect: str = "duckdb") -> Question:
     >>> read("SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept", Catalog((visits,))).statistics
     (('n', Count(value_of=None)),)
     """
-    return closed(lambda: _read(text, catalog, dialect), catalog.tables)
+    return closed(lambda: _read(text, catalog, dialect, parameters), catalog.tables)
 
 
-def _read(text: str, catalog: Catalog, dialect: str) -> Question:
+def _read(text: str, catalog: Catalog, dialect: str, parameters: Sequence[Any]) -> Question:
     statement = parse(text, dialect)
     tree = statement.tree
+    bind_parameters(tree, parameters)
+    if dialect == "postgres":
+        _without_public(tree)
     while isinstance(tree, exp.Subquery):
         only(tree, "this")
         tree = tree.this
@@ -78,6 +84,13 @@ def _read(text: str, catalog: Catalog, dialect: str) -> Question:
                 row_reader(rows, dialect).read(item.node)  # an unsupported expression is reported first
         raise refused(tree, "single rows are never shown", "ask for a statistic, as in SELECT COUNT(*), AVG(x) FROM …")
     return question(tree, rows, read_privacy_clause(statement.options, rows), dialect)
+
+
+def _without_public(tree: exp.Expr) -> None:
+    """Leave out `public.`, the schema in which PostgreSQL's clients expect all tables."""
+    for node in tree.find_all(exp.Table, exp.Column):
+        if node.text("db") == "public" and not node.text("catalog"):
+            node.set("db", None)
 
 
 def question(tree: exp.Select, rows: Scope, options: Options, dialect: str) -> Question:

@@ -73,7 +73,13 @@ _FIRST = (
 )""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+# Logins of PostgreSQL's clients by SCRAM: a verifier for each token, and the secret from which salts follow.
+_SCRAM = (
+    "ALTER TABLE tokens ADD COLUMN scram TEXT",
+    "CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SCRAM)
 
 
 def migrate(run: Any) -> None:

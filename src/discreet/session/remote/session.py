@@ -36,11 +36,12 @@ class RemoteSession:
     # ── questions ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def sql(
-        self, text: str, *, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None
-    ) -> RemoteQuery:
+        self, text: str, *, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None,
+        parameters: Sequence[Any] = (),
+    ) -> RemoteQuery:  # fmt: skip
         """Ask in SQL; nothing is read or spent until `release`."""
-        given = {"dialect": dialect, "other": other, "contributions": contributions}
-        usual = {"dialect": "duckdb", "other": False, "contributions": None}
+        given = {"dialect": dialect, "other": other, "contributions": contributions, "parameters": list(parameters)}
+        usual = {"dialect": "duckdb", "other": False, "contributions": None, "parameters": []}
         return RemoteQuery.of(self._connection, self._chain("sql", text, **{k: v for k, v in given.items() if v != usual[k]}))
 
     def table(self, name: str) -> RemoteBuilder:

@@ -1,0 +1,9 @@
+"""stub"""
+
+from attrs import frozen
+
+
+@frozen
+class CatalogueStatement:
+    sql: str
+    parameters: int
