@@ -47,7 +47,7 @@ class Query:
         cls, pipeline: Pipeline, text: str, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None,
         parameters: Sequence[Any] = (),
     ) -> Query:  # fmt: skip
-        """Parse a question in SQL; `other` adds one group for all rows whose group is not shown, `parameters` are the values of $1, $2, …."""
+        """Parse a question in SQL; `other` adds one group for all rows whose group is not shown; `parameters` are the values of $1, $2."""
         from discreet.query.sql.read import read
 
         question = read(text, pipeline.catalog, dialect, parameters)

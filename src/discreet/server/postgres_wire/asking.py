@@ -33,7 +33,7 @@ from discreet.tables.kind import Kind
 NOT_RECEIVED = "this connection only repeats answers that you have received, and this question, at this price, is not among them"
 HOW_TO_ASK = "to ask and pay: SET discreet.mode = 'ask', with a price: SET discreet.epsilon = 0.1"
 NO_PRICE = "the price is missing"
-HOW_TO_PAY = "SET discreet.epsilon = 0.1, or write /* epsilon=0.1 */ into the question"
+HOW_TO_PAY = "SET discreet.epsilon = 0.1, or write /* epsilon=0.1 */ into the question; a new one is asked after SET discreet.mode = 'ask'"
 
 
 @final

@@ -242,12 +242,13 @@ class Connection:
     async def _copy(self, result: Result) -> None:
         columns = result.columns or ()
         self._out.put(messages.copy_out(len(columns), 1))
-        self._out.put(messages.copy_data(_COPY_BEGIN))
+        begin = _COPY_BEGIN  # in one message with what follows, as PostgreSQL sends it
         for row in result.rows:
             fields = (written(value, column.type, 1) for value, column in zip(row, columns, strict=True))
             parts = (struct.pack("!i", -1) if one is None else struct.pack("!i", len(one)) + one for one in fields)
-            self._out.put(messages.copy_data(struct.pack("!h", len(columns)) + b"".join(parts)))
-        self._out.put(messages.copy_data(_COPY_END))
+            self._out.put(messages.copy_data(begin + struct.pack("!h", len(columns)) + b"".join(parts)))
+            begin = b""
+        self._out.put(messages.copy_data(begin + _COPY_END))
         self._out.put(messages.COPIED)
         await self._out.flush()
 

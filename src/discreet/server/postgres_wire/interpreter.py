@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias, final
 from attrs import evolve, frozen
 
 from discreet.server.postgres_wire.asking import Questions
-from discreet.server.postgres_wire.catalogue import Catalogue
-from discreet.server.postgres_wire.catalogue_rewrite import CatalogueStatement
+from discreet.server.postgres_wire.catalogue.catalogue import Catalogue
+from discreet.server.postgres_wire.catalogue.rewrite import CatalogueStatement
 from discreet.server.postgres_wire.columns import Result, ResultColumn
 from discreet.server.postgres_wire.sqlstates import FAILED_TRANSACTION, NOT_SUPPORTED, SYNTAX, Failure
 from discreet.server.postgres_wire.statements import Sort, Statement, split
@@ -30,6 +30,7 @@ from discreet.server.postgres_wire.types import (
     TIMESTAMP,
     TIMESTAMPTZ,
     TYPES,
+    UNKNOWN,
     type_of,
 )
 from discreet.server.postgres_wire.variables import Variables, run_setting
@@ -96,7 +97,7 @@ class Interpreter:
         if found is not None:
             await asyncio.to_thread(self.questions.admitted)
             columns = await self._catalogue.describe(found, self.variables)
-            known = _types(types, [TEXT] * found.parameters)
+            known = _types(types, found.types)
             return Prepared(statement, "query", known, columns, found)
         kinds = await asyncio.to_thread(self.questions.parameter_kinds, statement.text)
         known = _types(types, [type_of(kind).oid for kind in kinds])
@@ -158,7 +159,8 @@ def _tag(prepared: Prepared, rows: int) -> str:
 
 def _types(given: Sequence[int], known: Sequence[int]) -> tuple[int, ...]:
     """The types that the client gave, and where it gave none, those that were found."""
-    return tuple((given[place] if place < len(given) else 0) or found for place, found in enumerate(known))
+    said = [*given, *[0] * len(known)]
+    return tuple(found if oid in (0, UNKNOWN) else oid for oid, found in zip(said, known, strict=False))
 
 
 def _explained(statement: Statement) -> Statement:

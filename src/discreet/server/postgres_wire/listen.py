@@ -15,7 +15,7 @@ from typing import final
 from discreet.noise.bits import SystemBits
 from discreet.server.postgres_wire import messages
 from discreet.server.postgres_wire.asking import Questions
-from discreet.server.postgres_wire.catalogue import Catalogues
+from discreet.server.postgres_wire.catalogue.catalogue import Catalogues
 from discreet.server.postgres_wire.connection import Connection
 from discreet.server.postgres_wire.interpreter import Interpreter
 from discreet.server.postgres_wire.login import Admitted, log_in

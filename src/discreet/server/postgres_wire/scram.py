@@ -31,7 +31,7 @@ class Exchange(Generic[T]):
         """What the server says to the client's first message; Malformed if it is none."""
         text = _text(first)
         binding, user, bare = (*text.split(",", 2), "", "")[:3]
-        if binding not in ("n", "y") or user and not user.startswith("a="):
+        if binding not in ("n", "y") or (user and not user.startswith("a=")):
             raise Malformed("channel binding is not supported: use SCRAM-SHA-256")
         fields = _fields(bare)
         if "r" not in fields or "m" in fields:

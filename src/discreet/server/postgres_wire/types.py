@@ -127,6 +127,18 @@ def _texts_binary(value: Any) -> bytes:
     return head + b"".join(struct.pack("!i", -1) if one is None else struct.pack("!i", len(one)) + one for one in parts)
 
 
+def _texts_read(data: bytes) -> list[str | None]:
+    dimensions, _, _ = struct.unpack("!iiI", data[:12])
+    if dimensions not in (0, 1):
+        raise ValueError
+    found, at = list[str | None](), 20
+    for _ in range(struct.unpack("!i", data[12:16])[0] if dimensions else 0):
+        length = struct.unpack("!i", data[at : at + 4])[0]
+        at += 4 + max(length, 0)
+        found.append(None if length < 0 else data[at - length : at].decode())
+    return found
+
+
 def _text_binary(value: Any) -> bytes:
     return str(value).encode("utf-8", "replace")
 
@@ -198,12 +210,11 @@ def _finite(number: float) -> float:
 _READ_TEXT: dict[int, Callable[[str], Any]] = {
     BOOL: _bool,
     **dict.fromkeys((INT2, INT4, INT8, OID), lambda text: int(text.strip())),
-    **dict.fromkeys((FLOAT4, FLOAT8), lambda text: _finite(float(text))),
-    NUMERIC: lambda text: Decimal(text.strip()),
+    **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), lambda text: Decimal(text.strip())),  # as it was written: 10 is not 10.0
     DATE: lambda text: datetime.date.fromisoformat(text.strip()[:10]),
     TIMESTAMP: _moment,
     TIMESTAMPTZ: _moment,
-    **dict.fromkeys((0, UNKNOWN, TEXT, VARCHAR, NAME, CHAR, 1042), str),
+    **dict.fromkeys((0, UNKNOWN, TEXT, VARCHAR, NAME, CHAR, 1042, TEXTS, 1015, 1003, 1002), str),
 }
 _READ_BINARY: dict[int, Callable[[bytes], Any]] = {
     BOOL: lambda data: {b"\1": True, b"\0": False}[data],
@@ -218,6 +229,7 @@ _READ_BINARY: dict[int, Callable[[bytes], Any]] = {
     TIMESTAMP: lambda data: _EPOCH + datetime.timedelta(microseconds=struct.unpack("!q", data)[0]),
     TIMESTAMPTZ: lambda data: _EPOCH + datetime.timedelta(microseconds=struct.unpack("!q", data)[0]),
     **dict.fromkeys((0, UNKNOWN, TEXT, VARCHAR, NAME, CHAR, 1042), lambda data: data.decode()),
+    **dict.fromkeys((TEXTS, 1015, 1003, 1002), _texts_read),
 }
 
 

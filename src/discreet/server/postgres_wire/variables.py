@@ -120,7 +120,7 @@ class Variables:
             self.set(name, re.sub(r"\\(.)", r"\1", value))
         for name, value in given.items():
             if name not in ("user", "database", "options", "replication") and not name.startswith("_pq_."):
-                self.set(name, value)
+                self.set(name, value.strip("'") if value.startswith("'") else value)
 
     def _known(self, name: str) -> str:
         plain = name.strip('"')

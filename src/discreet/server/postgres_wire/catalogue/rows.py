@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from discreet.exact import short
-from discreet.server.postgres_wire.catalogue_macros import macros
-from discreet.server.postgres_wire.catalogue_relations import TYPES as LETTERS
-from discreet.server.postgres_wire.catalogue_relations import relations
+from discreet.server.postgres_wire.catalogue.macros import macros
+from discreet.server.postgres_wire.catalogue.relations import TYPES as LETTERS
+from discreet.server.postgres_wire.catalogue.relations import relations
 from discreet.server.postgres_wire.types import type_of
 from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
@@ -23,6 +23,8 @@ FILLED = frozenset(
     }
 )
 _OWNER, _FIRST = 10, 16384
+_CLASSES = {"pg_class": 1259, "pg_type": 1247, "pg_attribute": 1249, "pg_proc": 1255, "pg_namespace": 2615, "pg_database": 1262}
+_CLASSES |= {f"pg_catalog.{name}": oid for name, oid in _CLASSES.items()}
 _SPELLED = {Kind.BOOLEAN: "boolean", Kind.INTEGER: "bigint", Kind.REAL: "double precision", Kind.TEXT: "text", Kind.DATE: "date"}
 _NATIVE = {Kind.BOOLEAN: "BOOLEAN", Kind.INTEGER: "BIGINT", Kind.REAL: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.DATE: "DATE"}
 # number, name, length, by value, category, element, array
@@ -62,7 +64,7 @@ def _maps(given: dict[tuple[str, str], list[dict[str, Any]]]) -> dict[str, dict[
     return {
         "types": {row["oid"]: row["typname"] for row in types},
         "named_types": {row["typname"]: row["oid"] for row in types},
-        "relations": {row["relname"]: row["oid"] for row in classes},
+        "relations": _CLASSES | {row["relname"]: row["oid"] for row in classes},
         "named_relations": {row["oid"]: row["relname"] for row in classes},
         "schemas": {row["nspname"]: row["oid"] for row in schemas},
         "named_schemas": {row["oid"]: row["nspname"] for row in schemas},
@@ -160,11 +162,20 @@ def _attribute(oid: int, table: Table, at: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _functions(name: str, category: str) -> dict[str, str]:
+    """The names of the functions that read and write a type's values, by which some drivers know it."""
+    if category == "A":
+        return {"typinput": "array_in", "typoutput": "array_out", "typreceive": "array_recv", "typsend": "array_send"}
+    middle = "_" if name in ("date", "time", "timestamp", "timestamptz", "numeric", "uuid", "json", "jsonb") else ""
+    ways = {"typinput": "in", "typoutput": "out", "typreceive": "recv", "typsend": "send"}
+    return {column: f"{name}{middle}{way}" for column, way in ways.items()}
+
+
 def _type(oid: int, name: str, size: int, by_value: bool, category: str, element: int, array: int) -> dict[str, Any]:
-    return {
+    return _functions(name, category) | {
         "oid": oid, "typname": name, "typnamespace": 11, "typowner": _OWNER, "typlen": size, "typbyval": by_value, "typtype": "b",
         "typcategory": category, "typispreferred": False, "typisdefined": True, "typdelim": ",", "typrelid": 0, "typelem": element,
-        "typarray": array, "typinput": "array_in" if category == "A" else f"{name}in", "typnotnull": False, "typbasetype": 0,
+        "typarray": array, "typnotnull": False, "typbasetype": 0,
         "typtypmod": -1, "typndims": 0, "typcollation": 0,
     }  # fmt: skip
 

@@ -11,11 +11,11 @@ from typing import Any
 
 PREFIX = "pgf_"  # of our macros
 _NAMES = (
-    "CASE x WHEN 16 THEN 'boolean' WHEN 17 THEN 'bytea' WHEN 18 THEN '\"char\"' WHEN 19 THEN 'name' WHEN 20 THEN 'bigint' "
+    "CASE TRY_CAST(x AS INTEGER) WHEN 16 THEN 'boolean' WHEN 17 THEN 'bytea' WHEN 18 THEN '\"char\"' WHEN 19 THEN 'name' WHEN 20 THEN 'bigint' "
     "WHEN 21 THEN 'smallint' WHEN 23 THEN 'integer' WHEN 25 THEN 'text' WHEN 26 THEN 'oid' WHEN 700 THEN 'real' "
     "WHEN 701 THEN 'double precision' WHEN 1042 THEN 'character' WHEN 1043 THEN 'character varying' WHEN 1082 THEN 'date' "
     "WHEN 1114 THEN 'timestamp without time zone' WHEN 1184 THEN 'timestamp with time zone' WHEN 1700 THEN 'numeric' "
-    "ELSE {types}[x] END"
+    "ELSE {types}[TRY_CAST(x AS INTEGER)] END"
 )
 _ABSENT = (  # definitions of things that are not here
     *("pg_get_indexdef", "pg_get_constraintdef", "pg_get_viewdef", "pg_get_ruledef", "pg_get_triggerdef", "pg_get_functiondef"),
@@ -45,8 +45,8 @@ _ONE = {  # of one argument x, or of several
     ),
     "quote_literal": ("(x) AS concat('''', replace(x, '''', ''''''), '''')",),
     "to_regclass": ("(x) AS {relations}[replace(replace(replace(x, 'public.', ''), '\"public\".', ''), '\"', '')]::UINTEGER",),
-    "regclass_name": ("(x) AS coalesce({named_relations}[x], x::VARCHAR)",),
-    "regnamespace_name": ("(x) AS coalesce({named_schemas}[x], x::VARCHAR)",),
+    "regclass_name": ("(x) AS coalesce({named_relations}[TRY_CAST(x AS INTEGER)], x::VARCHAR)",),
+    "regnamespace_name": ("(x) AS coalesce({named_schemas}[TRY_CAST(x AS INTEGER)], x::VARCHAR)",),
     "to_regtype": ("(x) AS {named_types}[x]::UINTEGER",),
     "to_regnamespace": ("(x) AS {schemas}[x]::UINTEGER",),
     "array_upper": ("(x, y) AS len(x)",),

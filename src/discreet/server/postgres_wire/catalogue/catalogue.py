@@ -12,9 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, final
 
-
-from discreet.server.postgres_wire.catalogue_rewrite import CatalogueStatement, read_catalogue
-from discreet.server.postgres_wire.catalogue_rows import setup
+from discreet.server.postgres_wire.catalogue.rewrite import CatalogueStatement, read_catalogue
+from discreet.server.postgres_wire.catalogue.rows import setup
 from discreet.server.postgres_wire.columns import ResultColumn
 from discreet.server.postgres_wire.sqlstates import CANCELLED, NOT_SUPPORTED, Failure
 from discreet.server.postgres_wire.types import BOOL, DATE, FLOAT8, INT2, INT4, INT8, NUMERIC, OID, TEXT, TEXTS, TIMESTAMP, TYPES
@@ -31,7 +30,11 @@ _OIDS = {
     **dict.fromkeys(("INTEGER", "USMALLINT"), INT4),
     **dict.fromkeys(("HUGEINT", "UBIGINT", "UHUGEINT"), NUMERIC),
     **dict.fromkeys(("FLOAT", "DOUBLE"), FLOAT8),
-    **{"BOOLEAN": BOOL, "BIGINT": INT8, "UINTEGER": OID, "DATE": DATE, "VARCHAR": TEXT},
+    "BOOLEAN": BOOL,
+    "BIGINT": INT8,
+    "UINTEGER": OID,
+    "DATE": DATE,
+    "VARCHAR": TEXT,
 }
 
 
@@ -62,7 +65,7 @@ class _Process:
                 raise
 
     async def _start(self) -> None:
-        place = Path(__file__).with_name("catalogue_process.py")
+        place = Path(__file__).with_name("process.py")
         self._running = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", os.fspath(place)),
             stdin=asyncio.subprocess.PIPE,

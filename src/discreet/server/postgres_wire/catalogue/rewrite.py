@@ -16,11 +16,22 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from discreet.query.sql.parameters import literal_of, place_of
-from discreet.server.postgres_wire.catalogue_macros import MACRO_NAMES, PREFIX
-from discreet.server.postgres_wire.catalogue_nodes import FUNCTIONS, NODES, OPERATORS, SESSION, TYPES
-from discreet.server.postgres_wire.catalogue_relations import relations
-from discreet.server.postgres_wire.catalogue_rows import FILLED, PUBLIC, SCHEMAS
+from discreet.server.postgres_wire.catalogue.calls import (
+    SETTING,
+    as_table,
+    bound,
+    called,
+    cast,
+    formatted,
+    operator,
+    type_name,
+    unsupported,
+)
+from discreet.server.postgres_wire.catalogue.nodes import FUNCTION_COLUMNS, NODES, SESSION
+from discreet.server.postgres_wire.catalogue.relations import LETTERS, relations
+from discreet.server.postgres_wire.catalogue.rows import FILLED, PUBLIC, SCHEMAS
 from discreet.server.postgres_wire.sqlstates import NOT_SUPPORTED, Failure
+from discreet.server.postgres_wire.types import INT8, TEXT, TEXTS
 
 _LONGEST = 100_000  # characters
 _DEEPEST = 300  # nodes below one another
@@ -33,7 +44,7 @@ class CatalogueStatement:
     """A statement that may run on the empty database; `certainly_empty` if it reads a relation that has no rows here."""
 
     tree: exp.Expr
-    parameters: int
+    types: tuple[int, ...]  # of its parameters
     names: tuple[str, ...]
     certainly_empty: bool
 
@@ -43,7 +54,11 @@ class CatalogueStatement:
         for node in list(tree.find_all(exp.Parameter)):
             place = place_of(node)
             value = session.get(node.name) if place is None else None if values is None else values[place - 1]
-            node.replace(literal_of(value))
+            node.replace(bound(node, value))
+        for node in list(tree.find_all(exp.Anonymous)):
+            if node.this == SETTING:
+                name = node.find(exp.Literal)
+                node.replace(literal_of(None if name is None else session.get(f"setting {name.name.lower()}")))
         return str(tree.sql("duckdb", comments=False))
 
 
@@ -100,39 +115,65 @@ def _has_no_rows(tree: exp.Query) -> bool:
 
 
 def _rewritten(tree: exp.Query, named: set[str], tables: Mapping[str, str]) -> CatalogueStatement:
-    nodes = list(tree.walk())
-    if any(node.depth > _DEEPEST for node in nodes):
+    if any(node.depth > _DEEPEST for node in tree.walk()):
         raise Failure(NOT_SUPPORTED, "this statement is nested too deeply")
-    names = tuple(_output_name(item) for item in _outputs(tree))
+    names, types = tuple(_output_name(item) for item in _outputs(tree)), _parameter_types(tree)
     empty = _certainly_empty(tree, named)
+    try:
+        _rewrite(tree, named, tables)
+    except Failure:
+        if not empty:
+            raise
+        tree = exp.select(*(exp.alias_(exp.Null(), name, quoted=True) for name in names or ("?column?",))).where(exp.false())
+    return CatalogueStatement(tree, types, names, empty)
+
+
+def _rewrite(tree: exp.Query, named: set[str], tables: Mapping[str, str]) -> None:
     _name_outputs(tree)
     for node in reversed(list(tree.walk())):  # what is inside comes first
         replaced = _replaced(node, named, tables)
         if replaced is not node and node.parent is not None:
             node.replace(replaced)
-    places = [place_of(node) for node in tree.find_all(exp.Parameter)]
-    return CatalogueStatement(tree, max((place for place in places if place is not None), default=0), names, empty)
+
+
+def _parameter_types(tree: exp.Query) -> tuple[int, ...]:
+    """The types of $1, $2, …: a list where one of several is meant, a number where a number is compared, else text."""
+    found: dict[int, int] = {}
+    for node in tree.find_all(exp.Parameter):
+        above, cast_to = node.parent, ""
+        while isinstance(above, exp.Paren | exp.Cast):
+            cast_to = type_name(above.to) if isinstance(above, exp.Cast) and not cast_to else cast_to
+            above = above.parent
+        column = above.find(exp.Column) if isinstance(above, exp.Predicate) and not cast_to else None
+        letter = "" if column is None else LETTERS.get(column.name.lower(), "")
+        is_list = isinstance(above, exp.Any) or cast_to.endswith("[]")
+        number = cast_to in ("oid", "int", "integer", "int4", "int8", "bigint", "int2", "smallint") or letter in ("o", "i", "l")
+        place = place_of(node)
+        if place is None:
+            raise unsupported("a parameter without a number")
+        found[place] = TEXTS if is_list else INT8 if number else TEXT
+    return tuple(found.get(place, TEXT) for place in range(1, max(found, default=0) + 1))
 
 
 def _replaced(node: exp.Expr, named: set[str], tables: Mapping[str, str]) -> exp.Expr:
     """What stands for a node; a Failure if it may not occur."""
     node.comments = None
     if not isinstance(node, NODES):
-        raise _unsupported(node.key.upper())
+        raise unsupported(node.key.upper())
     match node:
         case exp.Identifier():
             return node if node.args.get("quoted") else exp.to_identifier(node.name.lower(), quoted=True)
         case exp.Table() if isinstance(node.this, exp.Identifier):
             _place(node, named, tables)
         case exp.Table():
-            if not isinstance(node.this, exp.Func | exp.Parameter):
-                raise _unsupported("something else than a relation")
-            node.set("db", None)
+            return as_table(node)
+        case exp.Format():
+            return formatted(node)
         case exp.Column():
             if node.text("db").lower() in (*_CATALOGUE, "public"):
                 node.set("db", None)
             if node.args.get("catalog") is not None or node.args.get("db") is not None:
-                raise _unsupported("a name of more than two parts")
+                raise unsupported("a name of more than two parts")
             if not node.text("table") and node.name.lower() in SESSION and not node.this.args.get("quoted"):
                 return exp.Parameter(this=exp.Var(this=SESSION[node.name.lower()]))
         case exp.Dot():
@@ -143,17 +184,21 @@ def _replaced(node: exp.Expr, named: set[str], tables: Mapping[str, str]) -> exp
             ):
                 return node.expression
             if not isinstance(node.parent, exp.DataType):
-                raise _unsupported("a name of more than two parts")
+                raise unsupported("a name of more than two parts")
         case exp.ByteString():  # E'…'
             return exp.Literal.string(node.name.replace("\\n", "\n").replace("\\t", "\t"))
         case exp.Collate():
             return node.this
         case exp.Operator():
-            return _operator(node)
+            return operator(node)
         case exp.Cast():
-            return _cast(node)
+            return cast(node)
+        case exp.EQ() | exp.NEQ() if node.this.name in FUNCTION_COLUMNS and node.expression == exp.Literal.number(0):
+            node.set("expression", exp.Literal.string("-"))  # functions have names here, and numbers there
+        case exp.Div() if isinstance(node.expression, exp.Literal) and node.expression.is_int:
+            return exp.IntDiv(this=node.this, expression=node.expression)
         case exp.Anonymous():
-            return _called(node)
+            return called(node)
         case exp.Func() if type(node).__name__.lower() in SESSION:
             return exp.Parameter(this=exp.Var(this=SESSION[type(node).__name__.lower()]))
     return node
@@ -174,74 +219,6 @@ def _place(table: exp.Table, named: set[str], tables: Mapping[str, str]) -> None
         raise Failure("42P01", f'relation "{name[:60]}" does not exist', "information_schema.tables lists those that there are")
     table.set("this", exp.to_identifier(name, quoted=True))
     table.set("db", exp.to_identifier(SCHEMAS[schema], quoted=True))
-
-
-def _operator(node: exp.Operator) -> exp.Expr:
-    said = str(node.args.get("operator")).rsplit(".", 1)[-1]
-    if said not in OPERATORS:
-        raise _unsupported(f"OPERATOR({said[:20]})")
-    build, negated = OPERATORS[said]
-    found = build(this=node.this, expression=node.expression)
-    return exp.Not(this=found) if negated else found
-
-
-def _cast(node: exp.Cast) -> exp.Expr:
-    to = node.to
-    name = _type_name(to)
-    plain = name.removesuffix("[]")
-    if plain not in TYPES:
-        raise _unsupported(f"the type {plain[:40]}")
-    if plain.startswith("reg"):
-        named = isinstance(node.this, exp.Literal | exp.Parameter) or (
-            isinstance(node.this, exp.Cast) and isinstance(node.this.this, exp.Parameter)
-        )
-        functions = {"regclass": ("to_regclass", "regclass_name"), "regnamespace": ("to_regnamespace", "regnamespace_name")}
-        to_oid, to_name = functions.get(plain, ("to_regtype", "format_type"))
-        if plain not in ("regclass", "regnamespace", "regtype"):
-            return exp.Cast(this=node.this, to=exp.DataType.build("text", dialect="duckdb"))
-        if isinstance(node.this, exp.Literal) and node.this.name.isdigit():
-            return exp.Cast(this=node.this, to=exp.DataType.build("uinteger", dialect="duckdb"))
-        return exp.Anonymous(this=PREFIX + (to_oid if named else to_name), expressions=[node.this])
-    if name.endswith("[]") and isinstance(node.this, exp.Column | exp.Paren):
-        return node.this
-    found = exp.DataType.build(TYPES[plain] + name[len(plain) :], dialect="duckdb")
-    return exp.Cast(this=node.this, to=found)
-
-
-def _type_name(to: exp.Expr) -> str:
-    """The name of a type, without its schema and its length."""
-    if isinstance(to, exp.DataType) and to.this is exp.DataType.Type.ARRAY:
-        return f"{_type_name(to.expressions[0]) if to.expressions else 'text'}[]"
-    if isinstance(to, exp.DataType) and to.this is exp.DataType.Type.USERDEFINED:
-        kind = to.args.get("kind")
-        return (kind.expression.name if isinstance(kind, exp.Dot) else kind.name if isinstance(kind, exp.Expr) else str(kind)).lower()
-    if isinstance(to, exp.DataType):
-        return str(to.this.value).lower()
-    return to.name.lower()
-
-
-def _called(node: exp.Anonymous) -> exp.Expr:
-    name = str(node.this).lower()
-    arguments = node.expressions
-    if name in SESSION:
-        return exp.Parameter(this=exp.Var(this=SESSION[name]))
-    if name in ("current_setting", "set_config"):
-        if not arguments or not isinstance(arguments[0], exp.Literal):
-            raise _unsupported(name)
-        if name == "set_config":
-            return arguments[1] if len(arguments) > 1 else exp.Null()
-        return exp.Parameter(this=exp.Var(this=f"setting {arguments[0].name.lower()}"))
-    if name in MACRO_NAMES:
-        return exp.Anonymous(this=PREFIX + name, expressions=arguments)
-    if name not in FUNCTIONS:
-        raise _unsupported(f"the function {name[:40]}")
-    return exp.Anonymous(this=FUNCTIONS[name], expressions=arguments)
-
-
-def _unsupported(what: str) -> Failure:
-    return Failure(
-        NOT_SUPPORTED, f"this catalogue statement uses {what}, which is not supported", "information_schema.columns lists all columns"
-    )
 
 
 # ── names of outputs, as PostgreSQL gives them ───────────────────────────────────────────────────────────────────────
@@ -270,7 +247,7 @@ def _output_name(item: exp.Expr) -> str:
             return _output_name(item.expression)
         case exp.Cast():
             inside = _output_name(item.this)
-            return _type_name(item.to) if inside == "?column?" else inside
+            return type_name(item.to) if inside == "?column?" else inside
         case exp.Subquery():
             inner = _outputs(item)
             return _output_name(inner[0]) if inner else "?column?"
@@ -293,9 +270,15 @@ def _certainly_empty(tree: exp.Expr, named: set[str]) -> bool:
     """Whether every arm of a statement joins a relation that has no rows here, so that it has none; without aggregates that make one."""
     if isinstance(tree, exp.SetOperation):
         return _certainly_empty(tree.this, named) and _certainly_empty(tree.expression, named)
-    if not isinstance(tree, exp.Select) or tree.find(exp.AggFunc) is not None and tree.args.get("group") is None:
+    if not isinstance(tree, exp.Select) or (tree.find(exp.AggFunc) is not None and tree.args.get("group") is None):
         return False
     inner = [join.this for join in tree.args.get("joins") or () if join.side in ("", "RIGHT") or join.kind == "INNER"]
     source = tree.args.get("from_")
     read = ([] if source is None else [source.this]) + inner
-    return any(isinstance(one, exp.Table) and _is_catalogue(one) and one.name.lower() not in FILLED | named for one in read)
+    return any(_is_empty(one, named) for one in read)
+
+
+def _is_empty(source: exp.Expr, named: set[str]) -> bool:
+    if isinstance(source, exp.Subquery):
+        return _certainly_empty(source.this, named)
+    return isinstance(source, exp.Table) and _is_catalogue(source) and source.name.lower() not in FILLED | named

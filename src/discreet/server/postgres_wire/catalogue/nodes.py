@@ -26,13 +26,14 @@ _VALUES = (
         exp.NullSafeNEQ,
     ),
     *(exp.Window, exp.WindowSpec, exp.ObjectIdentifier, exp.PseudoType, exp.DataTypeParam, exp.Filter, exp.BitwiseAnd, exp.Escape),
-    *(exp.WithinGroup, exp.AtTimeZone, exp.ByteString, exp.Explode),
+    *(exp.WithinGroup, exp.AtTimeZone, exp.ByteString, exp.Explode, exp.IntDiv),
 )
 _CALLS = (
     *(exp.Count, exp.Max, exp.Min, exp.Sum, exp.Avg, exp.ArrayAgg, exp.GroupConcat, exp.LogicalOr, exp.LogicalAnd, exp.RowNumber),
     *(exp.Lower, exp.Upper, exp.Length, exp.Substring, exp.Trim, exp.Left, exp.Right, exp.StrPosition, exp.SplitPart, exp.RegexpReplace),
     *(exp.Concat, exp.ConcatWs, exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Abs, exp.Round, exp.Replace, exp.ArrayToString),
-    *(exp.ArraySize, exp.GenerateSeries, exp.ExplodingGenerateSeries, exp.CurrentTimestamp, exp.CurrentDate, exp.Anonymous),
+    *(exp.ArraySize, exp.GenerateSeries, exp.ExplodingGenerateSeries, exp.CurrentTimestamp, exp.CurrentDate, exp.Anonymous, exp.Format),
+    *(exp.StringToArray, exp.CurrentSchemas, exp.ArrayAppend, exp.ArrayConcat),
 )
 _SESSION_NODES = tuple(
     found
@@ -98,3 +99,4 @@ TYPES = {
     "oid": "uinteger",
     "date": "date",
 }
+FUNCTION_COLUMNS = ("typinput", "typoutput", "typreceive", "typsend", "typmodin", "typmodout", "typanalyze", "typsubscript")
