@@ -39,9 +39,7 @@ def listen(
         prepare(server, say)
     say(f"serving {', '.join(settings.policies)} at {settings.address}")
     if listening.pg_port is not None:
-        say(
-            f"and to PostgreSQL's clients at port {listening.pg_port}: the user is an account, the password a token, the database a data set"
-        )
+        say(f"and to PostgreSQL's clients at port {listening.pg_port}: user is an account, password a token, database a data set")
     log.event("started", datasets=len(settings.policies), slots=not settings.clock.off, tls=listening.certificate is not None)
     sys.setswitchinterval(_SWITCH)
     uvicorn.run(**options(server, listening))

@@ -21,7 +21,7 @@ from discreet.ledger.standing import Amount
 from discreet.ledger.terms import Terms
 from discreet.plots.page import html_lines
 from discreet.query import fluent
-from discreet.session.life_cycle import AnyPlan
+from discreet.session.life_cycle import AnyPlan, unpriced
 from discreet.session.own_receipt import require_own
 from discreet.session.pipeline import Pipeline
 from discreet.session.profile.stored import stored_profiles
@@ -95,10 +95,9 @@ class Session:
         self, text: str, *, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None,
         parameters: Sequence[Any] = (),
     ) -> Query:  # fmt: skip
-        """Ask in SQL; nothing is read or spent until `release`.
+        """Ask in SQL; nothing is read or spent until `release`. `parameters` are the values of $1, $2, … in the text.
 
-        `other` adds one group for all rows whose group is not shown; `contributions` bounds how much one unit contributes to this question;
-        `parameters` are the values of $1, $2, … in the text.
+        `other` adds one group for all rows whose group is not shown; `contributions` bounds how much one unit contributes to this question.
         """
         if contributions is None and not parameters and isinstance(text, str) and isinstance(dialect, str):
             return self._query(self._pipeline, text, dialect, bool(other))
@@ -139,7 +138,7 @@ class Session:
         from discreet.session.synthesize.request import SynthesisRequest
 
         request = SynthesisRequest.of(self._pipeline, self._rows(table), **asked)
-        return _unpriced(request, delta) if epsilon is None else request.release(epsilon, delta, progress=progress)
+        return unpriced(request, delta) if epsilon is None else request.release(epsilon, delta, progress=progress)
 
     @overload
     def estimate(
@@ -186,7 +185,7 @@ class Session:
         if table is None and len(private) != 1:
             raise Invalid(f"there are several private tables: give table=, one of {', '.join(private)}")
         request = ConversationRequest.of(self._pipeline, self._rows(private[0] if table is None else table), columns, accuracy, **asked)
-        return _unpriced(request, delta) if epsilon is None else request.open(epsilon, delta)
+        return unpriced(request, delta) if epsilon is None else request.open(epsilon, delta)
 
     @overload
     def watch(
@@ -222,7 +221,7 @@ class Session:
         from discreet.session.feeds.request import FeedRequest
 
         request = FeedRequest.of(self._pipeline, self._rows(table), **asked)
-        return _unpriced(request, delta) if epsilon is None else request.open(epsilon, delta)
+        return unpriced(request, delta) if epsilon is None else request.open(epsilon, delta)
 
     @overload
     def profile(self, table: str | None = None, epsilon: None = None, delta: None = None) -> ProfileRequest: ...
@@ -243,7 +242,7 @@ class Session:
 
         request = ProfileRequest.of(self._pipeline, self._declared, table)
         if epsilon is None:
-            return _unpriced(request, delta)
+            return unpriced(request, delta)
         found = request.release(epsilon, delta, progress=progress)
         if self._pipeline.payments.account is not None:
             self._profiles[request.table.name] = found.table
@@ -348,10 +347,4 @@ def _estimate(pipeline: Pipeline, table: Any, what: Any, of: Any, *, epsilon: An
     from discreet.session.estimate.request import EstimateRequest
 
     request = EstimateRequest.make(pipeline, table, what, of, asked)
-    return _unpriced(request, delta) if epsilon is None else request.release(epsilon, delta)
-
-
-def _unpriced(request: Any, delta: Any) -> Any:
-    if delta is not None:
-        raise Invalid("a delta without an epsilon prices nothing: give both, or plan with .plan(epsilon=…, delta=…)")
-    return request
+    return unpriced(request, delta) if epsilon is None else request.release(epsilon, delta)

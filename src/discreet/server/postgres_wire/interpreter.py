@@ -119,8 +119,8 @@ class Interpreter:
             case "explain":
                 return evolve(await self._plan(_explained(statement)), columns=prepared.columns)
         if prepared.catalogue is not None:
-            rows = await self._catalogue.run(prepared.catalogue, self.variables, values)
-            return Result(_tag(prepared, len(rows)), prepared.columns, rows)
+            listed = await self._catalogue.run(prepared.catalogue, self.variables, values)
+            return Result(_tag(prepared, len(listed)), prepared.columns, listed)
         question = await self.questions.plan(statement, values)
         columns = tuple(ResultColumn(one.name, one.type) for one in question.columns)
         if columns != prepared.columns:

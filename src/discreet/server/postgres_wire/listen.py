@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from discreet.noise.bits import SystemBits
 from discreet.server.postgres_wire import messages
@@ -36,7 +36,7 @@ class _Reader(asyncio.StreamReader):
 
     fed = 0
 
-    def feed_data(self, data: bytes) -> None:
+    def feed_data(self, data: Any) -> None:
         """Some bytes arrived."""
         self.fed += len(data)
         super().feed_data(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import struct
 from collections.abc import Mapping
@@ -62,13 +63,14 @@ async def log_in(server: Server, peer: Peer, given: Mapping[str, str]) -> Admitt
     tries = f"{peer.address}\n{user.casefold()}"
     if server.login_limit.wait(tries) or server.address_limit.wait(peer.address):
         raise Failure(TOO_MANY, "too many wrong passwords from here", "wait a minute", fatal=True)
-    exchange: Exchange[Token] = Exchange(server.tokens.salt(user), server.tokens.verifiers(user), new_secret(120))
+    salt, known = await asyncio.to_thread(lambda: (server.tokens.salt(user), server.tokens.verifiers(user)))
+    exchange: Exchange[Token] = Exchange(salt, known, new_secret(120))
     proved = await _proved(peer, exchange)
     found = None if proved is None else server.tokens.by_id(proved[0].id)
     if proved is None or found is None:
         server.login_limit.take(tries)
         server.address_limit.take(peer.address)
-        server.logins.failed(user)
+        await asyncio.to_thread(server.logins.failed, user)
         raise Failure(WRONG_PASSWORD, WRONG, WRONG_HINT, fatal=True)
     account, token = found
     peer.put(messages.authentication(12, proved[1]))

@@ -74,7 +74,8 @@ class Tokens:
         listed = None if made.datasets is None else json.dumps(made.datasets)
         with self._database.writing() as run:
             run(
-                "INSERT INTO tokens (id, hash, account, label, scope, datasets, created, expires, scram) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO tokens (id, hash, account, label, scope, datasets, created, expires, scram) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 *(made.id, digest(secret), account, label, scope, listed, made.created, made.expires, verifier),
             )
             audit.add(run, by, "token made", f"{made.id} for {account}, scope {scope}, {days} days")

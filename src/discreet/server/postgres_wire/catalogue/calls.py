@@ -50,7 +50,7 @@ def cast(node: exp.Cast) -> exp.Expr:
         if isinstance(inside, exp.Literal):
             return list_of(inside.name)
         if isinstance(inside, exp.Parameter | exp.Column | exp.Array | exp.Anonymous):
-            return node.this  # lists are cast by whoever reads them
+            return exp.Paren(this=node.this)  # lists are cast by whoever reads them
     if plain in _NAMED:
         if isinstance(inside, exp.Literal) and inside.name.isdigit():
             return exp.TryCast(this=inside, to=exp.DataType.build("uinteger", dialect="duckdb"))
@@ -85,7 +85,7 @@ def called(node: exp.Anonymous) -> exp.Expr:
     if name == "current_setting" and arguments:
         return exp.Anonymous(this=SETTING, expressions=arguments[:1])
     if name == "set_config" and len(arguments) > 1:
-        return arguments[1]
+        return exp.Paren(this=arguments[1])
     if name in MACRO_NAMES:
         return exp.Anonymous(this=PREFIX + name, expressions=arguments)
     if name not in FUNCTIONS:
@@ -116,9 +116,9 @@ def as_table(node: exp.Table) -> exp.Expr:
     if not isinstance(made, exp.Func):
         raise unsupported("something else than a relation")
     node.set("db", None)
-    name = alias.this.name if isinstance(alias, exp.TableAlias) and alias.this is not None else None
-    if name is None:
+    if not isinstance(alias, exp.TableAlias) or alias.this is None:
         return node
+    name = alias.this.name
     if isinstance(made, exp.ExplodingGenerateSeries | exp.GenerateSeries) or (isinstance(made, exp.Anonymous) and made.this == "unnest"):
         if not alias.args.get("columns"):
             alias.set("columns", [exp.to_identifier(name, quoted=True)])

@@ -79,11 +79,13 @@ class _Process:
             await self._line(self._given)
 
     async def _line(self, said: dict[str, Any]) -> dict[str, Any]:
-        running = self._running
-        assert running is not None and running.stdin is not None and running.stdout is not None, "it was started with both"
-        running.stdin.write(json.dumps(said).encode() + b"\n")
-        await running.stdin.drain()
-        line = await running.stdout.readline()
+        assert self._running is not None, "it was started"
+        given, taken = self._running.stdin, self._running.stdout
+        assert given is not None, "it was started with a pipe"
+        assert taken is not None, "it was started with a pipe"
+        given.write(json.dumps(said).encode() + b"\n")
+        await given.drain()
+        line = await taken.readline()
         if not line.endswith(b"\n"):
             raise EOFError
         found: dict[str, Any] = json.loads(line)

@@ -11,7 +11,8 @@ from typing import Any
 
 PREFIX = "pgf_"  # of our macros
 _NAMES = (
-    "CASE TRY_CAST(x AS INTEGER) WHEN 16 THEN 'boolean' WHEN 17 THEN 'bytea' WHEN 18 THEN '\"char\"' WHEN 19 THEN 'name' WHEN 20 THEN 'bigint' "
+    "CASE TRY_CAST(x AS INTEGER) WHEN 16 THEN 'boolean' WHEN 17 THEN 'bytea' WHEN 18 THEN '\"char\"' WHEN 19 THEN 'name' "
+    "WHEN 20 THEN 'bigint' "
     "WHEN 21 THEN 'smallint' WHEN 23 THEN 'integer' WHEN 25 THEN 'text' WHEN 26 THEN 'oid' WHEN 700 THEN 'real' "
     "WHEN 701 THEN 'double precision' WHEN 1042 THEN 'character' WHEN 1043 THEN 'character varying' WHEN 1082 THEN 'date' "
     "WHEN 1114 THEN 'timestamp without time zone' WHEN 1184 THEN 'timestamp with time zone' WHEN 1700 THEN 'numeric' "

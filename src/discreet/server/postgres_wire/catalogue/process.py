@@ -4,9 +4,12 @@ It is started with no arguments, no environment and no data paths, and imports n
 create, then statements; and answers each with one line. The parent ends it when a statement takes too long.
 """
 
+from __future__ import annotations
+
 import json
 import resource
 import sys
+from typing import Any
 
 import duckdb
 
@@ -24,7 +27,7 @@ LOCKED = (
 MOST_ROWS = 20_000
 
 
-def prepared(setup):
+def prepared(setup: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     """The database, with its tables and functions, locked."""
     found = duckdb.connect(":memory:")
     for statement in setup["statements"]:
@@ -37,7 +40,7 @@ def prepared(setup):
     return found
 
 
-def answer(database, asked):
+def answer(database: duckdb.DuckDBPyConnection, asked: dict[str, str]) -> dict[str, Any]:
     """The names, types and rows of a statement's result."""
     try:
         cursor = database.execute(asked["sql"])
@@ -49,7 +52,7 @@ def answer(database, asked):
         return {"error": str(error)}
 
 
-def main():
+def main() -> None:
     """Answer line by line until the parent goes away."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))

@@ -55,10 +55,10 @@ class CatalogueStatement:
             place = place_of(node)
             value = session.get(node.name) if place is None else None if values is None else values[place - 1]
             node.replace(bound(node, value))
-        for node in list(tree.find_all(exp.Anonymous)):
-            if node.this == SETTING:
-                name = node.find(exp.Literal)
-                node.replace(literal_of(None if name is None else session.get(f"setting {name.name.lower()}")))
+        for call in list(tree.find_all(exp.Anonymous)):
+            if call.this == SETTING:
+                name = call.find(exp.Literal)
+                call.replace(literal_of(None if name is None else session.get(f"setting {name.name.lower()}")))
         return str(tree.sql("duckdb", comments=False))
 
 
@@ -188,7 +188,7 @@ def _replaced(node: exp.Expr, named: set[str], tables: Mapping[str, str]) -> exp
         case exp.ByteString():  # E'…'
             return exp.Literal.string(node.name.replace("\\n", "\n").replace("\\t", "\t"))
         case exp.Collate():
-            return node.this
+            return exp.Paren(this=node.this)
         case exp.Operator():
             return operator(node)
         case exp.Cast():

@@ -155,7 +155,8 @@ def _attribute(oid: int, table: Table, at: int) -> dict[str, Any]:
     column = table.columns[at]
     of = type_of(column.kind)
     return {
-        "attrelid": oid, "attname": column.name, "atttypid": of.oid, "attstattarget": -1, "attlen": of.size, "attnum": at + 1, "attndims": 0,
+        "attrelid": oid, "attname": column.name, "atttypid": of.oid, "attstattarget": -1, "attlen": of.size, "attnum": at + 1,
+        "attndims": 0,
         "attcacheoff": -1, "atttypmod": -1, "attbyval": of.size > 0, "attalign": "i", "attstorage": "p", "attcompression": "",
         "attnotnull": not column.nullable, "atthasdef": False, "atthasmissing": False, "attidentity": "", "attgenerated": "",
         "attisdropped": False, "attislocal": True, "attinhcount": 0, "attcollation": 0,
@@ -183,9 +184,11 @@ def _type(oid: int, name: str, size: int, by_value: bool, category: str, element
 def _column(dataset: str, table: Table, at: int) -> dict[str, Any]:
     column = table.columns[at]
     return {
-        "table_catalog": dataset, "table_schema": "public", "table_name": table.name, "column_name": column.name, "ordinal_position": at + 1,
+        "table_catalog": dataset, "table_schema": "public", "table_name": table.name, "column_name": column.name,
+        "ordinal_position": at + 1,
         "is_nullable": "YES" if column.nullable else "NO", "data_type": _SPELLED.get(column.kind, "timestamp without time zone"),
         "udt_catalog": dataset, "udt_schema": "pg_catalog", "udt_name": type_of(column.kind).name, "dtd_identifier": str(at + 1),
         "is_self_referencing": "NO", "is_identity": "NO", "is_generated": "NEVER", "is_updatable": "NO",
-        "numeric_precision": {Kind.INTEGER: 64, Kind.REAL: 53}.get(column.kind), "datetime_precision": 0 if column.kind is Kind.DATE else None,
+        "numeric_precision": {Kind.INTEGER: 64, Kind.REAL: 53}.get(column.kind),
+        "datetime_precision": 0 if column.kind is Kind.DATE else None,
     }  # fmt: skip
