@@ -46,6 +46,8 @@ def wired(served: Served, certificate: Path | None = None, key: Path | None = No
         async with listening(served.server, "127.0.0.1", port, certificate, key):
             started.set()
             await stop.wait()
+        if served.server._tasks:
+            await asyncio.wait(served.server._tasks, timeout=20)
 
     def run() -> None:
         try:

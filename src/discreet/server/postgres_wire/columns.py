@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, assert_never, final
 
 from attrs import frozen
 
@@ -11,8 +11,10 @@ from discreet.errors import Refused
 from discreet.plan.steps import Steps
 from discreet.query.post import smooth
 from discreet.query.question import Question
-from discreet.query.relation.expr import Column, Expr, columns_of, field_of
+from discreet.query.relation.expr import Call, Column, Expr, columns_of, field_of
+from discreet.query.relation.expr import Literal as Constant
 from discreet.query.relation.field import Field
+from discreet.query.sql.typed import Typed, of_answers
 from discreet.query.statistics.percentile import Percentile
 from discreet.query.windows import Window
 from discreet.server.postgres_wire.types import FLOAT8, TYPES, Type, type_of
@@ -98,10 +100,23 @@ def _window_kind(window: Window, fields: dict[str, Field]) -> Kind | None:
 
 
 def _kind(expr: Expr, fields: dict[str, Field]) -> Kind | None:
-    try:
-        return field_of(expr, fields).kind
-    except Refused:  # a function of whole numbers, on what is a real number after noise
-        return Kind.REAL
+    """The kind of an expression over released values, by the rules by which it was read."""
+    return _typed(expr, fields).field.kind
+
+
+def _typed(expr: Expr, fields: dict[str, Field]) -> Typed:
+    match expr:
+        case Column(name):
+            return Typed(expr, fields[name])
+        case Constant():
+            return Typed(expr, field_of(expr, {}))
+        case Call(function, arguments):
+            inside = [_typed(argument, fields) for argument in arguments]
+            try:
+                return of_answers(function, inside)
+            except (Refused, ValueError):  # a function of whole numbers, on what is a real number after noise
+                return Typed(expr, Field(Kind.REAL, nullable=True))
+    assert_never(expr)
 
 
 def _has_interval(expr: Expr, question: Question) -> bool:

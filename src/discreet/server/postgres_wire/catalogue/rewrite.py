@@ -27,6 +27,7 @@ from discreet.server.postgres_wire.catalogue.calls import (
     type_name,
     unsupported,
 )
+from discreet.server.postgres_wire.catalogue.macros import PREFIX
 from discreet.server.postgres_wire.catalogue.nodes import FUNCTION_COLUMNS, NODES, SESSION
 from discreet.server.postgres_wire.catalogue.relations import LETTERS, relations
 from discreet.server.postgres_wire.catalogue.rows import FILLED, PUBLIC, SCHEMAS
@@ -169,6 +170,8 @@ def _replaced(node: exp.Expr, named: set[str], tables: Mapping[str, str]) -> exp
             return as_table(node)
         case exp.Format():
             return formatted(node)
+        case exp.CurrentSchemas():
+            return exp.Anonymous(this=f"{PREFIX}current_schemas", expressions=[exp.true()])
         case exp.Column():
             if node.text("db").lower() in (*_CATALOGUE, "public"):
                 node.set("db", None)
@@ -281,4 +284,6 @@ def _certainly_empty(tree: exp.Expr, named: set[str]) -> bool:
 def _is_empty(source: exp.Expr, named: set[str]) -> bool:
     if isinstance(source, exp.Subquery):
         return _certainly_empty(source.this, named)
-    return isinstance(source, exp.Table) and _is_catalogue(source) and source.name.lower() not in FILLED | named
+    if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier) or source.name.lower() in FILLED | named:
+        return False
+    return (source.text("db").lower() or "pg_catalog", source.name.lower()) in relations()
