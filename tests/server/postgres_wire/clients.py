@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -103,11 +104,34 @@ def psycopg_3(wire: Wire, running: Callable[[], None]) -> list[str]:
     return dbapi(connection, "%s", connection.cancel_safe, running)
 
 
+_CANCEL_IN_A_PROCESS = """
+import sys, threading, psycopg2
+connection = psycopg2.connect(sys.argv[1])
+def ask():
+    try:
+        connection.cursor().execute(sys.argv[2])
+    except psycopg2.Error as error:
+        print(error)
+thread = threading.Thread(target=ask)
+thread.start()
+sys.stdin.readline()
+connection.cancel()
+thread.join()
+"""
+
+
 def psycopg_2(wire: Wire, running: Callable[[], None]) -> list[str]:
     import psycopg2
 
-    connection = psycopg2.connect(wire.uri())
-    return dbapi(connection, "%s", connection.cancel, running)
+    found = dbapi(psycopg2.connect(wire.uri()), "%s", None, running)
+    waiting = subprocess.Popen(  # cancel() keeps Python's lock, and our server needs it: it is in this process
+        [sys.executable, "-c", _CANCEL_IN_A_PROCESS, wire.uri(more=OPTIONS), HELD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    running()
+    return found + (["cancel"] if "goes on" in waiting.communicate("now\n", timeout=20)[0] else [])
 
 
 def pg8000(wire: Wire, running: Callable[[], None]) -> list[str]:
