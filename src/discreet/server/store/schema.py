@@ -73,10 +73,10 @@ _FIRST = (
 )""",
 )
 
-# Logins of PostgreSQL's clients by SCRAM: a verifier for each token, and the secret from which salts follow.
+# Logins of PostgreSQL's clients by SCRAM: a verifier for each token, and a value from which the salts of all names follow.
 _SCRAM = (
     "ALTER TABLE tokens ADD COLUMN scram TEXT",
-    "CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE salts (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
 )
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SCRAM)

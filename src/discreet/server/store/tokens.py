@@ -110,7 +110,7 @@ class Tokens:
 
     def salt(self, account: str) -> bytes:
         """The salt of all verifiers of an account. It follows from its name, whether or not there is such an account."""
-        return salt_of(self._secret("salts"), account)
+        return salt_of(self._salting(), account)
 
     def verifiers(self, account: str) -> list[tuple[Token, Verifier]]:
         """The live tokens of an account with their verifiers; tokens that were made before there were any have none."""
@@ -124,13 +124,13 @@ class Tokens:
         account = None if token is None else self._accounts.get(token.account)
         return None if token is None or account is None or not token.live else (account, token)
 
-    def _secret(self, name: str) -> str:
-        """A secret of this server, made when it is first needed."""
-        found = self._database.rows("SELECT value FROM secrets WHERE name = ?", name)
+    def _salting(self) -> str:
+        """A random value of this server, made when it is first needed; who knows it can tell salts, and nothing else."""
+        found = self._database.rows("SELECT value FROM salts WHERE name = 'tokens'")
         if not found:
             with self._database.writing() as run:
-                run("INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", name, new_secret(200))
-                found = run("SELECT value FROM secrets WHERE name = ?", name)
+                run("INSERT INTO salts (name, value) VALUES ('tokens', ?) ON CONFLICT (name) DO NOTHING", new_secret(200))
+                found = run("SELECT value FROM salts WHERE name = 'tokens'")
         return str(found[0][0])
 
 
