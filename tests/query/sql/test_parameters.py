@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from discreet.errors import Error, Invalid
+from discreet.errors import Error, Refused
 from discreet.query.relation.expr import Call, Literal
 from discreet.query.relation.node import Where
 from discreet.query.sql.parameters import parameter_kinds
@@ -74,7 +74,7 @@ def test_what_is_no_parameter(text: str) -> None:
 
 
 def test_a_missing_value_is_named() -> None:
-    with pytest.raises(Invalid, match=r"\$2 without a value"):
+    with pytest.raises(Refused, match=r"\$2 without a value"):
         value_of("dept = $2", "x")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.errors import Invalid
+from discreet.errors import Invalid, Refused
 from discreet.query.sql.tokens import parse
 from discreet.tables.kind import Kind, is_storable
 from discreet.tables.table import Table
@@ -28,12 +28,16 @@ _COMPARING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, ex
 
 
 def bind_parameters(tree: exp.Expr, values: Sequence[Any]) -> None:
-    """Put the values where $1, $2, … are; Invalid if there are too few."""
+    """Put the values where $1, $2, … are; Refused if there are too few."""
     for node in list(tree.find_all(exp.Parameter)):
         place = place_of(node)
         if place is None or not 1 <= place <= len(values):
-            raise Invalid(f"the question has a parameter ${node.name[:20]} without a value: give as many values as it has parameters")
+            raise Refused(f"the question has a parameter {_shown(node)} without a value: give as many values as it has parameters")
         node.replace(literal_of(values[place - 1]))
+
+
+def _shown(node: exp.Parameter) -> str:
+    return f"${node.name[:20]}" if node.name.isprintable() else "$…"
 
 
 def place_of(node: exp.Parameter) -> int | None:
@@ -95,7 +99,7 @@ def parameter_kinds(text: str, tables: Iterable[Table], dialect: str) -> list[Ki
     for node in parse(text, dialect).tree.find_all(exp.Parameter):
         place = place_of(node)
         if place is None:
-            raise Invalid("parameters are written $1, $2, and so on")
+            raise Refused("parameters are written $1, $2, and so on: number them")
         found[place] = found.get(place) or _kind(node, known)
     return [found.get(place) for place in range(1, max(found, default=0) + 1)]
 
