@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import subprocess
 import sys
@@ -244,6 +245,58 @@ def polars(wire: Wire, _: Callable[[], None]) -> list[str]:
     return _frames(wire, read, lambda: read(ROWS))
 
 
+_JUPYSQL = """
+import json, sys
+from IPython.core.interactiveshell import InteractiveShell
+uri, count, rows, tables = sys.argv[1:]
+shell = InteractiveShell.instance()
+shell.run_line_magic("load_ext", "sql")
+shell.run_line_magic("sql", uri)
+frame = shell.run_line_magic("sql", count).DataFrame()
+listed, columns = str(shell.run_line_magic("sqlcmd", "tables")), str(shell.run_line_magic("sqlcmd", "columns --table visits"))
+try:
+    shell.run_line_magic("sql", rows)
+except BaseException as failed:
+    error = str(failed)
+print(json.dumps([list(frame.columns), len(frame), listed, columns, error]))
+"""
+_MARIMO = """
+import json, sys
+import marimo, sqlalchemy
+uri, count, rows, tables = sys.argv[1:]
+engine = sqlalchemy.create_engine(uri)
+frame, listed = (marimo.sql(sql, engine=engine, output=False) for sql in (count, tables))
+columns = marimo.sql("SELECT * FROM visits LIMIT 0", engine=engine, output=False).columns
+try:
+    marimo.sql(rows, engine=engine, output=False)
+except BaseException as failed:
+    error = str(failed)
+print(json.dumps([list(frame.columns), len(frame), str(listed), str(columns), error]))
+"""
+
+
+def _notebook(script: str, wire: Wire) -> list[str]:
+    """In a process of its own: notebooks keep much in global variables."""
+    uri = wire.uri(scheme="postgresql+psycopg", more=OPTIONS)
+    command = [sys.executable, "-W", "ignore", "-c", script, uri, COUNT, ROWS, TABLES]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    line = next(line for line in done.stdout.splitlines() if line.startswith("[["))
+    names, count, listed, columns, error = json.loads(line)
+    found = ["connect", "query", "price"] if count == 3 else []
+    found += ["intervals"] if names == ["dept", "n", "n_low", "n_high"] else []
+    found += ["list tables"] if "visits" in listed else []
+    found += ["describe"] if "cost" in columns else []
+    return found + (["errors"] if "single rows are never shown" in error else [])
+
+
+def jupysql(wire: Wire, _: Callable[[], None]) -> list[str]:
+    return _notebook(_JUPYSQL, wire)
+
+
+def marimo(wire: Wire, _: Callable[[], None]) -> list[str]:
+    return _notebook(_MARIMO, wire)
+
+
 CLIENTS: dict[str, Clients] = {
     "psql 15": psql,
     "psycopg 3": psycopg_3,
@@ -254,4 +307,6 @@ CLIENTS: dict[str, Clients] = {
     "SQLAlchemy 2": sqlalchemy,
     "pandas": pandas,
     "polars": polars,
+    "JupySQL": jupysql,
+    "marimo": marimo,
 }

@@ -16,7 +16,7 @@ from server.postgres_wire.wire import Wire, wired
 from discreet.server.asking import Asking
 
 PAGE = Path(__file__).parents[3] / "docs" / "serving" / "clients.md"
-LIBRARIES = {"SQLAlchemy 2": "sqlalchemy", "ADBC": "adbc_driver_postgresql", "psycopg 3": "psycopg"}
+LIBRARIES = {"SQLAlchemy 2": "sqlalchemy", "ADBC": "adbc_driver_postgresql", "psycopg 3": "psycopg", "JupySQL": "sql"}
 
 
 @pytest.fixture(scope="module")

@@ -74,6 +74,8 @@ class Questions:
 
     def parameter_kinds(self, text: str) -> list[Kind | None]:
         """The kinds of $1, $2, … in a question, from what they are compared with."""
+        if "$" not in text:
+            return []
         caller, data = self._caller, self._server.datasets.get(self._dataset, self._caller.account)
         return parameter_kinds(text, data.session(caller.account).catalog.tables, self._variables["discreet.dialect"])
 

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, final
 
@@ -24,6 +25,7 @@ from discreet.tables.catalog import Catalog
 
 _SECONDS = 5.0  # for one statement
 _START = 60.0  # seconds to start the process
+_RECENT, _SHORT = 256, 5000  # statements that are remembered, and their characters
 _LONGEST = 64 * 1024 * 1024  # bytes of one answer
 _OIDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "UTINYINT"), INT2),
@@ -108,13 +110,13 @@ class _Process:
 class Catalogue:
     """The catalogue of one data set, as one account sees it."""
 
-    def __init__(self, process: _Process, dataset: str, account: str, tables: Sequence[str], explain: Callable[[str, str], None]) -> None:
+    def __init__(self, process: _Process, dataset: str, account: str, tables: tuple[str, ...], explain: Callable[[str, str], None]) -> None:
         """`explain` is told why a statement failed."""
         self._process, self._dataset, self._account, self._tables, self._explain = process, dataset, account, tables, explain
 
     def read(self, text: str) -> CatalogueStatement | None:
         """The statement, if it is about the catalogue."""
-        return read_catalogue(text, self._tables)
+        return _read(text, self._tables) if len(text) <= _SHORT else read_catalogue(text, self._tables)
 
     async def describe(self, statement: CatalogueStatement, variables: Variables) -> tuple[ResultColumn, ...]:
         """The columns of a statement."""
@@ -164,12 +166,17 @@ class Catalogues:
             if known is not None:
                 self._old.append(known[1])  # connections that are open go on with it
             known = self._known[dataset] = catalog, _Process(setup(dataset, catalog.tables))
-        return Catalogue(known[1], dataset, account.name, [table.name for table in catalog.tables], self._server.log.explain)
+        return Catalogue(known[1], dataset, account.name, tuple(table.name for table in catalog.tables), self._server.log.explain)
 
     async def close(self) -> None:
         """End all processes."""
         for process in (*self._old, *(process for _, process in self._known.values())):
             await process.close()
+
+
+@lru_cache(_RECENT)  # tools send the same statements again and again
+def _read(text: str, tables: tuple[str, ...]) -> CatalogueStatement | None:
+    return read_catalogue(text, tables)
 
 
 def _oid(kind: str) -> int:
