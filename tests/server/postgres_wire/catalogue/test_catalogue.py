@@ -41,6 +41,15 @@ def test_catalogues_name_the_account_that_asks(wire: Wire) -> None:
             assert roles == [("discreet",)]  # nobody learns the names of others
 
 
+def test_what_others_sent_makes_nothing_faster() -> None:
+    """A question that somebody else has just sent must not be recognised sooner: its text is read again for each connection."""
+    ann, bob = (catalogue.Catalogue(catalogue._Process({}), "clinic", name, ("visits",), lambda *_: None) for name in ("ann", "bob"))
+    ann.read("SELECT COUNT(*) FROM visits")
+    ann.read("SELECT COUNT(*) FROM visits")
+    bob.read("SELECT COUNT(*) FROM visits")
+    assert (ann._read.cache_info().misses, bob._read.cache_info().misses) == (1, 1)
+
+
 def test_dates_and_lists(wire: Wire) -> None:
     with psycopg.connect(wire.uri(), autocommit=True) as connection:
         row = connection.execute("SELECT date '2026-01-31' AS d, current_schemas(true) AS s, now() IS NOT NULL AS n").fetchone()

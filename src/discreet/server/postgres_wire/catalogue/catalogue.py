@@ -25,7 +25,7 @@ from discreet.tables.catalog import Catalog
 
 _SECONDS = 5.0  # for one statement
 _START = 60.0  # seconds to start the process
-_RECENT, _SHORT = 256, 5000  # statements that are remembered, and their characters
+_RECENT, _SHORT = 64, 5000  # statements that are remembered, and their characters
 _LONGEST = 64 * 1024 * 1024  # bytes of one answer
 _OIDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "UTINYINT"), INT2),
@@ -113,10 +113,12 @@ class Catalogue:
     def __init__(self, process: _Process, dataset: str, account: str, tables: tuple[str, ...], explain: Callable[[str, str], None]) -> None:
         """`explain` is told why a statement failed."""
         self._process, self._dataset, self._account, self._tables, self._explain = process, dataset, account, tables, explain
+        # tools send the same statements again and again; what others sent must not make anything faster
+        self._read = lru_cache(_RECENT)(read_catalogue)
 
     def read(self, text: str) -> CatalogueStatement | None:
         """The statement, if it is about the catalogue."""
-        return _read(text, self._tables) if len(text) <= _SHORT else read_catalogue(text, self._tables)
+        return self._read(text, self._tables) if len(text) <= _SHORT else read_catalogue(text, self._tables)
 
     async def describe(self, statement: CatalogueStatement, variables: Variables) -> tuple[ResultColumn, ...]:
         """The columns of a statement."""
@@ -172,11 +174,6 @@ class Catalogues:
         """End all processes."""
         for process in (*self._old, *(process for _, process in self._known.values())):
             await process.close()
-
-
-@lru_cache(_RECENT)  # tools send the same statements again and again
-def _read(text: str, tables: tuple[str, ...]) -> CatalogueStatement | None:
-    return read_catalogue(text, tables)
 
 
 def _oid(kind: str) -> int:
