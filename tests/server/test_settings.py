@@ -46,6 +46,15 @@ def test_a_file(config: Path) -> None:
     assert listening == Listening("127.0.0.1", 9000)
 
 
+def test_postgresql_has_a_port_and_prices(config: Path) -> None:
+    found = read(config, {"DISCREET_PG_PRICES": "ann=0.05,*=1/10"}, pg_port=5433)
+    settings, listening = made(found, {"clinic": config})
+    assert (listening.pg_port, settings.pg_prices) == (5433, {"ann": "0.05", "*": "1/10"})
+    for wrong in ("ann", "=0.1", "ann=much", "ann=-1", "ann="):
+        with pytest.raises(PolicyError, match="pg_prices"):
+            read(config, pg_prices=[wrong])
+
+
 def test_options_override_the_environment_which_overrides_the_file(config: Path) -> None:
     environment = {"DISCREET_PORT": "9001", "DISCREET_SEATS": "5", "DISCREET_SLOTS": "false", "DISCREET_PROXIES": "10.0.0.8,10.0.0.9"}
     found = read(config, environment, port=9002, host=None)

@@ -28,6 +28,10 @@ def serve(
     ] = None,
     host: Annotated[str | None, Option(metavar="HOST", envvar="DISCREET_HOST", help="The address to listen on: 127.0.0.1.")] = None,
     port: Annotated[int | None, Option(metavar="PORT", envvar="DISCREET_PORT", help="The port to listen on: 8000.")] = None,
+    pg_port: Annotated[
+        int | None,
+        Option(metavar="PORT", envvar="DISCREET_PG_PORT", help="The port for PostgreSQL's clients (psql, BI tools); none if not given."),
+    ] = None,
     url: Annotated[
         str | None, Option(metavar="URL", envvar="DISCREET_URL", help="How users reach it, if through a proxy: https://dp.example.org")
     ] = None,
@@ -69,7 +73,7 @@ def serve(
         with working("making up a million visits"):
             policies = [write_hospital(Path(tempfile.mkdtemp(prefix="discreet-served-")))]
     given = {
-        "policies": [str(one) for one in policies or ()], "host": host, "port": port, "url": url, "database": database,
+        "policies": [str(one) for one in policies or ()], "host": host, "port": port, "pg_port": pg_port, "url": url, "database": database,
         "certificate": certificate, "key": key, "slot": slot, "slots": False if no_slots else None, "rows": rows, "seats": seats,
         "proxies": [part for one in proxy or () for part in one.split(",")],
     }  # fmt: skip

@@ -32,10 +32,10 @@ def parameter_values(given: Any) -> Values | None:
     if isinstance(given, Mapping):
         if not all(isinstance(name, str) for name in given):
             raise Invalid('names of parameters are texts, as in {"dept": "er"}')
-        return _counted({name: _value(one) for name, one in given.items()})
+        return _counted({name: parameter_value(one) for name, one in given.items()})
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):
         raise Invalid('parameters are a list of values, as in ["er"], or values by name, as in {"dept": "er"}')
-    return _counted(tuple(_value(one) for one in given))
+    return _counted(tuple(parameter_value(one) for one in given))
 
 
 def _counted(values: Values) -> Values | None:
@@ -44,7 +44,8 @@ def _counted(values: Values) -> Values | None:
     return values or None
 
 
-def _value(one: Any) -> Value | None:
+def parameter_value(one: Any) -> Value | None:
+    """One parameter as a value of our own kinds."""
     match one:
         case None | bool():
             return one

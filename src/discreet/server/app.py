@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib import metadata
 
 from fastapi import Depends, FastAPI, Request
@@ -39,8 +39,8 @@ _HEADERS = {
 }
 
 
-def application(server: Server) -> FastAPI:
-    """The application of a server."""
+def application(server: Server, beside: AbstractAsyncContextManager[None] | None = None) -> FastAPI:
+    """The application of a server; `beside` is what else listens while it runs."""
 
     agents = agents_door()
 
@@ -48,7 +48,8 @@ def application(server: Server) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with nullcontext() if agents is None else agents.open():
             await server.start()
-            yield
+            async with beside or nullcontext():
+                yield
             await server.stop()
 
     app = FastAPI(

@@ -17,6 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from discreet.errors import Invalid
 from discreet.server.app import application
 from discreet.server.logs import Libraries, Log
+from discreet.server.postgres_wire.listen import listening as listening_for_postgres
 from discreet.server.server import Server
 from discreet.server.settings import Listening, Settings
 
@@ -49,6 +50,8 @@ def listen(
         say(f"serving {', '.join(settings.policies)} at {settings.address}")
     for name in settings.folders:
         say(f"{name} has no policy yet: its owner sets it up at {settings.address}/owner/setup/{name}")
+    if listening.pg_port is not None:
+        say(f"and to PostgreSQL's clients at port {listening.pg_port}: user is an account, password a token, database a data set")
     _mention_unknown_sizes(server, say)
     log.event("started", datasets=len(settings.policies), slots=not settings.clock.off, tls=listening.certificate is not None)
     sys.setswitchinterval(_SWITCH)
@@ -86,8 +89,10 @@ def _require_free(listening: Listening) -> None:
 def options(server: Server, listening: Listening) -> dict[str, Any]:
     """What the web server is told."""
     proxies = server.settings.proxies
+    port, files = listening.pg_port, (listening.certificate, listening.key)
+    beside = None if port is None else listening_for_postgres(server, listening.host, port, *files)
     return {
-        "app": application(server),
+        "app": application(server, beside),
         "host": listening.host,
         "port": listening.port,
         "ssl_certfile": listening.certificate,

@@ -10,6 +10,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, final
 
+from attrs import frozen
+
 from discreet.errors import Error
 from discreet.extras import require
 from discreet.server.asked import Asked
@@ -33,6 +35,15 @@ from discreet.server.store.tokens import Tokens
 
 if TYPE_CHECKING:
     from discreet.server.oidc import Oidc
+
+
+@final
+@frozen
+class Running:
+    """A job that was just begun."""
+
+    job: Job
+    task: asyncio.Task[Job]
 
 
 @final
@@ -107,6 +118,17 @@ class Server:
 
     async def ask(self, data: DataSet, account: Account, said: Mapping[str, Any], once: str | None, wait: float) -> Outcome | Job:
         """The answer, if this account has received it before; else a job, which has ended if that took less than `wait` seconds."""
+        found = await self.begin(data, account, said, once)
+        if not isinstance(found, Running):
+            return found
+        if wait:
+            await asyncio.wait([found.task], timeout=wait)
+        if found.task.done() and not found.task.cancelled():
+            return found.task.result()
+        return await asyncio.to_thread(self.jobs.get, found.job.id) or found.job
+
+    async def begin(self, data: DataSet, account: Account, said: Mapping[str, Any], once: str | None) -> Outcome | Job | Running:
+        """The answer, if this account has received it before, or the job that it asked for with the same key; else a new job that runs."""
         arrived = time.monotonic()
         if once is not None and (known := await asyncio.to_thread(self.jobs.known, account.name, data.name, said, once)) is not None:
             return known
@@ -117,14 +139,7 @@ class Server:
             return found
         await asyncio.to_thread(self.asking.require_admitted, data, account, asked)
         job, new = await asyncio.to_thread(self.asking.add, data, account, said, once)
-        if not new:
-            return job
-        task = self.run_later(account, job, arrived)
-        if wait:
-            await asyncio.wait([task], timeout=wait)
-        if task.done() and not task.cancelled():
-            return task.result()
-        return await asyncio.to_thread(self.jobs.get, job.id) or job
+        return Running(job, self.run_later(account, job, arrived)) if new else job
 
     async def received(self, data: DataSet, account: Account, said: Mapping[str, Any]) -> Outcome | None:
         """The answer, if this account has received it before; None if it would have to be paid for."""

@@ -12,9 +12,10 @@ from typing import Any, final
 
 from attrs import field, frozen
 
+from discreet import parameter
 from discreet.address import is_address
 from discreet.engines.limits import EngineLimits
-from discreet.errors import Invalid, PolicyError
+from discreet.errors import Error, Invalid, PolicyError
 from discreet.server.answer_limits import AnswerLimits
 from discreet.server.clock import Clock
 from discreet.server.provider import BACK, Provider, read_provider
@@ -24,6 +25,7 @@ from discreet.tables.problems import Problems
 # settings that are numbers: their least value, and whether they are whole
 _NUMBERS: dict[str, tuple[float, bool]] = {
     "port": (0, True),
+    "pg_port": (1, True),
     "slot": (0.001, False),
     "longest_slot": (0.001, False),
     "rows": (1, False),
@@ -43,7 +45,7 @@ _NUMBERS: dict[str, tuple[float, bool]] = {
 _TEXTS = ("host", "url", "database", "memory")
 _MEMORY = re.compile(r"[1-9][0-9]*(\.[0-9]+)? ?[KMGT]i?B")
 _FILES = ("certificate", "key", "failures")
-_LISTS = ("policies", "proxies")
+_LISTS = ("policies", "proxies", "pg_prices")
 KNOWN = (*_LISTS, *_TEXTS, *_FILES, "slots", *_NUMBERS)
 _PREFIX = "DISCREET_"
 
@@ -73,6 +75,7 @@ class Settings:
     agent_confirm: float = 0.1  # a question through /mcp that costs more ε must be confirmed
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-For is believed
     failures: Path | None = None  # the owner's file that says why something failed
+    pg_prices: Mapping[str, str] = field(factory=dict)  # the ε of an account's questions over PostgreSQL's protocol; "*" is all others
     folders: dict[str, Path] = field(factory=dict)  # without a policy: an owner sets them up in the console
     provider: Provider | None = None  # through which people log in, beside passwords
 
@@ -96,6 +99,7 @@ class Listening:
     port: int = 8000
     certificate: Path | None = None
     key: Path | None = None
+    pg_port: int | None = None  # where PostgreSQL's clients are served, if they are
 
     @property
     def address(self) -> str:
@@ -130,9 +134,9 @@ def read_settings(config: Path | None, given: Mapping[str, Any], environment: Ma
 
 def made(found: Mapping[str, Any], policies: dict[str, Path], folders: dict[str, Path] | None = None) -> tuple[Settings, Listening]:
     """The settings and where to listen; `policies` are the data sets by name, `folders` those that have no policy yet."""
-    listening = Listening(**{name: found[name] for name in ("host", "port", "certificate", "key") if name in found})
-    more = {name: found[name] for name in Settings.__annotations__ if name in found and name not in ("policies", "database")}
-    more["folders"] = folders or {}
+    listening = Listening(**{name: found[name] for name in ("host", "port", "certificate", "key", "pg_port") if name in found})
+    more = {name: found[name] for name in Settings.__annotations__ if name in found and name not in ("policies", "database", "pg_prices")}
+    more |= {"pg_prices": dict(one.split("=", 1) for one in found.get("pg_prices", ())), "folders": folders or {}}
     clock = Clock(first=found.get("slot", 1.0), longest=found.get("longest_slot", 3600.0), off=not found.get("slots", True))
     first = next(iter([*policies.values(), *(one / FILE for one in (folders or {}).values())]))
     database = str(found.get("database", database_beside(first)))
@@ -229,9 +233,21 @@ def _require_safe(found: Mapping[str, Any], problems: Problems) -> None:
             problems.add("proxies", "are addresses of machines, as in 10.0.0.7")
     if "memory" in found and not _MEMORY.fullmatch(found["memory"]):
         problems.add("memory", 'must be a size, as in "8GB"')
+    for one in found.get("pg_prices", ()):
+        account, _, epsilon = one.partition("=")
+        if not account or not _is_price(epsilon):
+            problems.add("pg_prices", 'are written as in ["ann=0.05", "*=0.1"], an account and its epsilon')
     for name in ("certificate", "key"):
         if name in found and not os.path.isfile(found[name]):
             problems.add(name, "there is no such file")
+
+
+def _is_price(text: str) -> bool:
+    try:
+        parameter.price_epsilon(text)
+    except Error:
+        return False
+    return True
 
 
 def _is_local(host: str) -> bool:

@@ -28,6 +28,7 @@ import os
 from fractions import Fraction
 from typing import Any, Protocol, Self, runtime_checkable
 
+from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.receipt import PricedRequest, Receipt
@@ -128,3 +129,10 @@ class AnyRun(Protocol):
 
     def verify(self, ledger: Ledger | None = None) -> None:
         """Check the receipt of what was paid so far."""
+
+
+def unpriced(request: Any, delta: Any) -> Any:
+    """A request that is not priced yet; Invalid if there is a δ without an ε."""
+    if delta is not None:
+        raise Invalid("a delta without an epsilon prices nothing: give both, or plan with .plan(epsilon=…, delta=…)")
+    return request

@@ -22,7 +22,7 @@ from discreet.ledger.terms import Terms
 from discreet.plots.page import html_lines
 from discreet.query import fluent
 from discreet.query.parameters import Parameters, parameter_values
-from discreet.session.life_cycle import AnyPlan
+from discreet.session.life_cycle import AnyPlan, unpriced
 from discreet.session.own_receipt import require_own
 from discreet.session.pipeline import Pipeline
 from discreet.session.profile.stored import with_newest
@@ -134,7 +134,7 @@ class Session:
         from discreet.session.synthesize.request import SynthesisRequest
 
         request = SynthesisRequest.of(self._pipeline, self._rows(table), **asked)
-        return _unpriced(request, delta) if epsilon is None else request.release(epsilon, delta, progress=progress)
+        return unpriced(request, delta) if epsilon is None else request.release(epsilon, delta, progress=progress)
 
     @overload
     def estimate(
@@ -181,7 +181,7 @@ class Session:
         if table is None and len(private) != 1:
             raise Invalid(f"there are several private tables: give table=, one of {', '.join(private)}")
         request = ConversationRequest.of(self._pipeline, self._rows(private[0] if table is None else table), columns, accuracy, **asked)
-        return _unpriced(request, delta) if epsilon is None else request.open(epsilon, delta)
+        return unpriced(request, delta) if epsilon is None else request.open(epsilon, delta)
 
     @overload
     def watch(
@@ -217,7 +217,7 @@ class Session:
         from discreet.session.feeds.request import FeedRequest
 
         request = FeedRequest.of(self._pipeline, self._rows(table), **asked)
-        return _unpriced(request, delta) if epsilon is None else request.open(epsilon, delta)
+        return unpriced(request, delta) if epsilon is None else request.open(epsilon, delta)
 
     @overload
     def profile(self, table: str | None = None, epsilon: None = None, delta: None = None) -> ProfileRequest: ...
@@ -238,7 +238,7 @@ class Session:
 
         request = ProfileRequest.of(self._pipeline, self._declared, table)
         if epsilon is None:
-            return _unpriced(request, delta)
+            return unpriced(request, delta)
         found = request.release(epsilon, delta, progress=progress)
         if self._pipeline.payments.account is not None:
             self._profiles[request.table.name] = found.table
@@ -335,10 +335,4 @@ def _estimate(pipeline: Pipeline, table: Any, what: Any, of: Any, *, epsilon: An
     from discreet.session.estimate.request import EstimateRequest
 
     request = EstimateRequest.make(pipeline, table, what, of, asked)
-    return _unpriced(request, delta) if epsilon is None else request.release(epsilon, delta)
-
-
-def _unpriced(request: Any, delta: Any) -> Any:
-    if delta is not None:
-        raise Invalid("a delta without an epsilon prices nothing: give both, or plan with .plan(epsilon=…, delta=…)")
-    return request
+    return unpriced(request, delta) if epsilon is None else request.release(epsilon, delta)

@@ -37,7 +37,7 @@ class Bound:
     def _literal(self, node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Placeholder) or node.name not in self.values:
             return node
-        return _as_written(self.values[node.name])
+        return literal_of(self.values[node.name])
 
 
 def bind(tokens: list[Token], values: Values | None) -> Bound:
@@ -97,8 +97,8 @@ def _require_all(values: Values | None, asked: set[str | int]) -> None:
         raise Refused(f"{len(values)} values were given, and the question has {len(asked)} parameters: write ? for each value")
 
 
-def _as_written(value: Value | None) -> exp.Expr:
-    """The tree of a literal, as if it had been written."""
+def literal_of(value: Value | None) -> exp.Expr:
+    """The tree of a value, as if it had been written as a literal."""
     match value:
         case None:
             return exp.Null()

@@ -58,6 +58,8 @@ def read(text: str, catalog: Catalog, dialect: str = "duckdb", parameters: Value
 def _read(text: str, catalog: Catalog, dialect: str, parameters: Values | None) -> Question:
     statement = parse(text, dialect, parameters)
     tree = statement.tree
+    if dialect == "postgres":
+        _without_public(tree)
     while isinstance(tree, exp.Subquery):
         only(tree, "this")
         tree = tree.this
@@ -79,6 +81,13 @@ def _read(text: str, catalog: Catalog, dialect: str, parameters: Values | None) 
                 row_reader(rows, dialect).read(item.node)  # an unsupported expression is reported first
         raise refused(tree, "single rows are never shown", "ask for a statistic, as in SELECT COUNT(*), AVG(x) FROM …")
     return question(tree, rows, read_privacy_clause(statement.options, rows), dialect)
+
+
+def _without_public(tree: exp.Expr) -> None:
+    """Leave out `public.`, the schema in which PostgreSQL's clients expect all tables."""
+    for node in tree.find_all(exp.Table, exp.Column):
+        if node.text("db") == "public" and not node.text("catalog"):
+            node.set("db", None)
 
 
 def question(tree: exp.Select, rows: Scope, options: Options, dialect: str) -> Question:

@@ -13,7 +13,7 @@ from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]  # as 
 from discreet.errors import Invalid, Refused
 from discreet.hints import closest
 from discreet.query.parameters import Values
-from discreet.query.sql.bind import bind
+from discreet.query.sql.bind import Bound, bind
 from discreet.query.sql.refuse import BOUNDED
 from discreet.tables.kind import is_storable
 
@@ -42,8 +42,8 @@ class ParsedStatement:
     options: dict[str, exp.Expr] | None = field(default=None)
 
 
-def parse(text: str, dialect: str, parameters: Values | None = None) -> ParsedStatement:
-    """Read one SELECT statement; parameters become literals of the parsed tree."""
+def parse(text: str, dialect: str, parameters: Values | None = None, *, bound: bool = True) -> ParsedStatement:
+    """Read one SELECT statement; parameters become literals of the parsed tree, unless it is read before they are known (`bound`)."""
     if dialect not in DIALECTS:
         raise Refused(_no_dialect(dialect))
     if not isinstance(text, str):
@@ -55,8 +55,9 @@ def parse(text: str, dialect: str, parameters: Values | None = None) -> ParsedSt
     reader = Dialect.get_or_raise(dialect)
     reader.NULL_ORDERING = "nulls_are_last"  # as results are sorted, so that NULLS in the tree was written by the user
     try:
-        bound = bind(_plain(reader.tokenize(text)), parameters)
-        tokens, options = _without_clause(bound.tokens)
+        plain = _plain(reader.tokenize(text))
+        given = bind(plain, parameters) if bound else Bound(plain, {})
+        tokens, options = _without_clause(given.tokens)
         trees = reader.parser().parse(_marked(tokens), text)
     except (ParseError, TokenError) as error:
         raise Refused(_unread(error, text, dialect)) from None
@@ -64,9 +65,9 @@ def parse(text: str, dialect: str, parameters: Values | None = None) -> ParsedSt
         raise Refused(f"this could not be read as {dialect} SQL: start from SELECT COUNT(*) FROM table") from None
     if len(trees) != 1 or trees[0] is None:
         raise Refused("a query is exactly one statement: send statements one by one, without ;")
-    tree = bound.fill(trees[0])
+    tree = given.fill(trees[0])
     tree.meta["dialect"] = dialect  # so that a refusal quotes the query as it was written
-    return ParsedStatement(tree, None if options is None else {name: bound.fill(one) for name, one in options.items()})
+    return ParsedStatement(tree, None if options is None else {name: given.fill(one) for name, one in options.items()})
 
 
 def _no_dialect(dialect: object) -> str:

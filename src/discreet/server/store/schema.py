@@ -101,7 +101,13 @@ _INSTANCES = (
 )""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _IDENTITIES, _INSTANCES)
+# Logins of PostgreSQL's clients by SCRAM: a verifier for each token, and a value from which the salts of all names follow.
+_SCRAM = (
+    "ALTER TABLE tokens ADD COLUMN scram TEXT",
+    "CREATE TABLE salts (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _IDENTITIES, _INSTANCES, _SCRAM)
 
 
 def migrate(run: Any) -> None:

@@ -13,6 +13,7 @@ from discreet.errors import Invalid
 from discreet.server.store import audit
 from discreet.server.store.accounts import Account, Accounts
 from discreet.server.store.database import Database
+from discreet.server.store.scram import Verifier, salt_of
 from discreet.server.store.secret import digest, new_secret, same
 
 Scope: TypeAlias = Literal["read", "ask", "all"]
@@ -68,14 +69,17 @@ class Tokens:
             some, ends = _narrowed(some, within), min(ends, within.expires)
         made = Token(new_secret(50), account, label, scope, some, now, ends, False)
         secret = new_secret(200)
+        text = f"{_PREFIX}_{made.id}_{secret}"
+        verifier = Verifier.of(text, self.salt(account)).to_text()
         listed = None if made.datasets is None else json.dumps(made.datasets)
         with self._database.writing() as run:
             run(
-                "INSERT INTO tokens (id, hash, account, label, scope, datasets, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                *(made.id, digest(secret), account, label, scope, listed, made.created, made.expires),
+                "INSERT INTO tokens (id, hash, account, label, scope, datasets, created, expires, scram) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                *(made.id, digest(secret), account, label, scope, listed, made.created, made.expires, verifier),
             )
             audit.add(run, by, "token made", f"{made.id} for {account}, scope {scope}, {days} days")
-        return made, f"{_PREFIX}_{made.id}_{secret}"
+        return made, text
 
     def of(self, account: str) -> list[Token]:
         """The tokens of an account, newest first."""
@@ -101,6 +105,33 @@ class Tokens:
         token = _token(rows[0][:-1])
         account = self._accounts.get(token.account)
         return None if account is None or not token.live else (account, token)
+
+    # ── logins by SCRAM ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    def salt(self, account: str) -> bytes:
+        """The salt of all verifiers of an account. It follows from its name, whether or not there is such an account."""
+        return salt_of(self._salting(), account)
+
+    def verifiers(self, account: str) -> list[tuple[Token, Verifier]]:
+        """The live tokens of an account with their verifiers; tokens that were made before there were any have none."""
+        rows = self._database.rows(f"SELECT {_COLUMNS}, scram FROM tokens WHERE account = ? AND scram IS NOT NULL", account)
+        return [(token, Verifier.from_text(str(row[-1]))) for row in rows if (token := _token(row[:-1])).live]
+
+    def by_id(self, number: str) -> tuple[Account, Token] | None:
+        """The account and the token of a number, if it is still good."""
+        rows = self._database.rows(f"SELECT {_COLUMNS} FROM tokens WHERE id = ?", number)
+        token = _token(rows[0]) if rows else None
+        account = None if token is None else self._accounts.get(token.account)
+        return None if token is None or account is None or not token.live else (account, token)
+
+    def _salting(self) -> str:
+        """A random value of this server, made when it is first needed; who knows it can tell salts, and nothing else."""
+        found = self._database.rows("SELECT value FROM salts WHERE name = 'tokens'")
+        if not found:
+            with self._database.writing() as run:
+                run("INSERT INTO salts (name, value) VALUES ('tokens', ?) ON CONFLICT (name) DO NOTHING", new_secret(200))
+                found = run("SELECT value FROM salts WHERE name = 'tokens'")
+        return str(found[0][0])
 
 
 def _narrowed(datasets: tuple[str, ...] | None, within: Token) -> tuple[str, ...] | None:

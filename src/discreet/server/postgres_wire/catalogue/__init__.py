@@ -1,0 +1,1 @@
+"""The catalogue that tools read: statements about tables and columns, answered from what is declared."""

@@ -1,0 +1,116 @@
+"""How a client comes in: TLS if the server has it, then a token as the password, proved by SCRAM and never sent."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import struct
+from collections.abc import Mapping
+from typing import Protocol, final
+
+from attrs import frozen
+
+from discreet.errors import Error
+from discreet.server.access import ASKING, Caller
+from discreet.server.datasets import UNKNOWN
+from discreet.server.postgres_wire import messages
+from discreet.server.postgres_wire.messages import Malformed, Message, Password
+from discreet.server.postgres_wire.scram import MECHANISM, Exchange
+from discreet.server.postgres_wire.sqlstates import NO_DATABASE, NO_TLS, PROTOCOL, TOO_MANY, WRONG_PASSWORD, Failure
+from discreet.server.server import Server
+from discreet.server.store.secret import new_secret
+from discreet.server.store.tokens import Token
+
+WRONG = "this account and token do not belong together"
+WRONG_HINT = (
+    "the password is a token of the account, made in the console; tokens from before version 0.1 with PostgreSQL need to be made anew"
+)
+READ_ONLY = "this token may only look"
+
+
+class Peer(Protocol):
+    """The client's side of a login."""
+
+    address: str
+    encrypted: bool
+
+    def put(self, data: bytes) -> None:
+        """Add bytes."""
+
+    async def flush(self) -> None:
+        """Send them."""
+
+    async def message(self) -> Message:
+        """The next message."""
+
+
+@final
+@frozen
+class Admitted:
+    """Who logged in, and to which data set."""
+
+    caller: Caller
+    dataset: str
+
+
+async def log_in(server: Server, peer: Peer, given: Mapping[str, str]) -> Admitted:
+    """Ask for a token and check it; a Failure, the same for unknown accounts and wrong tokens, if it is not good."""
+    if server.settings.is_secure and not peer.encrypted and not is_local(peer.address):
+        raise Failure(NO_TLS, "this server needs TLS", "connect with sslmode=require", fatal=True)
+    user = given.get("user", "")
+    if not user or given.get("replication", "false").lower() not in ("false", "off", "no", "0"):
+        raise Failure(PROTOCOL, "give an account and a data set", "connect with user=… and dbname=…", fatal=True)
+    tries = f"{peer.address}\n{user.casefold()}"
+    if server.login_limit.wait(tries) or server.address_limit.wait(peer.address):
+        raise Failure(TOO_MANY, "too many wrong passwords from here", "wait a minute", fatal=True)
+    salt, known = await asyncio.to_thread(lambda: (server.tokens.salt(user), server.tokens.verifiers(user)))
+    exchange: Exchange[Token] = Exchange(salt, known, new_secret(120))
+    proved = await _proved(peer, exchange)
+    found = None if proved is None else server.tokens.by_id(proved[0].id)
+    if proved is None or found is None:
+        server.login_limit.take(tries)
+        server.address_limit.take(peer.address)
+        await asyncio.to_thread(server.logins.failed, user)
+        raise Failure(WRONG_PASSWORD, WRONG, WRONG_HINT, fatal=True)
+    account, token = found
+    peer.put(messages.authentication(12, proved[1]))
+    dataset = given.get("database") or user
+    caller = Caller(account, token)
+    if account.role not in ASKING or token.scope == "read":
+        raise Failure("42501", READ_ONLY if token.scope == "read" else "an auditor asks nothing", "use one with the scope ask", fatal=True)
+    try:
+        if not caller.may_use(dataset):
+            raise Failure(NO_DATABASE, UNKNOWN, "the database is the name of a data set", fatal=True)
+        server.datasets.get(dataset, account)
+    except Error:
+        raise Failure(NO_DATABASE, UNKNOWN, "the database is the name of a data set", fatal=True) from None
+    return Admitted(caller, dataset)
+
+
+async def _proved(peer: Peer, exchange: Exchange[Token]) -> tuple[Token, bytes] | None:
+    peer.put(messages.authentication(10, MECHANISM.encode() + b"\0\0"))
+    await peer.flush()
+    mechanism, _, rest = (await _password(peer)).partition(b"\0")
+    if mechanism != MECHANISM.encode() or len(rest) < 4 or struct.unpack("!i", rest[:4])[0] != len(rest) - 4:
+        raise Failure(PROTOCOL, f"log in by {MECHANISM}", fatal=True)
+    try:
+        peer.put(messages.authentication(11, exchange.challenge(rest[4:])))
+        await peer.flush()
+        return exchange.outcome(await _password(peer))
+    except Malformed as error:
+        raise Failure(PROTOCOL, str(error), fatal=True) from None
+
+
+async def _password(peer: Peer) -> bytes:
+    message = await peer.message()
+    if not isinstance(message, Password):
+        raise Failure(PROTOCOL, "the login is not finished", fatal=True)
+    return message.body
+
+
+def is_local(address: str) -> bool:
+    """Whether this is an address of the same machine."""
+    try:
+        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+    except ValueError:
+        return address == ""  # a socket in a folder

@@ -1,0 +1,88 @@
+"""Cut a text into statements, and tell by its first word what each one is; comments may state a price."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias, final
+
+from attrs import frozen
+
+from discreet.server.postgres_wire.sqlstates import NOT_SUPPORTED, Failure
+
+Sort: TypeAlias = Literal["empty", "transaction", "setting", "explain", "copy", "query"]
+_PIECES = re.compile(
+    r"""(?P<comment>--[^\n]*|/\*.*?(?:\*/|$))
+      | (?P<quoted>[eE]'(?:\\.|''|[^'\\])*(?:'|$)|'(?:''|[^'])*(?:'|$)|"(?:""|[^"])*(?:"|$)|\$(?P<tag>[A-Za-z_]?\w*)\$.*?(?:\$(?P=tag)\$|$))
+      | (?P<end>;)
+      | (?P<plain>[^-/;'"$eE]+|.)""",
+    re.DOTALL | re.VERBOSE,
+)
+_PRICE = re.compile(r"(epsilon|delta)\s*=\s*([0-9][0-9.eE/+-]*)")
+_SORTS: dict[str, Sort] = {
+    **dict.fromkeys(("BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"), "transaction"),
+    **dict.fromkeys(("SET", "RESET", "SHOW", "DISCARD", "DEALLOCATE", "UNLISTEN", "CLOSE"), "setting"),
+    **dict.fromkeys(("SELECT", "WITH", "VALUES", "TABLE", "FROM"), "query"),
+    "EXPLAIN": "explain",
+    "COPY": "copy",
+}
+
+
+@final
+@frozen
+class Statement:
+    """One statement: as it was written, without its comments, and the comments."""
+
+    text: str
+    bare: str
+    comments: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> list[str]:
+        """Its first words, in capitals."""
+        return [word.upper() for word in self.bare.split(None, 4)[:4]]
+
+    @property
+    def sort(self) -> Sort:
+        """What kind of statement it is; a Failure if there is no such kind here."""
+        if not self.bare:
+            return "empty"
+        if self.bare.startswith("("):
+            return "query"
+        word = re.split(r"\W", self.bare, maxsplit=1)[0].upper()
+        if word not in _SORTS:
+            said = f"{word[:30]}: only" if word else "only"
+            raise Failure(NOT_SUPPORTED, f"{said} questions are answered here, and nothing can be changed", "write SELECT … FROM …")
+        return _SORTS[word]
+
+    @property
+    def price(self) -> dict[str, str]:
+        """The price that a comment states, as in /* epsilon=0.1 */."""
+        found: dict[str, str] = {}
+        for comment in self.comments:
+            inside = comment.removeprefix("--").removeprefix("/*").removesuffix("*/")
+            found |= {match[1]: match[2] for match in _PRICE.finditer(inside)}
+        return found
+
+
+def split(text: str) -> list[Statement]:
+    """The statements of a text; at least one, which may be empty."""
+    found: list[Statement] = []
+    written, bare, comments = list[str](), list[str](), list[str]()
+
+    def end() -> None:
+        found.append(Statement("".join(written), "".join(bare).strip(), tuple(comments)))
+        written.clear()
+        bare.clear()
+        comments.clear()
+
+    for piece in _PIECES.finditer(text):
+        if piece["end"]:
+            end()
+            continue
+        written.append(piece[0])
+        bare.append(" " if piece["comment"] else piece[0])
+        if piece["comment"]:
+            comments.append(piece["comment"])
+    end()
+    some = [one for one in found if one.bare]
+    return some or found[:1]

@@ -1,0 +1,210 @@
+"""The settings of one connection: those of `discreet.…` decide how questions are asked, all others only please the clients."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import final
+
+from discreet import parameter
+from discreet.errors import Invalid
+from discreet.hints import suggest_and_list
+from discreet.query.sql.tokens import DIALECTS
+from discreet.server.postgres_wire.columns import Result, ResultColumn
+from discreet.server.postgres_wire.sqlstates import Failure
+from discreet.server.postgres_wire.types import TEXT, TYPES
+
+VERSION = "15.0"
+_MOST, _LONGEST = 200, 1000  # settings of one connection, and characters of a value
+_CHOICES: dict[str, tuple[str, ...]] = {"discreet.mode": ("cached", "ask"), "discreet.intervals": ("on", "off")}
+_OURS = ("discreet.epsilon", "discreet.delta", "discreet.mode", "discreet.intervals", "discreet.dialect")
+_REPORTED = (
+    *("server_version", "server_encoding", "client_encoding", "application_name", "is_superuser", "session_authorization"),
+    *("DateStyle", "IntervalStyle", "TimeZone", "integer_datetimes", "standard_conforming_strings", "default_transaction_read_only"),
+)
+_FIXED = {"client_encoding": ("utf8", "utf-8", "unicode"), "standard_conforming_strings": ("on", "true", "1")}
+_DEFAULTS = {
+    "server_version": VERSION,
+    "server_version_num": "150000",
+    "server_encoding": "UTF8",
+    "client_encoding": "UTF8",
+    "application_name": "",
+    "is_superuser": "off",
+    "DateStyle": "ISO, MDY",
+    "IntervalStyle": "postgres",
+    "TimeZone": "UTC",
+    "integer_datetimes": "on",
+    "standard_conforming_strings": "on",
+    "default_transaction_read_only": "off",
+    "transaction_read_only": "off",
+    "transaction_isolation": "read committed",
+    "default_transaction_isolation": "read committed",
+    "search_path": '"$user", public',
+    "max_identifier_length": "63",
+    "extra_float_digits": "1",
+    "lc_collate": "C",
+    "lc_ctype": "C",
+    "statement_timeout": "0",
+    "lock_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+    "bytea_output": "hex",
+    "client_min_messages": "notice",
+    "ssl": "off",
+    "jit": "off",
+    "discreet.epsilon": "",
+    "discreet.delta": "",
+    "discreet.mode": "cached",
+    "discreet.intervals": "on",
+    "discreet.dialect": "postgres",
+}
+_ASSIGNED = re.compile(r"""^(?:SESSION\s+|LOCAL\s+)?([\w.]+|"[^"]+")\s*(?:=|\s+TO\s+)\s*(.*)$""", re.IGNORECASE | re.DOTALL)
+_QUOTED = re.compile(r"[eE]?'((?:''|[^'])*)'")
+
+
+@final
+class Variables:
+    """Names with values. Names of `discreet.…` that are misspelled are refused; whatever else a client sets is kept for SHOW."""
+
+    def __init__(self, account: str, price: str | None = None) -> None:
+        self._defaults = dict(_DEFAULTS) | {"session_authorization": account}
+        if price is not None:
+            self._defaults["discreet.epsilon"] = price
+        self._values = dict(self._defaults)
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[self._known(name)]
+
+    def get(self, name: str) -> str | None:
+        """The value of a setting, if it has one."""
+        return self._values.get(self._known(name))
+
+    @property
+    def all(self) -> Mapping[str, str]:
+        """Every setting."""
+        return self._values
+
+    @property
+    def reported(self) -> dict[str, str]:
+        """What a client is told when it has logged in."""
+        return {name: self._values[name] for name in _REPORTED}
+
+    @property
+    def price(self) -> dict[str, str]:
+        """The ε and δ that were set."""
+        return {name: value for name in ("epsilon", "delta") if (value := self._values[f"discreet.{name}"])}
+
+    def set(self, name: str, value: str) -> dict[str, str]:
+        """Change a setting; those of which the client must be told."""
+        name = self._known(name)
+        if len(value) > _LONGEST or (name not in self._values and len(self._values) >= _MOST):
+            raise Failure("54000", "there are too many settings, or one is too long", "leave some out")
+        self._values[name] = self._checked(name, value)
+        return {name: self._values[name]} if name in _REPORTED else {}
+
+    def reset(self, name: str | None) -> dict[str, str]:
+        """A setting as it was at first, or all."""
+        if name is None:
+            self._values = dict(self._defaults)
+            return self.reported
+        name = self._known(name)
+        if name in self._defaults:
+            self._values[name] = self._defaults[name]
+        else:
+            self._values.pop(name, None)
+        return {name: self._values[name]} if name in _REPORTED else {}
+
+    def startup(self, given: Mapping[str, str]) -> None:
+        """The settings that a client sends with its first message."""
+        options = given.get("options", "")
+        for name, value in re.findall(r"(?:-c\s*|--)([\w.]+)=((?:\\.|\S)*)", options):
+            self.set(name, re.sub(r"\\(.)", r"\1", value))
+        for name, value in given.items():
+            if name not in ("user", "database", "options", "replication") and not name.startswith("_pq_."):
+                self.set(name, value.strip("'") if value.startswith("'") else value)
+
+    def _known(self, name: str) -> str:
+        plain = name.strip('"')
+        found = next((known for known in self._values if known.lower() == plain.lower()), plain.lower())
+        if found.startswith("discreet.") and found not in _OURS:
+            raise Failure("42704", f"there is no setting {found[:60]}", suggest_and_list(found, _OURS))
+        return found
+
+    def _checked(self, name: str, value: str) -> str:
+        if name in _CHOICES:
+            value = {"true": "on", "1": "on", "yes": "on", "false": "off", "0": "off", "no": "off"}.get(value.lower(), value.lower())
+            if value not in _CHOICES[name]:
+                raise Invalid(f"{name} is one of {', '.join(_CHOICES[name])}")
+        if name == "discreet.dialect" and value not in DIALECTS:
+            raise Invalid(f"{name} is one of {', '.join(DIALECTS)}")
+        if name in ("discreet.epsilon", "discreet.delta") and value:
+            (parameter.price_epsilon if name.endswith("epsilon") else parameter.price_delta)(value)
+        if name in _FIXED:
+            if value.lower() not in _FIXED[name]:
+                raise Failure("22023", f"{name} cannot be changed here", f"leave it at {self._defaults[name]}")
+            return self._defaults[name]
+        if name == "DateStyle":
+            return self._defaults[name] if "iso" in value.lower() else _no_other_dates()
+        if name in (
+            "server_version",
+            "server_version_num",
+            "server_encoding",
+            "is_superuser",
+            "integer_datetimes",
+            "session_authorization",
+        ):
+            raise Failure("55P02", f"{name} cannot be changed")
+        return value
+
+
+def _no_other_dates() -> str:
+    raise Failure("22023", "dates are written as in 2026-11-15", "leave DateStyle at ISO")
+
+
+def run_setting(variables: Variables, bare: str) -> tuple[Result, dict[str, str]]:
+    """Carry out SET, RESET, SHOW and the like; and what the client must be told."""
+    word, _, rest = bare.partition(" ") if " " in bare else (bare, "", "")
+    word, rest = word.upper().strip(), rest.strip()
+    match word:
+        case "SHOW":
+            return _shown(variables, rest), {}
+        case "RESET":
+            return Result("RESET"), variables.reset(None if rest.upper() == "ALL" else rest)
+        case "SET":
+            return Result("SET"), _assigned(variables, rest)
+        case "DISCARD":
+            return Result("DISCARD ALL"), variables.reset(None)
+    return Result(word), {}
+
+
+def _assigned(variables: Variables, rest: str) -> dict[str, str]:
+    upper = rest.upper()
+    if upper.startswith(("TRANSACTION ", "SESSION CHARACTERISTICS", "CONSTRAINTS ")):
+        return {}
+    if upper.startswith(("ROLE ", "SESSION AUTHORIZATION")):
+        raise Failure("42501", "an account is who logged in", "log in as another one")
+    for words, name in (("TIME ZONE ", "TimeZone"), ("NAMES ", "client_encoding")):
+        if upper.startswith(words):
+            rest = f"{name} = {rest[len(words) :]}"
+    found = _ASSIGNED.match(rest)
+    if found is None:
+        raise Failure("42601", "this could not be read as SET", "write SET name = value")
+    value = found[2].strip()
+    if value.upper() == "DEFAULT":
+        return variables.reset(found[1])
+    quoted = _QUOTED.fullmatch(value)
+    return variables.set(found[1], quoted[1].replace("''", "'") if quoted else value.strip('"'))
+
+
+def _shown(variables: Variables, name: str) -> Result:
+    text = TYPES[TEXT]
+    words = " ".join(name.upper().split())
+    if words == "ALL":
+        rows = [(one, value, "") for one, value in sorted(variables.all.items())]
+        return Result("SHOW", tuple(ResultColumn(one, text) for one in ("name", "setting", "description")), rows)
+    name = {"TRANSACTION ISOLATION LEVEL": "transaction_isolation", "TIME ZONE": "TimeZone", "SERVER_VERSION": "server_version"}.get(
+        words, name
+    )
+    value = variables.get(name)
+    if value is None:
+        raise Failure("42704", f'there is no setting "{name[:60]}"', "SHOW ALL lists them")
+    return Result("SHOW", (ResultColumn(name.strip('"'), text),), [(value,)])

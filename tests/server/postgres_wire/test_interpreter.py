@@ -1,0 +1,89 @@
+"""What each statement does, on a connection of psycopg."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from server.clinic import COUNT
+from server.postgres_wire.wire import Wire
+
+
+@pytest.fixture
+def connection(wire: Wire) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(wire.uri(), autocommit=True) as found:
+        found.execute("SET discreet.epsilon = 0.01")
+        yield found
+
+
+def state(connection: psycopg.Connection[Any], sql: str, *values: object) -> str | None:
+    try:
+        connection.execute(sql, values or None)
+    except psycopg.Error as error:
+        return error.sqlstate
+    return None
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "BEGIN",
+        "COMMIT",
+        "ROLLBACK",
+        "START TRANSACTION",
+        "SET x = 1",
+        "RESET ALL",
+        "DISCARD ALL",
+        "DEALLOCATE ALL",
+        "UNLISTEN *",
+        "CLOSE ALL",
+        "",
+    ],
+)
+def test_statements_without_rows(connection: psycopg.Connection[Any], sql: str) -> None:
+    assert connection.execute(sql).description is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("DROP TABLE visits", "0A000"),
+        ("SELECT * FROM visits", "0A000"),
+        ("SELECT * FROM nothing", "0A000"),
+        ("SELECT nothing(1)", "0A000"),
+        ("SELECT COUNT(*) FROM visits WHERE dept = 5", "42804"),
+        ("EXPLAIN SET x = 1", "42601"),
+        ("EXPLAIN ANALYZE SELECT 1", "0A000"),
+        ("SHOW nothing", "42704"),
+        ("SET discreet.mode = 'free'", "22023"),
+        ("SELECT COUNT(*) FROM visits /* epsilon=0 */", "22023"),
+        ("PREPARE a AS SELECT 1", "0A000"),
+        ("LISTEN x", "0A000"),
+    ],
+)
+def test_what_is_refused_and_how(connection: psycopg.Connection[Any], sql: str, expected: str) -> None:
+    assert state(connection, sql) == expected
+    assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_columns_that_changed_since_a_statement_was_prepared(connection: psycopg.Connection[Any]) -> None:
+    connection.execute("SET discreet.mode = 'ask'")
+    connection.execute(COUNT, prepare=True)
+    connection.execute("SET discreet.intervals = off")
+    with pytest.raises(psycopg.errors.FeatureNotSupported, match="prepare it again"):
+        connection.execute(COUNT, prepare=True)
+
+
+def test_types_of_parameters(connection: psycopg.Connection[Any]) -> None:
+    text = "SELECT COUNT(*) AS n FROM visits WHERE dept = %s AND cost > %s"
+    assert state(connection, text, "eyes", 1) == "55000"  # well formed, and not asked yet
+    assert state(connection, text, "eyes", "much") == "22P02"
+    assert state(connection, text, "eyes", 1.5) == "55000"
+    assert state(connection, text, 5, 1) == "42804"
+
+
+def test_explain_is_the_plan(connection: psycopg.Connection[Any]) -> None:
+    rows = connection.execute("EXPLAIN SELECT AVG(cost) AS m FROM visits").fetchall()
+    assert rows[0] == ("Who is protected",)
