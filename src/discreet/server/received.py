@@ -15,7 +15,7 @@ from discreet.server.store.accounts import Account
 from discreet.server.store.secret import digest
 from discreet.tables.catalog import Catalog
 
-_MOST = 64 * 1024 * 1024  # characters of all answers together
+_MOST = 16_000_000  # characters of all answers together
 _Key: TypeAlias = tuple[str, str, str]
 
 

@@ -12,6 +12,7 @@ import pytest
 from server.clinic import COUNT, Served, make_server
 from server.postgres_wire.wire import Wire, wired
 
+from discreet.server.asked import Asked
 from discreet.server.asking import Asking
 from discreet.server.postgres_wire.asking import HOW_TO_ASK, NO_PRICE, NOT_RECEIVED
 
@@ -113,7 +114,7 @@ def test_the_same_answer_as_over_http(wire: Wire) -> None:
     with connected(wire, mode="ask", epsilon="0.03") as connection:
         rows = connection.execute(COUNT).fetchall()
     body = {"request": [["sql", [COUNT], {}]], "verb": "release", "price": {"epsilon": 0.03}, "refine": [], "of": None}
-    known = server.asking.known(data, account, body)
+    known = server.asking.known(data, account, Asked.read(body))
     assert known is not None
     assert str(rows[0][1]) in known["release"]
 
