@@ -34,9 +34,33 @@ def group_price(loss: Loss, epsilon: Fraction, delta: Fraction, k: int) -> tuple
     return min(together.epsilon_at(mass), exact.float_up(k * epsilon)), mass
 
 
+class _OfParts(Loss):
+    """The loss of its parts, but for what basic composition or a budget charges for them."""
+
+    parts: Loss
+    delta = property(lambda self: self.parts.delta)
+    epsilon = property(lambda self: self.parts.epsilon)
+    rho = property(lambda self: self.parts.rho)
+    mu_squared = property(lambda self: self.parts.mu_squared)
+
+    @property
+    def laws(self) -> Laws | None:
+        return self.parts.laws
+
+    @property
+    def closed(self) -> bool:
+        return self.parts.closed
+
+    def renyi(self, orders: Floats) -> Floats:
+        return self.parts.renyi(orders)
+
+    def group(self, k: int) -> Loss:
+        return self.parts.group(k)
+
+
 @final
 @frozen
-class Promised(Loss):
+class Promised(_OfParts):
     """The loss of parts whose composition is (ε, δ)-DP as a whole; under every other notion it is that of the parts.
 
     Theorem (closure; Dwork et al. 2006).
@@ -62,29 +86,10 @@ class Promised(Loss):
     def basic(self) -> tuple[Fraction | None, Fraction]:
         return self.promised_epsilon, self.promised_delta
 
-    delta = property(lambda self: self.parts.delta)
-    epsilon = property(lambda self: self.parts.epsilon)
-    rho = property(lambda self: self.parts.rho)
-    mu_squared = property(lambda self: self.parts.mu_squared)
-
-    @property
-    def laws(self) -> Laws | None:
-        return self.parts.laws
-
-    @property
-    def closed(self) -> bool:
-        return self.parts.closed
-
-    def renyi(self, orders: Floats) -> Floats:
-        return self.parts.renyi(orders)
-
-    def group(self, k: int) -> Loss:
-        return self.parts.group(k)
-
 
 @final
 @frozen
-class InteractiveStep(Loss):
+class InteractiveStep(_OfParts):
     """One step of an interactive run that is (ε, δ)-DP as a whole, with what a budget adds for it: all steps together add no more.
 
     Theorem (concurrent composition; Lyu 2022; Vadhan & Zhang 2023; Haney et al. 2023).
@@ -114,22 +119,3 @@ class InteractiveStep(Loss):
     @property
     def basic(self) -> tuple[Fraction | None, Fraction]:
         return self.parts.basic
-
-    delta = property(lambda self: self.parts.delta)
-    epsilon = property(lambda self: self.parts.epsilon)
-    rho = property(lambda self: self.parts.rho)
-    mu_squared = property(lambda self: self.parts.mu_squared)
-
-    @property
-    def laws(self) -> Laws | None:
-        return self.parts.laws
-
-    @property
-    def closed(self) -> bool:
-        return self.parts.closed
-
-    def renyi(self, orders: Floats) -> Floats:
-        return self.parts.renyi(orders)
-
-    def group(self, k: int) -> Loss:
-        return self.parts.group(k)

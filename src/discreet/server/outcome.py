@@ -22,3 +22,14 @@ def as_outcome(error: Error) -> Outcome:
     """An error as it is told: its kind, its message and its notes, none of which contains data."""
     notes = [str(note) for note in getattr(error, "__notes__", ())]
     return {"error": type(error).__name__, "message": str(error), "notes": notes}
+
+
+def error_named(name: str) -> type[Error]:
+    """The class of an error that an outcome names; Error if there is none of this name."""
+    waiting: list[type[Error]] = [Error]
+    while waiting:
+        one = waiting.pop()
+        if one.__name__ == name:
+            return one
+        waiting += one.__subclasses__()
+    return Error

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, RandomnessFailed, Refused
 from discreet.extras import require
 from discreet.server.access import Forbidden, TooManyRequests, Unauthenticated
-from discreet.server.outcome import Outcome, as_outcome
+from discreet.server.outcome import Outcome, as_outcome, error_named
 from discreet.session.exported import write_parquet
 from discreet.session.released import Released
 from discreet.session.saved import release_of_text
@@ -34,13 +34,7 @@ _STATUS: tuple[tuple[type[Error], int], ...] = (
 
 def status_of(name: str) -> int:
     """The HTTP status of an error, by the name of its class."""
-    found: dict[str, type[Error]] = {}
-    waiting: list[type[Error]] = [Error]
-    while waiting:
-        one = waiting.pop()
-        found[one.__name__] = one
-        waiting += one.__subclasses__()
-    kind = found.get(name, Error)
+    kind = error_named(name)
     return next((status for error, status in _STATUS if issubclass(kind, error)), 500)
 
 

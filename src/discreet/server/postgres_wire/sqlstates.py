@@ -8,6 +8,7 @@ from typing import final
 
 from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerError, RandomnessFailed, Refused, WrongType
 from discreet.server.access import Forbidden, TooManyRequests, Unauthenticated
+from discreet.server.outcome import error_named
 
 NOT_PREPARED, NO_PORTAL, PROTOCOL, CANCELLED, SYNTAX = "26000", "34000", "08P01", "57014", "42601"
 FAILED_TRANSACTION, BAD_VALUE, TOO_LARGE, UNEXPECTED, STOPPING = "25P02", "22P02", "22003", "XX000", "57P01"
@@ -47,13 +48,7 @@ class OutcomeFailure(Exception):
 
 def state_of(name: str) -> str:
     """The code of an error, by the name of its class."""
-    found: dict[str, type[Error]] = {}
-    waiting: list[type[Error]] = [Error]
-    while waiting:
-        one = waiting.pop()
-        found[one.__name__] = one
-        waiting += one.__subclasses__()
-    kind = found.get(name, Error)
+    kind = error_named(name)
     return next((state for error, state in _STATES if issubclass(kind, error)), UNEXPECTED)
 
 
