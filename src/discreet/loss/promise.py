@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from fractions import Fraction
 from typing import final
 
@@ -34,7 +35,7 @@ def group_price(loss: Loss, epsilon: Fraction, delta: Fraction, k: int) -> tuple
     return min(together.epsilon_at(mass), exact.float_up(k * epsilon)), mass
 
 
-class _OfParts(Loss):
+class _OfParts(Loss, ABC):
     """The loss of its parts, but for what basic composition or a budget charges for them."""
 
     parts: Loss
