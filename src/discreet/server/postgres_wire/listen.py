@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, final
 
 from discreet.noise.bits import SystemBits
+from discreet.server.limits import network_of
 from discreet.server.postgres_wire import messages
 from discreet.server.postgres_wire.asking import Questions
 from discreet.server.postgres_wire.catalogue.catalogue import Catalogues
@@ -193,7 +194,7 @@ class PostgresListener:
         if questions is not None:
             questions.cancel()
         else:
-            self._server.address_limit.take(address)
+            self._server.address_limit.take(network_of(address))
 
     async def _converse(self, socket: _Socket, startup: Startup, admitted: Admitted) -> None:
         server, account = self._server, admitted.caller.account.name

@@ -13,6 +13,7 @@ from attrs import frozen
 from discreet.errors import Error
 from discreet.server.access import ASKING, Caller
 from discreet.server.datasets import UNKNOWN
+from discreet.server.limits import network_of
 from discreet.server.postgres_wire import messages
 from discreet.server.postgres_wire.messages import Malformed, Message, Password
 from discreet.server.postgres_wire.scram import MECHANISM, Exchange
@@ -60,8 +61,9 @@ async def log_in(server: Server, peer: Peer, given: Mapping[str, str]) -> Admitt
     user = given.get("user", "")
     if not user or given.get("replication", "false").lower() not in ("false", "off", "no", "0"):
         raise Failure(PROTOCOL, "give an account and a data set", "connect with user=… and dbname=…", fatal=True)
-    tries = f"{peer.address}\n{user.casefold()}"
-    if server.login_limit.wait(tries) or server.address_limit.wait(peer.address):
+    network = network_of(peer.address)
+    tries = f"{network}\n{user.casefold()}"
+    if server.login_limit.wait(tries) or server.address_limit.wait(network):
         raise Failure(TOO_MANY, "too many wrong passwords from here", "wait a minute", fatal=True)
     salt, known = await asyncio.to_thread(lambda: (server.tokens.salt(user), server.tokens.verifiers(user)))
     exchange: Exchange[Token] = Exchange(salt, known, new_secret(120))
@@ -69,7 +71,7 @@ async def log_in(server: Server, peer: Peer, given: Mapping[str, str]) -> Admitt
     found = None if proved is None else server.tokens.by_id(proved[0].id)
     if proved is None or found is None:
         server.login_limit.take(tries)
-        server.address_limit.take(peer.address)
+        server.address_limit.take(network)
         await asyncio.to_thread(server.logins.failed, user)
         raise Failure(WRONG_PASSWORD, WRONG, WRONG_HINT, fatal=True)
     account, token = found
