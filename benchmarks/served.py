@@ -186,7 +186,7 @@ def load(minutes: float, analysts: int, new: float, repeated: float) -> None:
             memory.stop()
         finally:
             server.stop()
-        fresh, again, errors, slot = found
+        fresh, again, errors, slot, before = found
         with discreet.connect(server.policy, analyst="owner") as db:
             spent = [entry for entry in db.ledger.entries() if entry.kind == "spend"]
             exact = all(one.spent.epsilon == Fraction(len(mine), 10) for one, mine in _by_analyst(db.ledger, spent))
@@ -194,7 +194,7 @@ def load(minutes: float, analysts: int, new: float, repeated: float) -> None:
         print(
             f"{analysts} analysts, {minutes:g} min: {len(fresh):,} new, {len(again):,} repeated answers, {len(errors)} errors", errors[:3]
         )
-        print(f"debits: {len(spent):,} for {len(fresh):,} new answers; every analyst's sum exact: {exact}")
+        print(f"debits: {len(spent):,} for {len(fresh):,} new answers and {before} before that; every analyst's sum exact: {exact}")
         print(f"new: after the end of the slot ({slot:g} s): {_spread([took - slot for took in fresh])}")
         print(f"repeated: {_spread(again)}; library alone {alone:.1f} ms")
         print(memory)
@@ -205,7 +205,7 @@ def _spread(seconds: Times) -> str:
     return f"median {statistics.median(ordered):.1f} ms, p95 {ordered[int(0.95 * len(ordered))]:.1f} ms"
 
 
-async def _loaded(server: Running, seconds: float, new: float, repeated: float) -> tuple[Times, Times, list[int], float]:
+async def _loaded(server: Running, seconds: float, new: float, repeated: float) -> tuple[Times, Times, list[int], float, int]:
     clients = {name: [Client(server.port, server.tokens[name]) for _ in range(3)] for name in server.names}
     fresh, again, errors, number = Times(), Times(), list[int](), iter(range(10**9))
     mine = {name: [question(next(number)) for _ in range(2)] for name in server.names}
@@ -237,8 +237,7 @@ async def _loaded(server: Running, seconds: float, new: float, repeated: float) 
         sql = question(next(number)) if is_new else mine[name][int(rng.integers(2))]
         tasks.append(asyncio.create_task(ask(name, sql, fresh if is_new else again)))
     await asyncio.gather(*tasks)
-    fresh.extend(warm)
-    return fresh, again, errors, slot
+    return fresh, again, errors, slot, len(warm)
 
 
 def question(number: int) -> str:

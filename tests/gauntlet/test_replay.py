@@ -11,7 +11,7 @@ from gauntlet.questions import OTHERS, Asked, question
 from gauntlet.replay import Trace, differences, excesses, run
 
 QUESTIONS, NEIGHBOURS, PARTS = 500, 5, 10
-QUICK = 5  # parts that `make test` runs; the slow suite has the others
+QUICK = 2  # parts that `make test` runs; the slow suite has the others
 
 
 def neighbours(number: int, asked: Asked) -> list[tuple[str, str]]:
@@ -83,7 +83,7 @@ CROWDED = [
 @pytest.mark.parametrize(
     "contributions", [None, {"rows": 1}, {"rows": 64}, {"groups": 2, "per_group": 3}, {"groups": 64, "per_group": 64}], ids=str
 )
-@pytest.mark.parametrize("who", ["crowd", "exact"])
+@pytest.mark.parametrize("who", ["crowd", pytest.param("exact", marks=pytest.mark.slow)])
 def test_a_person_with_thousands_of_rows(who: str, contributions: dict[str, int] | None) -> None:
     wrong = []
     for number, text in enumerate(CROWDED):

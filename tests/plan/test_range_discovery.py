@@ -67,11 +67,11 @@ def test_one_unit_changes_the_histogram_by_one() -> None:
 
 
 def test_no_pair_of_ends_is_ever_crossed() -> None:
-    """A hundred thousand histograms, of noise with and without rows in them."""
+    """Twenty thousand histograms, of noise with and without rows in them."""
     rng, one = np.random.default_rng(8), discovery("1/2")
     scale = float(one.mechanism.scale)
     found = 0
-    for trial in range(100_000):
+    for trial in range(20_000):
         noisy = rng.laplace(0, scale, PLACES).round().astype(np.int64)
         if trial % 2:
             middle = rng.integers(5, PLACES - 5)
@@ -80,4 +80,4 @@ def test_no_pair_of_ends_is_ever_crossed() -> None:
         if ends is not None:
             found += 1
             assert ends["low"] < ends["high"]
-    assert 1_000 < found < 60_000
+    assert 200 < found < 12_000

@@ -33,6 +33,7 @@ def session(**declared: Any) -> discreet.Session:
     return discreet.connect({"people": data()}, **given)
 
 
+@pytest.mark.slow
 def test_corrected_answers_are_right_on_average() -> None:
     """Each run buys its own profile; the mean of the answers is the truth, and intervals hold in 19 of 20 runs or more."""
     truth = {"m": float(data()["cost"].mean()), "s": float(data()["cost"].sum())}  # type: ignore[arg-type]

@@ -53,7 +53,8 @@ def test_smooth_columns_have_intervals_and_others_none() -> None:
     assert widths[3] > 1.5 * widths[0]
 
 
-@pytest.mark.parametrize("delta", [0, pytest.param(1e-6, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [0, 1e-6])
 def test_intervals_hold_as_often_as_they_say(delta: float) -> None:
     """600 questions, each with 4 rows: fewer than 0.9 of 600 would have a probability below 1e-7 at a coverage of 0.95."""
     runs = 600

@@ -36,7 +36,9 @@ def right(db: Any, text: str, wanted: list[dict[str, Any]], **more: Any) -> int:
     return sum(db.sql(text).release(epsilon=WHOLE + Fraction(i, 10**6), **more).rows == wanted for i in range(RUNS))
 
 
-@pytest.mark.parametrize("contributions", [{"rows": 40}, {"groups": 1, "per_group": 40}, None], ids=str)
+@pytest.mark.parametrize(
+    "contributions", [None, *(pytest.param(one, marks=pytest.mark.slow) for one in ({"rows": 40}, {"groups": 1, "per_group": 40}))], ids=str
+)
 @pytest.mark.parametrize(
     ("table", "winner", "items"),
     [(long(FRUITS, 200, banana=40), "apple", FRUITS), (long(CONDITIONS, 280, asthma=12, eczema=30), "flu", CONDITIONS)],

@@ -85,6 +85,7 @@ def test_refinements_of_refinements(anywhere: Callable[..., Any]) -> None:
             db.verify(one)
 
 
+@pytest.mark.slow
 def test_combined_intervals_cover_the_truth() -> None:
     covered = squares = 0.0
     with opened(epsilon=10**6, contributions={"rows": 2}) as db:

@@ -57,6 +57,7 @@ def test_the_error_is_that_of_averaging(unit: Any) -> None:
     assert "divided by" not in str(today.explain())
 
 
+@pytest.mark.slow
 def test_intervals_hold_as_often_as_they_say() -> None:
     """At 95 %, 262 of 300 or fewer have a chance below 10⁻⁶."""
     db, held = session(), 0

@@ -104,6 +104,7 @@ class InteractiveStep(_OfParts):
         Something reveals on A with probability at most d + Σδ of the others there, and elsewhere D + Σδ of the others there, together
         D + d + Σδ. With several runs, split by the set of runs that reached their E; each run has the same two terms.
 
+    >>> from discreet.loss.leaves import GaussianLoss
     >>> step = InteractiveStep(Promised(GaussianLoss("1/20"), 1, "1/10000"), "1/2", 0)
     >>> step.charged, step.basic  # in a budget with the rest of its run, and by itself
     ((Fraction(1, 2), Fraction(0, 1)), (Fraction(1, 1), Fraction(1, 10000)))

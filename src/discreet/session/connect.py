@@ -167,6 +167,6 @@ def ledger_place(sources: Mapping[str, Any], public: Collection[str], ledger: st
         "the ledger of a data frame is in memory: what is spent is forgotten when this process ends, and other processes do not see it. "
         'Pass ledger="name.ledger" to keep it, or ledger=":memory:" to silence this warning',
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return MEMORY

@@ -150,13 +150,13 @@ QUICK = [noise, blr, blr_candidates, blr_thresholds, mwem, pmw, median, projecti
 SLOW = [boosting, dnrrv, dnrrv_small]
 
 
-@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("budget", ["pure", pytest.param("approximate", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("algorithm", QUICK, ids=lambda made: made.__name__)
 def test_sixty_runs_keep_the_promise(algorithm: Any, budget: str) -> None:
     assert failures(*algorithm(BUDGETS[budget])) <= allowed() < RUNS / 2
 
 
-@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("budget", ["pure", pytest.param("approximate", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("algorithm", SLOW, ids=lambda made: made.__name__)
 def test_twenty_runs_keep_the_promise(algorithm: Any, budget: str) -> None:
     assert failures(*algorithm(BUDGETS[budget]), runs=20) <= allowed(20) < 20
@@ -178,7 +178,7 @@ def test_bounds_that_were_wrong_are_noticed() -> None:
     assert failures(lambda bits: worst(early.sample(DATA, bits).answers(QUERIES)), early.error(CONFIDENCE, 2000)) <= allowed()
 
 
-@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("budget", ["pure", pytest.param("approximate", marks=pytest.mark.slow)])
 def test_what_they_cost_is_within_epsilon_and_delta(budget: str) -> None:
     given = BUDGETS[budget]
     for made in (

@@ -137,7 +137,7 @@ def test_the_textbook_by_hand() -> None:
     assert blr_textbook(16, 8, 1000, 2, "0.1") == pytest.approx(value)
 
 
-@pytest.mark.parametrize(("domain", "n", "runs"), [(200, 20_000, 2), (1000, 3000, 20)])
+@pytest.mark.parametrize(("domain", "n", "runs"), [(200, 20_000, 2), pytest.param(1000, 3000, 20, marks=pytest.mark.slow)])
 def test_the_promise_holds(domain: int, n: int, runs: int) -> None:
     """BLR run with the promised number of rows: no run beyond the bound that may fail 1 in 20 times."""
     promise = blr_accuracy(domain, domain, n, 1, 0.05)

@@ -44,7 +44,7 @@ def test_noise_decides(method: Any) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("replace_one", [False, True])
+@pytest.mark.parametrize("replace_one", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_neighbours_decide_alike(method: Any, replace_one: bool) -> None:
     """With what was released replayed, neighbours measure the same, fit the same and say the same."""
     for seed in range(3):

@@ -45,7 +45,7 @@ def moves_too_far(order: DailyTotals, before: list[int], after: list[int], unsig
     )
 
 
-@pytest.mark.parametrize("value", [None, "cost"])
+@pytest.mark.parametrize("value", [pytest.param(None, marks=pytest.mark.slow), "cost"])
 def test_a_unit_moves_no_more_than_is_said(value: str | None) -> None:
     choose, tight = np.random.default_rng(3), False
     for _ in range(20):

@@ -89,7 +89,7 @@ def with_newest(catalog: Catalog, payments: Payments, own: Mapping[str, TablePro
         stored = stored_profiles(table, catalog, payments)
         found = profiled(found, stored.newest.table) if stored.newest is not None else found
         if stored.warning is not None:
-            warnings.warn(stored.warning, UserWarning, stacklevel=6)  # where somebody called connect
+            warnings.warn(stored.warning, UserWarning, stacklevel=7)  # where somebody called connect
     return found
 
 
