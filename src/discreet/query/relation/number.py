@@ -295,11 +295,16 @@ def write_to_real(dialect: Dialect, texts: Texts, fields: Fields, out: Field) ->
 
 
 def write_choice(word: str) -> Callable[[Dialect, Texts, Fields, Field], str]:
-    """The least or greatest, NULL if any is: engines differ on that, so it is written explicitly."""
+    """The least or greatest, NULL if any is: engines differ on that, so it is written explicitly.
+
+    Each argument is written once: DuckDB 2.0 fails on some plans in which GREATEST has the same argument twice.
+    """
 
     def write(dialect: Dialect, texts: Texts, fields: Fields, out: Field) -> str:
-        chosen = f"{word}({', '.join(as_kind(dialect, text, out.kind) for text in texts)})"
-        present = " AND ".join(f"{text} IS NOT NULL" for text, field in zip(texts, fields, strict=True) if field.nullable)
+        values = dict.fromkeys(as_kind(dialect, text, out.kind) for text in texts)
+        chosen = f"{word}({', '.join(values)})" if len(values) > 1 else next(iter(values))
+        nullable = dict.fromkeys(text for text, field in zip(texts, fields, strict=True) if field.nullable)
+        present = " AND ".join(f"{text} IS NOT NULL" for text in nullable)
         return f"(CASE WHEN {present} THEN {chosen} END)" if present else chosen
 
     return write
