@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 from server.clinic import Served, make_server
 
 from discreet.server.app import application
+from discreet.server.datasets import DataSet
 
 
 @pytest.fixture
@@ -20,6 +21,13 @@ def served(tmp_path: Path) -> Iterator[Served]:
     found.server.queue.close()
     found.server.datasets.close()
     found.server.database.close()
+
+
+@pytest.fixture
+def data(served: Served) -> DataSet:
+    """Its data set."""
+    found: DataSet = next(iter(served.server.datasets))
+    return found
 
 
 @pytest.fixture

@@ -16,12 +16,6 @@ from discreet.server.outcome import as_outcome
 from discreet.server.store.accounts import Account
 
 
-@pytest.fixture
-def data(served: Served) -> DataSet:
-    found: DataSet = next(iter(served.server.datasets))
-    return found
-
-
 def account(served: Served, name: str) -> Account:
     found = served.server.accounts.get(name)
     assert found is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from fastapi.testclient import TestClient
 from server.clinic import POLICY, Served, asked
@@ -12,12 +14,6 @@ from discreet.server.received import Received
 from discreet.server.store.accounts import Account
 
 D = "/api/v1/datasets/clinic"
-
-
-@pytest.fixture
-def data(served: Served) -> DataSet:
-    found: DataSet = next(iter(served.server.datasets))
-    return found
 
 
 def account(served: Served, name: str) -> Account:
@@ -46,6 +42,18 @@ def test_it_is_sent_to_the_same_account_for_the_same_request_alone(served: Serve
     assert memory.get(data, ann, asked(epsilon=0.2)) is None
     memory.forget()
     assert memory.get(data, ann, asked()) is None
+
+
+def test_what_is_in_progress_is_not_sent_from_memory(served: Served, data: DataSet) -> None:
+    memory, ann = Received(), account(served, "ann")
+    memory.keep(data, ann, asked(), "question", "release")
+
+    async def answering() -> str | None:
+        async with data.in_progress(ann, ["question"]):
+            return memory.get(data, ann, asked())
+
+    assert asyncio.run(answering()) is None
+    assert memory.get(data, ann, asked()) == "release"
 
 
 def test_another_policy_is_another_question(client: TestClient, served: Served) -> None:
