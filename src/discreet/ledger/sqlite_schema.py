@@ -53,8 +53,8 @@ BEGIN SELECT RAISE(ABORT, 'the state follows the entries'); END""",
 )
 
 # The rollback journal, and not the write-ahead log: SQLite up to 3.51.2 can corrupt a WAL that is reset under several writers, and
-# Python versions ship older ones. The journal is truncated and synced at each commit, which is faster than removing it and syncing the folder, and
-# lasts as well through a power failure.
+# Python versions ship older ones. The journal is truncated and synced at each commit, which is faster than removing it and syncing the
+# folder, and lasts as well through a power failure.
 PRAGMAS = {
     "journal_mode": "truncate",
     "synchronous": 3,  # EXTRA
