@@ -77,8 +77,7 @@ def _bounding(plan: Steps) -> dict[str, str]:
             "how": "units are counted, not rows: each once in a group, or once for each of its values",
             "why": "the statistics ask for that",
         }
-    keyed = bool(plan.question.keys)
-    known = plan.bounding or bound(plan.question.relation.one_row, plan.contributions, Discovered(), plan.budget.noise, keyed)
+    known = plan.bounding or bound(plan.question, plan.contributions, Discovered(), plan.budget.noise)
     return {"how": str(known), "why": _why_bounded(plan)}
 
 

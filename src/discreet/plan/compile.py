@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 from discreet.errors import Invalid, Refused
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.loss.loss import NOTHING
+from discreet.plan.arrangement import Arrangement
 from discreet.plan.budget import declared_size
 from discreet.plan.discover import plan_discoveries
 from discreet.plan.discovery import Discovered, Discovery, LimitDiscovery
@@ -47,6 +48,7 @@ class Draft:
     lookup: Lookup
     contributions: Contributions = Contributions()
     groups: KeyValues | None = None
+    arrangement: Arrangement | None = None
     discoveries: tuple[Discovery, ...] = ()
     budget: Budget | None = None
     notes: tuple[str, ...] = ()
@@ -91,6 +93,8 @@ def limit_contributions(draft: Draft) -> Draft:
 def list_public_groups(draft: Draft) -> Draft:
     """List all groups where every key's values are public, in their declared order, with empty groups."""
     groups = public_groups(draft.question, draft.lookup)
+    if draft.question.sets:
+        return _arranged(draft, groups)
     if groups is None and draft.delta == 0:
         unknown = [name for name, expr in draft.question.keys if _values(draft.question, expr, draft.lookup) is None]
         raise Refused(
@@ -98,6 +102,18 @@ def list_public_groups(draft: Draft) -> Draft:
             f'keys={{"{unknown[0]}": [...]}}, or give the budget a delta such as 1e-6'
         )
     return evolve(draft, groups=groups)
+
+
+def _arranged(draft: Draft, groups: KeyValues | None) -> Draft:
+    """The cells of all grouping sets, whose keys must be public."""
+    if groups is None:
+        unknown = [name for name, expr in draft.question.keys if _values(draft.question, expr, draft.lookup) is None]
+        raise Refused(
+            f"tables that add up need public keys, and those of {', '.join(unknown)} are not declared: declare them with "
+            f'keys={{"{unknown[0]}": [...]}}, or let db.profile(epsilon=…) find them'
+        )
+    assert isinstance(groups, Combinations)
+    return evolve(draft, groups=groups, arrangement=Arrangement.flat_keys(groups.values))
 
 
 def discover_the_rest(draft: Draft) -> Draft:
@@ -117,7 +133,7 @@ def split_budget(draft: Draft) -> Draft:
     """Choose the noise with the least error, and split the budget that discoveries leave."""
     rest = draft.epsilon - sum((one.epsilon for one in draft.discoveries), Fraction(0))
     taken = sum((one.delta for one in draft.discoveries), Fraction(0))
-    return evolve(draft, budget=choose_noise(draft.question, draft.contributions, rest, draft.delta, taken))
+    return evolve(draft, budget=choose_noise(draft.question, draft.contributions, rest, draft.delta, taken, draft.arrangement))
 
 
 def add_notes(draft: Draft) -> Draft:
@@ -150,6 +166,7 @@ def _finished(draft: Draft) -> Steps:
         budget=draft.budget,
         discoveries=draft.discoveries,
         public_groups=draft.groups,
+        arrangement=draft.arrangement,
         loss=NOTHING,
         notes=draft.notes,
         confidence=draft.confidence,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.loss import calibrate
+from discreet.plan.arrangement import Arrangement, weighed
 from discreet.plan.bounding import Bounding
 from discreet.plan.budget import needed, split, totals_of
 from discreet.plan.discover import open_limits
@@ -19,10 +20,12 @@ from discreet.tables.table import Contributions
 _USUAL = {"rows": 1, "groups": 3, "per_group": 1}  # assumed for open limits when candidates are compared
 
 
-def choose_noise(question: Question, limits: Contributions, epsilon: Fraction, delta: Fraction, taken: Fraction) -> Budget:
+def choose_noise(
+    question: Question, limits: Contributions, epsilon: Fraction, delta: Fraction, taken: Fraction, arrangement: Arrangement | None = None
+) -> Budget:
     """The best budget for ε and the δ that discoveries leave; Laplace noise is always possible, Gaussian noise with a δ."""
     ways = [
-        _way(question, limits, epsilon, noise_delta, noise, centred)
+        _way(question, limits, epsilon, noise_delta, noise, centred, arrangement)
         for noise, noise_delta in _noises(question, delta, taken)
         for centred in _centrings(question)
     ]
@@ -43,13 +46,17 @@ def _centrings(question: Question) -> list[bool]:
 
 
 def _way(
-    question: Question, limits: Contributions, epsilon: Fraction, delta: Fraction, noise: Noise, centred: bool
+    question: Question, limits: Contributions, epsilon: Fraction, delta: Fraction, noise: Noise, centred: bool, arrangement: Arrangement | None
 ) -> tuple[Budget, float]:
     """One candidate budget, and its score: the sum of squared errors, each relative to the sensitivity."""
     guess = Discovered(limits={what: _USUAL[what] for what in open_limits(question, limits)})
-    bounding = bound(question.relation.one_row, limits, guess, noise, bool(question.keys))
-    weights = needed(question, totals_of(question, {}, centred, bounding))
-    shares = split({**dict.fromkeys(question.selected, 1.0), **weights}, 1 / 3)
+    bounding = bound(question, limits, guess, noise)
+    weights = weighed(needed(question, totals_of(question, {}, centred, bounding)), arrangement, question, noise == "gaussian", bounding)
+    choices = dict.fromkeys(question.selected, 1.0)
+    if arrangement is not None:  # each is made once for each set
+        cells = sum(arrangement.layout.cells(arrangement.table(places)) for places in question.sets)
+        choices = dict.fromkeys(choices, float(cells * len(question.sets) ** 2))
+    shares = split({**choices, **weights}, 1 / 3)
     for_totals = sum((shares[total] for total in weights), Fraction(0)) * epsilon
     budget = Budget(noise, for_totals, delta, tuple((name, shares[name] * epsilon) for name in question.selected), centred)
     return budget, _score(weights, bounding, budget) if weights else 0.0

@@ -19,11 +19,12 @@ def plan_loss(plan: Steps) -> Loss:
             sigma = calibrate.gaussian_scale(budget.epsilon, budget.delta, Fraction(1))
             parts.append(Promised(leaves.GaussianLoss(1 / sigma**2), budget.epsilon, budget.delta))
         elif plan.resolved:
-            parts += [total.mechanism.loss for total in plan.totals]
+            parts += [total.mechanism.loss for one in (plan, *plan.parts) for total in one.totals]
         else:
             parts.append(leaves.Pure(budget.epsilon))
     if plan.resolved:
-        parts += [choice.mechanism.loss for choice in plan.choices]
+        parts += [choice.mechanism.loss for one in (plan, *plan.parts) for choice in one.choices]
     else:
-        parts += [plan.question.selected[name].loss(epsilon) for name, epsilon in budget.choices]
+        times = max(len(plan.question.sets), 1)
+        parts += [plan.question.selected[name].loss(epsilon / times) for name, epsilon in budget.choices for _ in range(times)]
     return compose(parts)

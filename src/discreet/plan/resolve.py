@@ -10,10 +10,12 @@ from typing import Any
 from attrs import evolve
 
 from discreet import exact
+from discreet.algorithms.consistent.layout import Table
 from discreet.errors import Refused
 from discreet.loss import calibrate
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
+from discreet.plan.arrangement import Arrangement, as_fractions, is_linear, restricted, table_shares, weighed
 from discreet.plan.bounding import Bounding, Groups, Rows, Single, Votes
 from discreet.plan.budget import needed, split, totals_of
 from discreet.plan.discovery import Discovered, KeyDiscovery, LimitDiscovery, resolved_range
@@ -23,6 +25,7 @@ from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.removed import removed_by
 from discreet.plan.scaling import Scaled, bounding_for
 from discreet.plan.steps import Budget, Choice, NoisyTotal, Steps
+from discreet.query.question import Question
 from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.field import Interval
 from discreet.query.statistics.statistic import Selected, UnitWeight
@@ -38,7 +41,9 @@ def resolve(plan: Steps, discovered: Discovered) -> Steps:
     groups = plan.public_groups if plan.public_groups is not None else discovered.groups
     if groups is None:
         raise Refused("the groups are not known yet: run the plan's discoveries first")
-    bounding = bound(plan.question.relation.one_row, plan.contributions, discovered, plan.budget.noise, keyed=bool(plan.question.keys))
+    bounding = bound(plan.question, plan.contributions, discovered, plan.budget.noise)
+    if plan.arrangement is not None:
+        return _several_tables(plan, plan.arrangement, discovered, bounding, groups)
     cells = len(groups) + plan.question.other
     ranges = ranges_of(plan, discovered)
     of, totals = _totals(plan, ranges, bounding, cells)
@@ -48,6 +53,41 @@ def resolve(plan: Steps, discovered: Discovered) -> Steps:
         of, totals = _totals(plan, ranges, bounding, cells, frozenset(removed.clipped))
     closed = evolve(plan, discovered=discovered, bounding=bounding, groups=groups, available_totals=of, totals=totals, removed=removed)
     return evolve(closed, choices=tuple(_choice(name, epsilon, closed, bounding) for name, epsilon in plan.budget.choices))
+
+
+def _several_tables(plan: Steps, arrangement: Arrangement, discovered: Discovered, bounding: Bounding, groups: KeyValues) -> Steps:
+    """A plan with grouping sets: tables from which all are estimated, and for each set what does not add up.
+
+    Theorem (the mechanism's own, and composition).
+        Rows are weighted once, in the finest table, and each table that is measured is a sum over it: a unit whose weights add up to L
+        changes it by at most L in ℓ₁, and so in ℓ₂. The noise of each table is calibrated to that, with a share of the budget; shares add up
+        to 1. The estimates are computed from noisy tables alone.
+    """
+    of = totals_of(plan.question, ranges_of(plan, discovered), plan.budget.centred, bounding)
+    gaussian = plan.budget.noise == "gaussian"
+    weights = weighed(needed(plan.question, of), arrangement, plan.question, gaussian, bounding)
+    shares = split(weights, 1 / 2 if gaussian else 1 / 3) if weights else {}
+    closed = evolve(plan, discovered=discovered, bounding=bounding, groups=groups, available_totals=of)
+    tables = as_fractions(table_shares(arrangement, plan.question, gaussian, bounding))
+    totals = [
+        _noisy(total, share * part, plan.budget, bounding, plan, len(groups), table)
+        for total, share in shares.items()
+        if is_linear(total)
+        for table, part in tables.items()
+    ]
+    apart = {total: share / len(plan.question.sets) for total, share in shares.items() if not is_linear(total)}
+    return evolve(closed, totals=tuple(totals), parts=tuple(_part(closed, places, apart) for places in plan.question.sets))
+
+
+def _part(plan: Steps, places: tuple[int, ...], totals: Mapping[Total, Fraction]) -> Steps:
+    """What is measured for one grouping set alone."""
+    assert plan.arrangement is not None
+    groups, question, times = plan.arrangement.groups(places), restricted(plan.question, places), len(plan.question.sets)
+    bounding = bound(question, plan.contributions, plan.discovered, plan.budget.noise)
+    part = evolve(plan, question=question, arrangement=None, public_groups=groups, groups=groups, bounding=bounding, totals=(), parts=())
+    found = tuple(_noisy(total, share, plan.budget, bounding, part, len(groups)) for total, share in totals.items())
+    part = evolve(part, totals=found)
+    return evolve(part, choices=tuple(_choice(name, epsilon / times, part, bounding) for name, epsilon in plan.budget.choices))
 
 
 def _totals(
@@ -88,27 +128,31 @@ def numeric_ranges(plan: Steps) -> dict[Expr, Interval]:
     return ranges
 
 
-def bound(one_row: bool, limits: Contributions, discovered: Discovered, noise: str, keyed: bool) -> Bounding:
-    """How a unit's contribution is bounded, from what was declared and discovered."""
-    if one_row:
+def bound(question: Question, limits: Contributions, discovered: Discovered, noise: str) -> Bounding:
+    """How a unit's contribution is bounded, from what was declared and discovered; by ℓ₁ where tables are summed over each other."""
+    if question.relation.one_row:
         return Single()
     if limits.groups is None and limits.per_group is None and "groups" not in discovered.limits:
         return Rows(limits.rows or discovered.limits.get("rows", 1))  # not discovered: only units are counted
-    groups = (limits.groups or discovered.limits["groups"]) if keyed else 1
-    return Groups(groups, limits.per_group or discovered.limits.get("per_group", 1), euclidean=noise == "gaussian")
+    groups = (limits.groups or discovered.limits["groups"]) if question.keys else 1
+    euclidean = noise == "gaussian" and not question.sets
+    return Groups(groups, limits.per_group or discovered.limits.get("per_group", 1), euclidean)
 
 
-def _noisy(total: Total, share: Fraction, budget: Budget, bounding: Bounding, plan: Steps, cells: int) -> NoisyTotal:
+def _noisy(
+    total: Total, share: Fraction, budget: Budget, bounding: Bounding, plan: Steps, cells: int, table: Table | None = None
+) -> NoisyTotal:
     used = bounding_for(total, bounding, bool(plan.question.keys))
-    scaled = Scaled.of(total, used, plan.adjacency, cells)
+    summed = table is not None and plan.arrangement is not None and table != plan.arrangement.layout.finest
+    scaled = Scaled.of(total, used, plan.adjacency, cells, summed)
     unit = total.step * 2**scaled.bits / (1 if total.form == "distinct" else used.one)
     if not Fraction(1, 10**250) < unit * scaled.l1 < 10**250:
         raise Refused("these numbers are too large or too small to be squared or summed: rescale them, as in SUM(x / 1000)")
     if budget.noise == "laplace":
-        return NoisyTotal(total, scaled, Laplace(epsilon=budget.epsilon * share, sensitivity=scaled.l1, whole=True), unit)
+        return NoisyTotal(total, scaled, Laplace(epsilon=budget.epsilon * share, sensitivity=scaled.l1, whole=True), unit, table=table)
     sigma = calibrate.gaussian_scale(budget.epsilon, budget.delta, Fraction(1))
     scale = exact.rational_up(lambda: exact.ball(scaled.l2**2 * sigma**2 / share).sqrt())
-    return NoisyTotal(total, scaled, Gaussian(scale=scale, sensitivity=scaled.l2, whole=True), unit)
+    return NoisyTotal(total, scaled, Gaussian(scale=scale, sensitivity=scaled.l2, whole=True), unit, table=table)
 
 
 # ── choices ──────────────────────────────────────────────────────────────────────────────────────────────────────────

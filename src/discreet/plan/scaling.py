@@ -25,17 +25,18 @@ class Scaled:
     l2: Fraction
 
     @classmethod
-    def of(cls, total: Total, bounding: Bounding, adjacency: Adjacency, cells: int) -> Scaled:
-        """Shift so that sensitivities keep 31 bits.
+    def of(cls, total: Total, bounding: Bounding, adjacency: Adjacency, cells: int, summed: bool = False) -> Scaled:
+        """Shift so that sensitivities keep 31 bits; a table that is `summed` over these cells has only its ℓ₁ bound.
 
-        Lemma. |⌊a/s⌋ − ⌊b/s⌋| ≤ |a − b|/s + 1, so each of the cells that change adds at most 1, in ℓ₂ together √cells.
+        Lemma. |⌊a/s⌋ − ⌊b/s⌋| ≤ |a − b|/s + 1, so each of the cells that change adds at most 1, in ℓ₂ together √cells. Sums over disjoint
+        sets of cells change by no more in ℓ₁ than the cells do, and ℓ₂ ≤ ℓ₁.
         """
         found = between_neighbours(_sensitivity(total, bounding), adjacency, total.signed)
         l1, l2 = found.l1 * total.most, found.l2 * total.most
         bits = max(0, l1.bit_length() - _KEPT)
-        if not bits:
-            return cls(0, l1, l2)
-        return cls(bits, -(-l1 // 2**bits) + cells, l2 / 2**bits + math.isqrt(cells) + 1)
+        if bits:
+            l1, l2 = -(-l1 // 2**bits) + cells, l2 / 2**bits + math.isqrt(cells) + 1
+        return cls(bits, l1, Fraction(l1) if summed else l2)
 
 
 def _sensitivity(total: Total, bounding: Bounding) -> Sensitivity:

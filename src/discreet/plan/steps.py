@@ -6,13 +6,17 @@ import math
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
+import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
+from discreet.algorithms.consistent.layout import Table
 from discreet.loss.loss import Loss
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.sensitivity import Adjacency
+from discreet.plan.arrangement import Arrangement
 from discreet.plan.bounding import Bounding, Votes
 from discreet.plan.discovery import Discovered, Discovery, KeyDiscovery
 from discreet.plan.key_values import KeyValues
@@ -38,6 +42,7 @@ class NoisyTotal:
     mechanism: Laplace | Gaussian
     unit: Fraction
     combined: tuple[float, ...] = ()  # of several draws: the scale of each one's noise in their weighted mean
+    table: Table | None = None  # in which it is measured, where several tables add up
 
     @property
     def is_gaussian(self) -> bool:
@@ -53,6 +58,27 @@ class NoisyTotal:
     def scales(self) -> tuple[float, ...]:
         """The scale of each independent noise in it."""
         return self.combined or (self.scale,)
+
+
+@final
+@frozen(eq=False)
+class EstimatedTotal:
+    """A total that is computed from several noisy tables; its error is nearly normal, with a standard deviation in each group."""
+
+    total: Total
+    unit: Fraction
+    scale: NDArray[np.float64]
+    is_gaussian: bool = True
+
+    @property
+    def scales(self) -> tuple[NDArray[np.float64], ...]:
+        """The scale of each independent noise in it."""
+        return (self.scale,)
+
+    @property
+    def combined(self) -> tuple[NDArray[np.float64], ...]:
+        """The same: it is never a single draw."""
+        return (self.scale,)
 
 
 @final
@@ -118,6 +144,8 @@ class Steps:
     totals: tuple[NoisyTotal, ...] = ()
     choices: tuple[Choice, ...] = ()
     removed: Removed | None = None  # what bounding takes away, where a profile tells
+    arrangement: Arrangement | None = None  # of the cells of all grouping sets, where the question has several
+    parts: tuple[Steps, ...] = ()  # for each of them, what is measured for it alone: totals that do not add up, and choices
     notes: tuple[str, ...] = ()
     confidence: Fraction = Fraction(95, 100)  # of the intervals whose ends mechanisms choose
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from attrs import field, frozen
 
@@ -16,7 +16,13 @@ from discreet.query.windows import Window
 from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions
 
-MOST_RELATIONS = 100
+MOST_RELATIONS, MOST_SETS = 100, 128
+Sets: TypeAlias = tuple[tuple[int, ...], ...]  # the places of each grouping set's keys
+
+
+def grouping_column(key: str) -> str:
+    """The name of the column that is 1 in the rows of grouping sets without a key, and else 0."""
+    return f"grouping({key})"
 
 
 @final
@@ -38,6 +44,7 @@ class Question:
     epsilon: Fraction | None = None
     delta: Fraction | None = None
     windows: tuple[tuple[str, Window], ...] = field(default=(), metadata={"omitted if empty": True})  # columns over several released rows
+    sets: Sets = field(default=(), metadata={"omitted if empty": True})  # of GROUP BY ROLLUP, CUBE or GROUPING SETS; () is all keys
     other: bool = False  # one more group for all rows whose group is not shown
     said: str = field(default="", eq=False)  # the chain of calls, where it was built in Python
     notes: tuple[str, ...] = field(default=(), eq=False)  # remarks of the SQL reader, e.g. that MAX is a quantile
@@ -50,6 +57,8 @@ class Question:
             )
         if not self.statistics:
             raise Refused("ask for a statistic, such as COUNT(*), SUM(x) or AVG(x): single rows are never shown")
+        if self.sets and self.windows:
+            raise Refused("windows over grouping sets are not supported: ask for the window with an ordinary GROUP BY")
         for _, expr in self.keys:
             self._check_key(field_of(expr, self.relation.schema))
         for _, statistic in self.statistics:

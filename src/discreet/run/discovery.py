@@ -70,7 +70,7 @@ def _limited(discovery: KeyDiscovery, plan: Steps, discovered: Discovered) -> Ke
     """The discovery with the limit that an earlier discovery gave."""
     if discovery.limit is not None:
         return discovery
-    bounding = bound(plan.question.relation.one_row, plan.contributions, discovered, plan.budget.noise, keyed=bool(plan.question.keys))
+    bounding = bound(plan.question, plan.contributions, discovered, plan.budget.noise)
     return evolve(discovery, limit=bounding.groups if discovery.statistic is None else bounding.values)
 
 

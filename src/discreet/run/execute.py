@@ -13,12 +13,14 @@ from operator import itemgetter
 from typing import Any, final
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
+from discreet.algorithms.consistent.layout import Layout, Table
 from discreet.engines.dialect import Dialect
 from discreet.engines.engine import Columns, Engine
 from discreet.mechanisms.value_grid import RelativeGrid
+from discreet.plan.arrangement import Arrangement
 from discreet.plan.bounding import Groups, Votes
 from discreet.plan.discovery import Discovered
 from discreet.plan.key_values import KeyValues
@@ -33,6 +35,7 @@ from discreet.run.discovery import discover
 from discreet.run.keys import Positions, sent
 from discreet.run.source import Source
 from discreet.run.statement import Statement
+from discreet.run.tables import estimated, set_cells
 from discreet.run.values import on_grid, on_relative_grid
 from discreet.run.write import write_capped, write_totals, write_units, write_votes, write_weights
 from discreet.tables.kind import Kind
@@ -51,6 +54,7 @@ class PlanResults:
     totals: Mapping[Total, NDArray[Any]]
     choices: Mapping[str, Sequence[Any]]
     ends: Mapping[str, Sequence[tuple[float, float] | None]] = field(factory=dict)  # of the intervals that mechanisms chose
+    sets: tuple[PlanResults, ...] = ()  # one for each grouping set, where there are several
 
     @cached_property
     def listed(self) -> Mapping[Total, list[Any]]:
@@ -63,6 +67,8 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
     plan = _resolved(plan, engine, progress)
     assert plan.groups is not None
     positions = Positions.of(Source.of(plan, engine.dialect).cells or ())
+    if plan.arrangement is not None:
+        return _execute_tables(plan, plan.arrangement, engine, positions, progress)
     totals: dict[Total, NDArray[Any]] = {}
     if positions.size:
         for noisy, statement in total_statements(plan, engine.dialect):
@@ -77,6 +83,32 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
     ends = {name: [interval for _, interval in found] for name, found in released.items()}
     groups = (*plan.groups, tuple(OTHER for _ in plan.question.keys)) if plan.question.other else plan.groups
     return PlanResults(plan, groups, totals, choices, ends)
+
+
+def _execute_tables(plan: Steps, arrangement: Arrangement, engine: Engine, positions: Positions, progress: Progress) -> PlanResults:
+    """Count the finest table, release each table that is measured, and estimate all from them; then what each set measures alone."""
+    noisy: dict[tuple[Total, Table], NDArray[Any]] = {}
+    for counted, statement in total_statements(plan, engine.dialect):
+        progress("counting")
+        cells = np.zeros((len(counted), positions.size), np.int64)
+        for batch in engine.stream(statement.text, statement.given):
+            batch.map(partial(positions.add, cells))
+        for place, first in enumerate(counted):
+            for one in plan.totals:
+                if one.total == first.total and one.table is not None:
+                    summed = Private(cells[place]).map(partial(_summed, arrangement.layout, one.table))
+                    noisy[one.total, one.table] = np.asarray(one.mechanism.release(summed))
+    found = estimated(plan, noisy)
+    sets = []
+    for places, part in zip(plan.question.sets, plan.parts, strict=True):
+        alone, table = execute(part, engine, progress), arrangement.table(places)
+        totals = {total: set_cells(arrangement.layout, table, cells) for total, cells in found.items()}
+        sets.append(evolve(alone, totals={**totals, **alone.totals}))
+    return PlanResults(plan, plan.groups or (), {}, {}, sets=tuple(sets))
+
+
+def _summed(layout: Layout, table: Table, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.asarray(layout.summed(cells, table), np.int64).ravel()
 
 
 def _resolved(plan: Steps, engine: Engine, progress: Progress) -> Steps:
@@ -100,7 +132,7 @@ def total_statements(plan: Steps, dialect: Dialect) -> list[tuple[list[NoisyTota
     """The totals, grouped by the statement that counts them."""
     assert plan.bounding is not None
     source = Source.of(plan, dialect)
-    plain = [one for one in plan.totals if one.total.form not in ("units", "distinct")]
+    plain = list({one.total: one for one in plan.totals if one.total.form not in ("units", "distinct")}.values())
     found: list[tuple[list[NoisyTotal], Statement]] = []
     if plain:
         found.append((plain, write_totals(source, [(one.total, one.scaled) for one in plain], plan.bounding)))

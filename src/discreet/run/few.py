@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.plan.steps import NoisyTotal, Steps
-from discreet.query.totals import Cells
+from discreet.plan.steps import EstimatedTotal, NoisyTotal, Steps
+from discreet.query.totals import Cells, Floats
 
 _CLEAR = 2.0  # standard deviations of its noise that a count must exceed
 
@@ -26,6 +26,6 @@ def too_few(plan: Steps, cells: Cells) -> Mapping[str, NDArray[np.bool_]]:
     return {name: cells[size] < least_count(noisy[size]) for name, size in sizes.items() if size is not None and size in cells}
 
 
-def least_count(count: NoisyTotal) -> float:
-    """The least noisy count at which a statistic is shown."""
-    return max(1.0, _CLEAR * count.scale * (1.0 if count.is_gaussian else math.sqrt(2)))
+def least_count(count: NoisyTotal | EstimatedTotal) -> float | Floats:
+    """The least noisy count at which a statistic is shown, or that of every group."""
+    return np.maximum(1.0, _CLEAR * count.scale * (1.0 if count.is_gaussian else math.sqrt(2)))

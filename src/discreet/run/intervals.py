@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.plan.steps import NoisyTotal
+from discreet.plan.steps import EstimatedTotal, NoisyTotal
 from discreet.query.removed import Correction
 from discreet.query.totals import Cells, Floats
 
 _STEP = 0.1  # of a noise's scale: slopes are taken over this distance
+_NEARLY_NORMAL = 200  # equal Laplace noises whose sum is as good as normal
 _FEW = 4  # Laplace noises whose sum is inverted by partial fractions
 _POINTS, _FEWEST, _MOST = 1024, 256, 20_000  # at which curved statistics are evaluated
 _AT_ONCE = 2**18  # values that are computed at a time
@@ -29,7 +30,7 @@ QUICK, SLOW = 2**22, 2**17  # values that are computed in all: of a statistic, a
 def half_widths(
     output: Callable[[Cells], Floats],
     cells: Cells,
-    totals: Sequence[NoisyTotal],
+    totals: Sequence[NoisyTotal | EstimatedTotal],
     confidence: float,
     curved: bool = False,
     most: int = QUICK,
@@ -42,7 +43,7 @@ def half_widths(
         return _along_the_curve(output, cells, totals, confidence, most) if curved else _by_slopes(output, cells, totals, confidence)
 
 
-def _by_slopes(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal], confidence: float) -> Floats:
+def _by_slopes(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal | EstimatedTotal], confidence: float) -> Floats:
     moving = []
     for noisy in totals:
         step = np.maximum(noisy.scale * _STEP, np.abs(cells[noisy.total]) * 1e-9)  # large enough to change the float
@@ -53,11 +54,11 @@ def _by_slopes(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence
             moving.append((slopes, noisy))
     if not moving:
         return np.zeros(len(output(cells)))
-    if len(moving) == 1 and not moving[0][1].combined:
-        slopes, noisy = moving[0]
+    slopes, noisy = moving[0]
+    if len(moving) == 1 and isinstance(noisy, NoisyTotal) and not noisy.combined:
         return np.asarray(slopes * (float(noisy.unit) * noisy.mechanism.error(confidence)))
     widths = [slopes * scale for slopes, noisy in moving for scale in noisy.scales]
-    if moving[0][1].is_gaussian:
+    if noisy.is_gaussian:
         return np.asarray(np.sqrt(sum(width**2 for width in widths)) * NormalDist().inv_cdf((1 + confidence) / 2))
     return laplace_sum_quantile(np.array(widths), confidence)
 
@@ -71,7 +72,9 @@ def corrected_widths(widths: Floats, found: Correction, confidence: float) -> Fl
 # ── curved statistics ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _along_the_curve(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal], confidence: float, most: int) -> Floats:
+def _along_the_curve(
+    output: Callable[[Cells], Floats], cells: Cells, totals: Sequence[NoisyTotal | EstimatedTotal], confidence: float, most: int
+) -> Floats:
     """The quantile of |f(T − Z) − f(T)|, for the noisy totals T and noise Z: the distance to the true value, given the released one.
 
     Noise is symmetric, so the totals without noise are T − Z. Points at which the statistic is undefined have infinite distance. The
@@ -148,6 +151,21 @@ def many_laplace_quantile(scales: Floats, confidence: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if float((np.sin(at * middle) * weight).sum()) < confidence else (low, middle)
     return high * math.sqrt(2 * float((scales**2).sum()))
+
+
+@lru_cache(maxsize=256)
+def laplace_excess(count: float, confidence: float) -> float:
+    """How much wider an interval is than that of normal noise of the same variance, for a sum of so many equal Laplace noises.
+
+    >>> laplace_excess(1.0, 0.95).__round__(3), laplace_excess(40.0, 0.95).__round__(3)
+    (1.081, 1.001)
+    """
+    normal = NormalDist().inv_cdf((1 + confidence) / 2)
+    if count < 1.5:
+        return -math.log(1 - confidence) / math.sqrt(2) / normal
+    if count > _NEARLY_NORMAL:
+        return 1.0
+    return max(many_laplace_quantile(np.ones(round(count)), confidence) / math.sqrt(2 * round(count)) / normal, 1.0)
 
 
 def laplace_sum_quantile(scales: Floats, confidence: float) -> Floats:

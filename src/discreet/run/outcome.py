@@ -12,8 +12,9 @@ from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from discreet.plan.key_values import key_column
-from discreet.plan.steps import NoisyTotal, Steps
+from discreet.plan.steps import EstimatedTotal, NoisyTotal, Steps
 from discreet.query.post import evaluate, in_row_order, smooth
+from discreet.query.question import grouping_column
 from discreet.query.relation.expr import Column, Expr, columns_of
 from discreet.query.removed import Correction
 from discreet.query.statistics.statistic import Additive, Drawn
@@ -21,6 +22,7 @@ from discreet.query.totals import Cells, Floats, Total, Totals
 from discreet.run.execute import PlanResults
 from discreet.run.few import too_few
 from discreet.run.intervals import SLOW, corrected_widths, half_widths
+from discreet.run.tables import set_plans
 from discreet.run.windowed import Windowed
 
 Values = list[Any]
@@ -82,6 +84,26 @@ class OutputColumn:
         return evolve(self, values=kept(self.values), raw=kept(self.raw), widths=kept(self.widths), ends=kept(self.ends), few=list(few))
 
 
+def joined(columns: Sequence[OutputColumn]) -> OutputColumn:
+    """Columns of the same name, one below the other."""
+    first = columns[0]
+
+    def all_of(part: str, otherwise: str | None = None) -> list[Any] | None:
+        if all(getattr(column, part) is None for column in columns):
+            return None
+        found: list[Any] = []
+        for column in columns:
+            values = getattr(column, part)
+            if values is None:
+                values = [None if otherwise is None else getattr(column, otherwise)] * len(column.values) if otherwise is None else column.values
+            found += values if isinstance(values, list) else [values] * len(column.values)
+        return found
+
+    few = None if all(column.few is None for column in columns) else [one for c in columns for one in c.few or [False] * len(c.values)]
+    values = [value for column in columns for value in column.values]
+    return evolve(first, values=values, raw=all_of("raw", "values"), widths=all_of("widths"), ends=all_of("ends"), few=few)
+
+
 def _finite(values: Floats) -> Values:
     """Plain floats, and None for what is not finite."""
     listed = list(values.tolist())
@@ -100,20 +122,64 @@ def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: floa
 
 def outcome(answers: PlanResults, confidence: float) -> list[OutputColumn]:
     """All output columns, with rows filtered, ordered and limited as the question asks."""
-    plan = answers.plan
-    cells: Cells = {one.total: answers.totals[one.total] * float(one.unit) for one in plan.totals if one.total in answers.totals}
-    count = len(answers.groups)
-    if not cells and plan.totals:
-        cells = {one.total: np.zeros(0) for one in plan.totals}
-    table, few = _released(answers, cells, clipped=True), too_few(plan, cells)
-    for name, hidden in few.items():
-        table[name] = [None if none else value for value, none in zip(table[name], hidden, strict=True)]
+    if answers.sets:
+        return _of_sets(answers, confidence)
+    plan, cells, count = answers.plan, _cells(answers), len(answers.groups)
+    table, few = _table(answers, cells, {})
     kept = _having(plan, table, count)
     windowed = _windowed(answers, cells, table, kept)
-    shown = [_column(name, expr, answers, cells, table, confidence, windowed) for name, expr in plan.question.outputs]
-    shown = [_shown(column, columns_of(expr), few) for column, (_, expr) in zip(shown, plan.question.outputs, strict=True)]
+    shown = _columns(answers, cells, table, few, confidence, windowed)
     rows = _ordered(plan, table, kept, count)
     return shown if rows is None else [column.taken(rows) for column in shown]
+
+
+def _of_sets(answers: PlanResults, confidence: float) -> list[OutputColumn]:
+    """The columns of all grouping sets, one below the other; keys that a set does not have are NULL."""
+    question, tables, found = answers.plan.question, [], []
+    for places, part, plan in zip(question.sets, answers.sets, set_plans(answers.plan, confidence), strict=True):
+        one, count = evolve(part, plan=plan), len(part.groups)
+        absent: dict[str, Values] = {}
+        for place, (name, _) in enumerate(question.keys):
+            absent[grouping_column(name)] = [int(place not in places)] * count
+            if place not in places:
+                absent[name] = [None] * count
+        cells = _cells(one)
+        table, few = _table(one, cells, absent)
+        found.append(_columns(one, cells, table, few, confidence, None))
+        tables.append(table)
+    whole = {name: [value for table in tables for value in table[name]] for name in tables[0]}
+    count = sum(len(part.groups) for part in answers.sets)
+    shown = [joined(columns) for columns in zip(*found, strict=True)]
+    rows = _ordered(answers.plan, whole, _having(answers.plan, whole, count), count)
+    return shown if rows is None else [column.taken(rows) for column in shown]
+
+
+def _cells(answers: PlanResults) -> Cells:
+    """The totals in their own units."""
+    totals = answers.plan.totals
+    found: Cells = {one.total: answers.totals[one.total] * float(one.unit) for one in totals if one.total in answers.totals}
+    return found or {one.total: np.zeros(0) for one in totals}
+
+
+def _table(answers: PlanResults, cells: Cells, beside: dict[str, Values]) -> tuple[dict[str, Values], Mapping[str, NDArray[np.bool_]]]:
+    """Keys and statistics by name, and where they are hidden because a group has too few rows."""
+    table, few = _released(answers, cells, clipped=True) | beside, too_few(answers.plan, cells)
+    for name, hidden in few.items():
+        table[name] = [None if none else value for value, none in zip(table[name], hidden, strict=True)]
+    return table, few
+
+
+def _columns(
+    answers: PlanResults,
+    cells: Cells,
+    table: dict[str, Values],
+    few: Mapping[str, NDArray[np.bool_]],
+    confidence: float,
+    windowed: Windowed | None,
+) -> list[OutputColumn]:
+    outputs = answers.plan.question.outputs
+    shown = [_column(name, expr, answers, cells, table, confidence, windowed) for name, expr in outputs]
+    return [_shown(column, columns_of(expr), few) for column, (_, expr) in zip(shown, outputs, strict=True)]
 
 
 def _shown(column: OutputColumn, used: Iterable[str], few: Mapping[str, NDArray[np.bool_]]) -> OutputColumn:
@@ -157,7 +223,8 @@ def _released(answers: PlanResults, cells: Cells, clipped: bool) -> dict[str, Va
         table[name] = list(key_column(answers.groups, place))
     for name, statistic in answers.plan.question.additive.items():
         of, found = resolved_totals(answers.plan), _correction(statistic, answers, cells)
-        value = _value(statistic, of, cells, clipped)
+        together = any(isinstance(one, EstimatedTotal) for one in answers.plan.totals) and statistic.adds_up
+        value = _value(statistic, of, cells, clipped and not together)  # what is clipped would not add up
         table[name] = plain_values(statistic, value if found is None else value + found.shift, answers)
     for name in answers.plan.question.selected:
         table[name] = list(answers.choices[name])
@@ -180,6 +247,8 @@ def plain_values(statistic: Additive, values: Floats, answers: PlanResults) -> V
     counted = statistic.counted(resolved_totals(answers.plan))
     if counted is None:
         return _finite(values)
+    if any(one.total == counted and isinstance(one, EstimatedTotal) for one in answers.plan.totals):
+        return list(values.tolist())  # fractions that add up
     if not all(one.unit == 1 for one in answers.plan.totals if one.total == counted):
         return list(values.tolist())
     whole, drawn = np.rint(values).astype(np.int64), answers.totals.get(counted)  # a mean of several draws is rounded

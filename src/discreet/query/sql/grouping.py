@@ -9,17 +9,20 @@ from attrs import Factory, define, evolve, frozen
 from sqlglot import exp
 
 from discreet.errors import Refused
-from discreet.query.relation.expr import Column, Literal, columns_of
+from discreet.query.question import Sets, grouping_column
+from discreet.query.relation.expr import Column, Expr, Literal, columns_of
 from discreet.query.relation.field import Field
 from discreet.query.sql import aggregates, cases
 from discreet.query.sql.aggregates import Aggregate, has_aggregate
+from discreet.query.sql.grouping_sets import SETS, read_sets
 from discreet.query.sql.naming import expression_name, plain_name, substituted, unique
 from discreet.query.sql.reader import Reader
 from discreet.query.sql.refuse import only, refused
 from discreet.query.sql.scope import Scope, matching, new_name
-from discreet.query.sql.typed import Apply, Typed, column, of_answers, of_rows
+from discreet.query.sql.typed import Apply, Typed, column, literal, of_answers, of_rows
 from discreet.query.sql.windows import ReadWindow, read_window, renamed_window
 from discreet.query.windows import Window
+from discreet.tables.kind import Kind
 
 X = TypeVar("X")
 MOST_OUTPUTS = 300
@@ -65,6 +68,7 @@ class Grouped(Generic[X]):
     having: Typed | None
     order: tuple[tuple[Typed, bool], ...]
     windows: tuple[tuple[str, Window], ...] = ()
+    sets: Sets = ()
 
 
 @final
@@ -78,6 +82,7 @@ class _Reading(Generic[X]):
     dialect: str
     items: list[Item]
     keys: list[Typed] = Factory(list)
+    sets: Sets = ()
     asked: list[tuple[X, Field, str]] = Factory(list)
     windows: list[ReadWindow] = Factory(list)
     outputs: list[Typed] = Factory(list)
@@ -95,6 +100,8 @@ class _Reading(Generic[X]):
             return None
         if isinstance(node, exp.Window) and self.apply is of_answers:
             return self._window(node)
+        if isinstance(node, exp.Grouping | exp.GroupingId):
+            return self._grouping(node)
         found = aggregates.parse(node)
         if found is not None:
             return self._ask(found)
@@ -108,7 +115,19 @@ class _Reading(Generic[X]):
         except Refused:
             return None
         at = next((i for i, key in enumerate(self.keys) if key.expr == written), None)
-        return None if at is None else column(_place("key", at), self.keys[at].field)
+        return None if at is None else column(_place("key", at), evolve(self.keys[at].field, nullable=True) if self.sets else self.keys[at].field)
+
+    def _grouping(self, node: exp.Grouping | exp.GroupingId) -> Typed:
+        """GROUPING(a, b): a bit for each key, set in the rows of grouping sets without it."""
+        only(node, "expressions")
+        found = literal(0)
+        for written in node.expressions:
+            key = self._key(written)
+            if key is None or not isinstance(key.expr, Column):
+                raise refused(node, "GROUPING takes keys of GROUP BY", "write GROUPING(dept) with GROUP BY ROLLUP(dept)")
+            bit = column(key.expr.name.replace("key", "grouping"), Field(Kind.INTEGER)) if self.sets else literal(0)
+            found = bit if found == literal(0) else self.apply("add", [self.apply("multiply", [found, literal(2)]), bit])
+        return found
 
     def _ask(self, aggregate: Aggregate) -> Typed:
         made = self.make(aggregate, self.row)
@@ -213,6 +232,11 @@ def _read_keys(group: exp.Group | None, reading: _Reading[X]) -> None:
     if group is None:
         return
     only(group, "expressions", "all")
+    if any(isinstance(node, SETS) for node in group.expressions):
+        if reading.apply is not of_answers:
+            raise refused(group, "grouping sets within a unit are not supported", "write GROUP BY with columns, and ROLLUP outside")
+        reading.keys, reading.sets = read_sets(group, lambda node: _read_key(node, reading))
+        return
     if group.args.get("all"):
         only(group, "all")
         found = [reading.row.read(item.node) for item in reading.items if not has_aggregate(item.node) and not item.node.find(exp.Window)]
@@ -310,6 +334,10 @@ def _read_order(select: exp.Select, reading: _Reading[X]) -> tuple[tuple[Typed, 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _default_name(expr: Expr) -> str:
+    return "grouping" if any(name.startswith("\0grouping ") for name in columns_of(expr)) else expression_name(expr)
+
+
 def _named(reading: _Reading[X], having: Typed | None, order: tuple[tuple[Typed, bool], ...]) -> Grouped[X]:
     """Name keys and aggregates after the outputs that show them, else by default."""
     key_names = [plain_name(key, reading.rows, f"key_{i}") for i, key in enumerate(reading.keys, 1)]
@@ -321,14 +349,16 @@ def _named(reading: _Reading[X], having: Typed | None, order: tuple[tuple[Typed,
     shown: list[str] = []
     final: dict[str, str] = {}
     for item, output in zip(reading.items, reading.outputs, strict=True):
-        at = output.expr.name if isinstance(output.expr, Column) else None
-        name = item.alias or unique(defaults[at] if at else expression_name(output.expr), taken)
+        at = output.expr.name if isinstance(output.expr, Column) and output.expr.name in defaults else None
+        name = item.alias or unique(defaults[at] if at else _default_name(output.expr), taken)
         shown.append(name)
         if at is not None:
             final.setdefault(at, name)
     for at, name in defaults.items():
         if at not in final:
             final[at] = unique(name, taken)
+
+    final |= {_place("grouping", i): grouping_column(final[_place("key", i)]) for i in range(len(reading.keys))}
 
     def told(typed: Typed) -> Typed:
         return evolve(typed, expr=substituted(typed.expr, final))
@@ -340,4 +370,5 @@ def _named(reading: _Reading[X], having: Typed | None, order: tuple[tuple[Typed,
         None if having is None else told(having),
         tuple((told(value), descending) for value, descending in order),
         tuple((final[_place("window", i)], renamed_window(made.window, final)) for i, made in enumerate(reading.windows)),
+        reading.sets,
     )

@@ -126,6 +126,7 @@ def question(tree: exp.Select, rows: Scope, options: Options, dialect: str) -> Q
             options.epsilon,
             options.delta,
             windows=grouped.windows,
+            sets=grouped.sets,
             notes=tuple(dict.fromkeys(notes)),
         )
     except Refused as error:

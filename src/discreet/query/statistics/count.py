@@ -28,6 +28,7 @@ class Count(Counting):
     corrected = True
     arguments = (Argument.ANY,)
     optional = 1
+    adds_up = True
     one_total = True
     per_unit = {"COUNT": "count"}
     of_unit = "COUNT"  # the unit is never NULL

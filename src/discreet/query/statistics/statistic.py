@@ -123,6 +123,8 @@ class Additive(Statistic, ABC):
 
     corrected: ClassVar[bool] = False  # whether it can be corrected for what bounding takes away (`correction`)
 
+    adds_up: ClassVar[bool] = False  # whether its value in a coarser group is the sum of those in the parts of it
+
     one_total: ClassVar[bool] = False  # whether it is a single sum over rows, so that a threshold stream can compare it
 
     @abstractmethod

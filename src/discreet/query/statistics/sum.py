@@ -30,6 +30,7 @@ class Sum(Additive):
     corrected = True
     arguments = (Argument.NUMBER,)
     drawn = "bar"
+    adds_up = True
     one_total = True
     per_unit = {"SUM": "sum"}
 
