@@ -6,7 +6,8 @@ import numpy as np
 from plan.questions import catalog, steps
 
 from discreet.run.execute import PlanResults
-from discreet.run.outcome import OutputColumn, noisy_totals_of, outcome, resolved_totals
+from discreet.run.outcome import noisy_totals_of, outcome, resolved_totals
+from discreet.run.output_column import OutputColumn
 
 
 def results(sql: str, counts: list[float]) -> PlanResults:

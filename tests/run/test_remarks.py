@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from plan.questions import catalog, steps
 
-from discreet.run.outcome import OutputColumn
+from discreet.run.output_column import OutputColumn
 from discreet.run.remarks import release_notes
 
 

@@ -20,7 +20,7 @@ from session.served import policy, remote_session
 from discreet.errors import Invalid
 from discreet.ledger.receipt import Paid, PricedRequest, Receipt
 from discreet.loss.leaves import Pure
-from discreet.run.outcome import OutputColumn
+from discreet.run.output_column import OutputColumn
 from discreet.session.release import Release
 
 SQL = "SELECT dept, COUNT(*) AS visits, AVG(cost) AS mean_cost, MEDIAN(cost) AS middle FROM visits GROUP BY dept"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from discreet.run.outcome import OutputColumn
+from discreet.run.output_column import OutputColumn
 from discreet.session.shape import check_cells, check_columns, check_texts, is_amount, is_number, numbers, text, whole
 
 DAY, MOMENT = datetime.date(2026, 1, 1), datetime.datetime(2026, 1, 1)

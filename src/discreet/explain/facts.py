@@ -6,24 +6,24 @@ import inspect
 import math
 import re
 from fractions import Fraction
-from typing import Any, assert_never
+from typing import Any
 
 from attrs import evolve
 
 from discreet.engines.dialect import Dialect
-from discreet.explain.forecast import TYPICAL_LIMITS, forecast
-from discreet.explain.spell import spelled
+from discreet.explain.forecast import TYPICAL_LIMITS, Forecast, forecast
+from discreet.explain.spell import number, spelled
+from discreet.explain.tables import by_keys, table_facts
+from discreet.explain.total_facts import total_facts
 from discreet.loss.promise import GROUPS, group_price
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
-from discreet.plan.bounding import Groups, Rows, Single, Votes
-from discreet.plan.budget import needed, totals_of
+from discreet.plan.bounding import Single, Votes
 from discreet.plan.discover import counts_units_only
 from discreet.plan.discovery import Discovered, Discovery, KeyDiscovery, LimitDiscovery
 from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.resolve import bound, hypothetical_discoveries, resolve
-from discreet.plan.steps import Choice, NoisyTotal, Steps
-from discreet.query.totals import Total
+from discreet.plan.steps import Choice, Steps
 from discreet.run.discovery import discovery_statement
 from discreet.run.execute import choice_statement, total_statements
 from discreet.tables.unit import EachRow
@@ -41,8 +41,9 @@ def facts(plan: Steps, dialect: Dialect) -> dict[str, Any]:
         "bounding": _bounding(plan),
         "groups": _groups(plan),
         "discoveries": [_discovery(one) for one in plan.discoveries],
+        "tables": None if plan.arrangement is None else table_facts(plan if plan.resolved else _resolved_for_display(plan)),
         "statistics": {name: statistic.describe(spelled) for name, statistic in plan.question.statistics},
-        "totals": _totals(plan),
+        "totals": total_facts(plan),
         "together": {"epsilon": str(plan.budget.epsilon), "delta": str(plan.budget.delta)},
         "choices": _choices(plan),
         "theorems": theorems(plan),
@@ -128,85 +129,6 @@ def _kinds(discovery: Discovery) -> tuple[type[Mechanism[Any]], ...]:
 # ── totals and choices ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _totals(plan: Steps) -> list[dict[str, Any]]:
-    if plan.resolved:
-        return [_total(noisy, plan) for noisy in plan.totals]
-    of = totals_of(plan.question, {}, plan.budget.centred, Single() if plan.question.relation.one_row else Rows(1))
-    waits = "depends on what is discovered"
-    return [{"adds": _adds(one, with_grid=False), "noise": plan.budget.noise, "why": waits} for one in needed(plan.question, of)]
-
-
-def _total(noisy: NoisyTotal, plan: Steps) -> dict[str, Any]:
-    own = float(noisy.scaled.l2 * noisy.unit if noisy.is_gaussian else noisy.scaled.l1 * noisy.unit)
-    told = {
-        "adds": _adds(noisy.total),
-        "noise": "gaussian" if noisy.is_gaussian else "laplace",
-        "mechanism": type(noisy.mechanism).__name__,
-        "sensitivity": own,
-        "why": _why_bounded_by(noisy, plan),
-        "scale": noisy.scale,
-    }
-    return told if noisy.is_gaussian else told | {"epsilon": str(noisy.mechanism.loss.epsilon)}
-
-
-def _adds(total: Total, with_grid: bool = True) -> str:
-    """What each row adds to a total, in words."""
-    text = "" if total.expr is None else spelled(total.expr)
-    match total.form:
-        case "rows":
-            return "1 for each row"
-        case "present":
-            return f"1 for each row in which {text} is not NULL"
-        case "units":
-            return "1 for each unit" if total.expr is None else f"1 for each unit with a row in which {text} is not NULL"
-        case "distinct":
-            return f"1 for each distinct value of {text}"
-        case "product":
-            return _product(total, with_grid)
-        case _:
-            assert_never(total.form)
-
-
-def _product(total: Total, with_grid: bool) -> str:
-    parts, clamps = [], []
-    for factor in total.factors:
-        text, grid = spelled(factor.expr), factor.grid
-        power = {1: "", 2: "²", 3: "³", 4: "⁴"}.get(factor.power, f"^{factor.power}")
-        parts.append(f"({text} − {number(grid.mid)}){power}" if with_grid and grid.mid else f"{text}{power}")
-        clamps.append(f"{text} clamped to {number(grid.ends[0])} … {number(grid.ends[1])}")
-    inside = parts[0] if len(parts) > 1 or total.factors[0].power > 1 else parts[0].removeprefix("(").removesuffix(")")
-    product = " · ".join([inside, *parts[1:]])
-    return f"{product}, with {' and '.join(clamps)}" if with_grid else f"{product}, from the middle of its bounds"
-
-
-def _why_bounded_by(noisy: NoisyTotal, plan: Steps) -> str:
-    """Why the sensitivity is no larger: the lemma of the bounding, times the most a row adds."""
-    total, norm = noisy.total, "ℓ₂" if noisy.is_gaussian else "ℓ₁"
-    each = number(total.most * total.step) if total.factors else "1"
-    match plan.bounding:
-        case Single():
-            said = "a unit has one row"
-        case Rows(rows):
-            said = f"a unit's weights add up to at most {rows}, however its rows are spread over groups"
-        case Groups(groups, per_group):
-            root = f"√{groups}·{per_group}" if noisy.is_gaussian else f"{groups}·{per_group}"
-            said = f"a unit's weights over all groups have {norm} at most {root}"
-        case None:
-            return ""
-        case _:
-            assert_never(plan.bounding)
-    if total.form == "units" and not isinstance(plan.bounding, Single):
-        most = plan.bounding.groups if plan.question.keys else 1
-        said = (
-            f"a unit's weights over all groups have ℓ₂ at most √{most}"
-            if noisy.is_gaussian
-            else f"a unit's weights over all groups add up to at most {most}"
-        )
-    product = f"{said}, and a row adds at most {each}" if each != "1" else said
-    twice = "; replacing a unit changes both contributions" if plan.adjacency == "replace-one" else ""
-    return product + twice + ("; rounding the totals down adds 1 for each cell" if noisy.scaled.bits else "")
-
-
 def _choices(plan: Steps) -> list[dict[str, Any]]:
     if plan.resolved:
         return [_choice(choice, dict(plan.budget.choices)[choice.name]) for choice in plan.choices]
@@ -232,8 +154,10 @@ def theorems(plan: Steps) -> dict[str, str]:
     """Each mechanism's theorem, as its own docstring states it."""
     resolved = plan if plan.resolved else _resolved_for_display(plan)
     used: list[type] = [kind for one in plan.discoveries for kind in _kinds(one)]
-    used += [type(total.mechanism) for total in resolved.totals] + [type(choice.mechanism) for choice in resolved.choices]
-    used += [Votes for choice in resolved.choices if isinstance(choice.bounding, Votes)]
+    every = (resolved, *resolved.parts)
+    used += [type(total.mechanism) for one in every for total in one.totals]
+    used += [type(choice.mechanism) for one in every for choice in one.choices]
+    used += [Votes for one in every for choice in one.choices if isinstance(choice.bounding, Votes)]
     return {kind.__name__: theorem(kind) for kind in used}
 
 
@@ -265,11 +189,17 @@ def _of_group(plan: Steps, k: int) -> dict[str, Any]:
 
 def _forecast(plan: Steps) -> dict[str, Any]:
     found = forecast(plan)
-    widths = {name: {str(n): w for n, w in of.items()} if isinstance(of, dict) else of for name, of in found.items()}
+    widths = _widths(found)
     profiled = {name: said for name in widths if (said := found.remark(name))}
     told = {"confidence": found.confidence, "half_widths": widths, "ranks": sorted(found.ranks), "assumed": dict(found.assumed)}
+    if found.sets:
+        told["sets"] = {keys: _widths(one) for keys, one in found.sets.items()}
     corrected = plan.removed is not None and bool(plan.removed.clipped)  # then the widths include what clipping takes away
     return told | {"profiled": profiled, "corrected": corrected}
+
+
+def _widths(found: Forecast) -> dict[str, Any]:
+    return {name: {str(n): w for n, w in of.items()} if isinstance(of, dict) else of for name, of in found.items()}
 
 
 def _unknown(plan: Steps) -> list[str]:
@@ -295,8 +225,10 @@ def _statements(plan: Steps, dialect: Dialect) -> list[dict[str, Any]]:
     before = usual if plan.public_groups is not None else evolve(usual, groups=None)
     told = [(str(one), discovery_statement(one, plan, before, dialect)) for one in plan.discoveries]
     resolved, after = (plan, "") if plan.resolved else (_resolved_for_display(plan), _after(plan))
-    told += [(f"totals{after}", statement) for _, statement in total_statements(resolved, dialect)]
-    told += [(f"{choice.name}{after}", choice_statement(choice, resolved, dialect)) for choice in resolved.choices]
+    for one in (resolved, *resolved.parts):
+        among = f" {by_keys([name for name, _ in one.question.keys])}" if resolved.parts and one is not resolved else ""
+        told += [(f"totals{among}{after}", statement) for _, statement in total_statements(one, dialect)]
+        told += [(f"{choice.name}{among}{after}", choice_statement(choice, one, dialect)) for choice in one.choices]
     return [{"for": what, "sql": one.text, "scans": one.scans, "shuffles": one.shuffles} for what, one in told]
 
 
@@ -319,15 +251,3 @@ def _after(plan: Steps) -> str:
     guessed += [f"{end} {one.name} = {number(_usual_end(one, end))}" for one in ranges for end in one.ends]
     guessed += ["the groups" for one in plan.discoveries if isinstance(one, KeyDiscovery)]
     return f", after {', '.join(guessed)} are discovered" if guessed else ""
-
-
-# ── numbers ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def number(value: Fraction | int) -> str:
-    """A number in few digits.
-
-    >>> number(Fraction(500)), number(Fraction(1, 3)), number(1234567)
-    ('500', '0.3333', '1,234,567')
-    """
-    return f"{int(value):,}" if value == int(value) else f"{float(value):,.4g}"

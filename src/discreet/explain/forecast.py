@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
@@ -26,6 +26,7 @@ from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Cells, Factor, Floats, Total
 from discreet.run.intervals import QUICK, SLOW, corrected_widths, half_widths
 from discreet.run.outcome import noisy_totals_of, resolved_totals
+from discreet.run.tables import set_plans
 
 TYPICAL = 0.5  # a mean is assumed to lie this share of the way from the middle of its bounds to an end
 SPREAD = 1 / 3  # the mean square is assumed to be this share of the largest: values spread uniformly
@@ -54,6 +55,7 @@ class Forecast(Mapping[str, HalfWidth]):
     assumed: Mapping[str, int] = field(factory=dict)  # values assumed for limits that are still to be discovered
     worst: dict[str, HalfWidth] = field(factory=dict)
     floors: Mapping[str, ProfileFloor] = field(factory=dict)  # what remains at any ε, because a profile is not exact
+    sets: Mapping[str, Forecast] = field(factory=dict)  # of each grouping set, by its keys; the widths here are then the largest of theirs
 
     def __getitem__(self, name: str) -> HalfWidth:
         return self.widths[name]
@@ -66,12 +68,21 @@ class Forecast(Mapping[str, HalfWidth]):
 
     def __repr__(self) -> str:
         lines = [f"expected error, {self.confidence:.0%} intervals:"]
-        for name, width in self.widths.items():
-            rest = f"{_at_worst(width, self.worst.get(name))}{self.remark(name)}"
-            lines.append(f"  {name}: {_spelled(width, name in self.ranks)}{rest}")
+        for keys, found in self.sets.items():
+            lines += [f"  by {keys}:" if keys else "  of all:", *(f"  {line}" for line in found.lines())]
+        if not self.sets:
+            lines += self.lines()
         for what, limit in self.assumed.items():
             lines.append(f'  assuming a discovered limit of {what} = {limit}; the error grows with it, see assume={{"{what}": …}}')
         return "\n".join(lines)
+
+    def lines(self) -> list[str]:
+        """A line for each output."""
+        found = []
+        for name, width in self.widths.items():
+            rest = f"{_at_worst(width, self.worst.get(name))}{self.remark(name)}"
+            found.append(f"  {name}: {_spelled(width, name in self.ranks)}{rest}")
+        return found
 
     def remark(self, name: str) -> str:
         """The end of a line about an output whose error is mostly that of a profile."""
@@ -110,6 +121,34 @@ def forecast(
     open_limits = [one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)]
     guessed = {what: TYPICAL_LIMITS[what] for what in open_limits if what not in said}
     closed, still_open = (plan, set[Expr]()) if plan.resolved else _assumed(plan, {**guessed, **said})
+    if closed.arrangement is None:
+        return _of_plan(closed, still_open, level, sizes, places, guessed)
+    found = {
+        ", ".join(name for name, _ in one.question.keys): _of_plan(one, still_open, level, sizes, places, guessed)
+        for one in set_plans(closed, level, each_node=False)
+    }
+    first = next(iter(found.values()))
+    widths, worst = (
+        {name: _largest([getattr(one, what)[name] for one in found.values()]) for name in first} for what in ("widths", "worst")
+    )
+    return Forecast(widths, level, first.ranks, guessed, worst, sets=found)
+
+
+def _largest(widths: Sequence[HalfWidth]) -> HalfWidth:
+    """The largest of several half-widths, for each size of a group."""
+    if any(width is None for width in widths):
+        return None
+    sizes = [size for width in widths if isinstance(width, dict) for size in width]
+    if not sizes:
+        return max(width for width in widths if isinstance(width, float))
+    each = [width if isinstance(width, dict) else dict.fromkeys(sizes, width) for width in widths]
+    return {size: max(float(width[size] or 0) for width in each) for size in dict.fromkeys(sizes)}
+
+
+def _of_plan(
+    plan: Steps, still_open: set[Expr], level: float, sizes: tuple[int, ...], places: Mapping[str, float], guessed: Mapping[str, int]
+) -> Forecast:
+    """The forecast of a resolved plan, or of one grouping set of it."""
     widths: dict[str, HalfWidth] = {}
     worst: dict[str, HalfWidth] = {}
     ranks, over_rows = set(), {name for name, _ in plan.question.windows}
@@ -121,15 +160,15 @@ def forecast(
         if followed is None or any(still_open & set(statistic.numbers) for statistic in statistics):
             widths[name] = worst[name] = None
         elif not used & set(plan.question.selected):
-            widths[name] = _by_size(_additive(closed, followed, sizes, places, level, TYPICAL, SPREAD), sizes)
-            far = [_additive(closed, followed, sizes, places, level, *place) for place in WORST_CASES]
+            widths[name] = _by_size(_additive(plan, followed, sizes, places, level, TYPICAL, SPREAD), sizes)
+            far = [_additive(plan, followed, sizes, places, level, *place) for place in WORST_CASES]
             worst[name] = _by_size([max(found) for found in zip(*far, strict=True)], sizes)
         elif isinstance(expr, Column):
-            widths[name] = worst[name] = _choice(closed, expr.name, level)
+            widths[name] = worst[name] = _choice(plan, expr.name, level)
             ranks.add(name)
         else:
             widths[name] = worst[name] = None
-    floors = profile_floors(closed, _cells(closed, sizes, places, TYPICAL, SPREAD), level)
+    floors = profile_floors(plan, _cells(plan, sizes, places, TYPICAL, SPREAD), level)
     return Forecast(widths, level, frozenset(ranks), guessed, worst, floors)
 
 
@@ -169,7 +208,7 @@ def _additive(
         if isinstance(expr, Column):
             return statistics[expr.name].value(of, there, clipped=False)
         found = {name: one.value(of, there, clipped=False).tolist() for name, one in statistics.items()}
-        keys = dict.fromkeys(name for name, _ in plan.question.keys)
+        keys = dict.fromkeys(columns_of(expr))
         rows = [{**keys, **dict(zip(found, row, strict=True))} for row in zip(*found.values(), strict=True)]
         values = [evaluate(expr, row) for row in rows]
         return np.array([value if isinstance(value, int | float) else np.nan for value in values], float)

@@ -71,3 +71,12 @@ def _value(value: object) -> str:
         case Fraction():
             return f"{float(value):g}"
     return str(value)
+
+
+def number(value: Fraction | int) -> str:
+    """A number in few digits.
+
+    >>> number(Fraction(500)), number(Fraction(1, 3)), number(1234567)
+    ('500', '0.3333', '1,234,567')
+    """
+    return f"{int(value):,}" if value == int(value) else f"{float(value):,.4g}"

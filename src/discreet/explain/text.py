@@ -13,6 +13,7 @@ from discreet.engines.dialect import Dialect
 from discreet.explain.facts import facts
 from discreet.explain.html import page
 from discreet.explain.layout import laid_out
+from discreet.explain.tables import by_keys
 from discreet.plan.steps import Steps
 
 WIDTH = 110
@@ -73,6 +74,8 @@ def sections(told: dict[str, Any]) -> Iterator[Section]:
         yield "Which groups are shown", _groups(told["groups"])
     if told["discoveries"]:
         yield "What is discovered first, privately", [_discovery(one) for one in told["discoveries"]]
+    if told["tables"]:
+        yield "Tables that add up", list(_tables(told["tables"]))
     yield "Statistics", [f"{name}: {what}" for name, what in told["statistics"].items()]
     if told["totals"]:
         yield "Totals", [_together(told["together"]), *(line for total in told["totals"] for line in _total(total))]
@@ -150,7 +153,16 @@ def _forecast(told: dict[str, Any]) -> list[str]:
         else "the noise; bias from clipping and contribution bounds is excluded"
     )
     lines = [f"{100 * told['confidence']:.3g} % intervals for {for_what}:"]
-    for name, width in told["half_widths"].items():
+    for keys, widths in told.get("sets", {}).items():
+        lines += [f"{by_keys([keys] if keys else [])}:", *(f"  {line}" for line in _half_widths(widths, told))]
+    if "sets" not in told:
+        lines += _half_widths(told["half_widths"], told)
+    lines += [f"assuming a discovered limit of {what} = {limit}; the error grows with it" for what, limit in told["assumed"].items()]
+    return lines
+
+
+def _half_widths(widths: dict[str, Any], told: dict[str, Any]) -> Iterator[str]:
+    for name, width in widths.items():
         unit = " ranks or votes" if name in told["ranks"] else ""
         match width:
             case None:
@@ -159,9 +171,19 @@ def _forecast(told: dict[str, Any]) -> list[str]:
                 text = ", ".join(f"± {half:,.3g}{unit} in a group of {int(size):,}" for size, half in width.items())
             case _:
                 text = f"± {width:,.4g}{unit}"
-        lines.append(f"{name}: {text}{told['profiled'].get(name, '')}")
-    lines += [f"assuming a discovered limit of {what} = {limit}; the error grows with it" for what, limit in told["assumed"].items()]
-    return lines
+        yield f"{name}: {text}{told['profiled'].get(name, '')}"
+
+
+def _tables(told: dict[str, Any]) -> Iterator[str]:
+    sets = ", ".join(f"{by_keys(one['keys'])} ({one['groups']:,})" for one in told["sets"])
+    yield f"{len(told['sets'])} grouping sets with their numbers of groups, answered together: {sets}"
+    measured = ", ".join(f"{by_keys(one['keys'])} {_chance(one['share'])}" for one in told["measured"])
+    yield f"measured with these shares of the budget: {measured}"
+    yield "all tables are estimated from these by weighted least squares, so every count and sum of a total is the sum of its parts"
+    if told["separately"] is not None:
+        yield f"asked one by one, the same total variance would cost ε = {told['separately']:.4g}"
+    if told["apart"]:
+        yield f"measured for each set by itself, because they do not add up: {', '.join(told['apart'])}"
 
 
 def _loss(told: dict[str, Any]) -> Iterator[str]:

@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import product
 from typing import final
 
-import numpy as np
 from attrs import evolve, frozen
 
 from discreet.algorithms.consistent.layout import Layout, Table
@@ -40,7 +39,13 @@ class Arrangement:
 
     def table(self, places: tuple[int, ...]) -> Table:
         """The table of a grouping set, given by the places of its keys."""
-        return Table(sum(place in self.chain for place in places), tuple(i for i, place in enumerate(self.flat) if place in places))
+        level = max((i + 1 for i, place in enumerate(self.chain) if place in places), default=0)
+        return Table(level, tuple(i for i, place in enumerate(self.flat) if place in places))
+
+    @property
+    def finest(self) -> tuple[int, ...]:
+        """The set of all keys."""
+        return tuple(range(len(self.chain) + len(self.flat)))
 
     def groups(self, places: tuple[int, ...]) -> KeyValues:
         """The groups of a set, in the order of its table's cells, as values of its keys in the question's order."""
@@ -49,9 +54,7 @@ class Arrangement:
             return Combinations(tuple(self.values[i] for i in table.flat))
         order = (*self.chain[: table.level], *(self.flat[i] for i in table.flat))
         at = [order.index(place) for place in places]
-        cells = (
-            (*node, *rest) for node in self.nodes[table.level] for rest in product(*(self.values[i] for i in table.flat))
-        )
+        cells = ((*node, *rest) for node in self.nodes[table.level] for rest in product(*(self.values[i] for i in table.flat)))
         return tuple(tuple(cell[i] for i in at) for cell in cells)
 
 
@@ -67,7 +70,7 @@ def restricted(question: Question, places: tuple[int, ...]) -> Question:
 
 def table_shares(arrangement: Arrangement, question: Question, gaussian: bool, bounding: Bounding) -> Mapping[Table, float]:
     """The share of the budget of each table that is measured."""
-    return strategy(arrangement.layout, _asked(arrangement, question), gaussian, finest_cost=_finest_cost(gaussian, bounding))
+    return strategy(arrangement.layout, _asked(arrangement, question), gaussian, finest_cost=finest_cost(gaussian, bounding))
 
 
 def weighed(
@@ -76,7 +79,7 @@ def weighed(
     """The weights of totals when the budget is split, in proportion to the variance of all their cells at the same price."""
     if arrangement is None:
         return dict(weights)
-    asked, cost = _asked(arrangement, question), _finest_cost(gaussian, bounding)
+    asked, cost = _asked(arrangement, question), finest_cost(gaussian, bounding)
     together = total_variance(arrangement.layout, table_shares(arrangement, question, gaussian, bounding), asked, gaussian, cost)
     apart = sum(map(arrangement.layout.cells, asked)) * len(asked) ** (1 if gaussian else 2)
     return {total: weight * (together if is_linear(total) else apart) for total, weight in weights.items()}
@@ -86,7 +89,7 @@ def _asked(arrangement: Arrangement, question: Question) -> tuple[Table, ...]:
     return tuple(map(arrangement.table, question.sets))
 
 
-def _finest_cost(gaussian: bool, bounding: Bounding) -> float:
+def finest_cost(gaussian: bool, bounding: Bounding) -> float:
     """The squared sensitivity of the finest table, relative to the others': units bounded by groups have ℓ₂ of √groups there, else of groups."""
     return 1 / bounding.groups if gaussian and isinstance(bounding, Groups) else 1.0
 

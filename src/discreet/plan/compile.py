@@ -16,6 +16,7 @@ from discreet.plan.arrangement import Arrangement
 from discreet.plan.budget import declared_size
 from discreet.plan.discover import plan_discoveries
 from discreet.plan.discovery import Discovered, Discovery, LimitDiscovery
+from discreet.plan.hierarchy import PublicValues, arrange
 from discreet.plan.key_values import Combinations, KeyValues, values_of
 from discreet.plan.noise import choose_noise
 from discreet.plan.price import plan_loss
@@ -31,7 +32,6 @@ from discreet.tables.kind import Value
 from discreet.tables.profile import ColumnProfile
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
-Lookup = Callable[[str, str], tuple[Value, ...]]  # the values of a public table's column
 _LEAST, _MOST_STATISTICS = Fraction(1, 10**5), 100
 _FAR = Fraction(2**40)  # discovered bounds lie within ±this
 
@@ -45,7 +45,7 @@ class Draft:
     catalog: Catalog
     epsilon: Fraction
     delta: Fraction  # the most δ the plan may use
-    lookup: Lookup
+    lookup: PublicValues
     contributions: Contributions = Contributions()
     groups: KeyValues | None = None
     arrangement: Arrangement | None = None
@@ -56,7 +56,7 @@ class Draft:
 
 
 def compile_plan(
-    question: Question, catalog: Catalog, epsilon: Fraction, delta: Fraction, lookup: Lookup, confidence: Fraction = CONFIDENCE
+    question: Question, catalog: Catalog, epsilon: Fraction, delta: Fraction, lookup: PublicValues, confidence: Fraction = CONFIDENCE
 ) -> Steps:
     """Decide everything that can be decided without data; mechanisms that choose the ends of intervals need their confidence."""
     draft = Draft(question, catalog, epsilon, delta, lookup, confidence=confidence)
@@ -92,9 +92,9 @@ def limit_contributions(draft: Draft) -> Draft:
 
 def list_public_groups(draft: Draft) -> Draft:
     """List all groups where every key's values are public, in their declared order, with empty groups."""
-    groups = public_groups(draft.question, draft.lookup)
     if draft.question.sets:
-        return _arranged(draft, groups)
+        return _arranged(draft)
+    groups = public_groups(draft.question, draft.lookup)
     if groups is None and draft.delta == 0:
         unknown = [name for name, expr in draft.question.keys if _values(draft.question, expr, draft.lookup) is None]
         raise Refused(
@@ -104,16 +104,19 @@ def list_public_groups(draft: Draft) -> Draft:
     return evolve(draft, groups=groups)
 
 
-def _arranged(draft: Draft, groups: KeyValues | None) -> Draft:
+def _arranged(draft: Draft) -> Draft:
     """The cells of all grouping sets, whose keys must be public."""
-    if groups is None:
-        unknown = [name for name, expr in draft.question.keys if _values(draft.question, expr, draft.lookup) is None]
+    values = {name: _values(draft.question, expr, draft.lookup) for name, expr in draft.question.keys}
+    unknown = [name for name, found in values.items() if found is None]
+    if unknown:
         raise Refused(
             f"tables that add up need public keys, and those of {', '.join(unknown)} are not declared: declare them with "
             f'keys={{"{unknown[0]}": [...]}}, or let db.profile(epsilon=…) find them'
         )
-    assert isinstance(groups, Combinations)
-    return evolve(draft, groups=groups, arrangement=Arrangement.flat_keys(groups.values))
+    found = arrange(draft.question, [listed for listed in values.values() if listed is not None], draft.lookup)
+    if found.layout.cells(found.layout.finest) > MOST_KEYS:
+        raise Refused(f"the keys make more than {MOST_KEYS:,} groups: group by fewer of them")
+    return evolve(draft, groups=found.groups(found.finest), arrangement=found)
 
 
 def discover_the_rest(draft: Draft) -> Draft:
@@ -192,7 +195,7 @@ def _furthest(_: RangeDiscovery, end: str) -> Fraction:
 # ── groups ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def public_groups(question: Question, lookup: Lookup) -> KeyValues | None:
+def public_groups(question: Question, lookup: PublicValues) -> KeyValues | None:
     """All groups, where every key's values are public: in their declared order, including empty ones."""
     values = [_values(question, expr, lookup) for _, expr in question.keys]
     if any(found is None for found in values):
@@ -202,7 +205,7 @@ def public_groups(question: Question, lookup: Lookup) -> KeyValues | None:
     return Combinations(tuple(found or () for found in values))
 
 
-def _values(question: Question, expr: Expr, lookup: Lookup) -> tuple[Value | None, ...] | None:
+def _values(question: Question, expr: Expr, lookup: PublicValues) -> tuple[Value | None, ...] | None:
     declared = field_of(expr, question.schema).public_keys
     if declared is not None:
         return declared

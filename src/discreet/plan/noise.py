@@ -46,7 +46,13 @@ def _centrings(question: Question) -> list[bool]:
 
 
 def _way(
-    question: Question, limits: Contributions, epsilon: Fraction, delta: Fraction, noise: Noise, centred: bool, arrangement: Arrangement | None
+    question: Question,
+    limits: Contributions,
+    epsilon: Fraction,
+    delta: Fraction,
+    noise: Noise,
+    centred: bool,
+    arrangement: Arrangement | None,
 ) -> tuple[Budget, float]:
     """One candidate budget, and its score: the sum of squared errors, each relative to the sensitivity."""
     guess = Discovered(limits={what: _USUAL[what] for what in open_limits(question, limits)})

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from typing import Any, final
+from typing import Any
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve
 from numpy.typing import NDArray
 
 from discreet.plan.key_values import key_column
@@ -17,107 +16,14 @@ from discreet.query.post import evaluate, in_row_order, smooth
 from discreet.query.question import grouping_column
 from discreet.query.relation.expr import Column, Expr, columns_of
 from discreet.query.removed import Correction
-from discreet.query.statistics.statistic import Additive, Drawn
+from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Cells, Floats, Total, Totals
 from discreet.run.execute import PlanResults
 from discreet.run.few import too_few
 from discreet.run.intervals import SLOW, corrected_widths, half_widths
+from discreet.run.output_column import OutputColumn, Values, bounded, finite, joined
 from discreet.run.tables import set_plans
 from discreet.run.windowed import Windowed
-
-Values = list[Any]
-
-
-@final
-@frozen(eq=False, slots=False)
-class OutputColumn:
-    """One output column: values, raw noisy values where they differ, half-widths (one where all are equal), limits, how it is drawn.
-
-    Intervals are computed on demand, from half-widths or from `ends`, pairs that a mechanism chose. A value is None and marked in `few`
-    where its group has too few rows.
-    """
-
-    name: str
-    values: Values
-    raw: Values | None = None
-    widths: float | Values | None = None
-    least: float | None = None
-    most: float | None = None
-    drawn: Drawn = "bar"
-    ends: list[Any] | None = None
-    few: list[bool] | None = None
-
-    @cached_property
-    def low(self) -> Values | None:
-        """The lower ends of the intervals."""
-        return self._ends(-1)
-
-    @cached_property
-    def high(self) -> Values | None:
-        """The upper ends."""
-        return self._ends(1)
-
-    def _ends(self, sign: int) -> Values | None:
-        if self.ends is not None:
-            return [None if pair is None else pair[sign > 0] for pair in self.ends]
-        if self.widths is None:
-            return None
-        centres = self.values  # clipped: an interval around a raw count below 0 could be empty
-        widths = self.widths if isinstance(self.widths, list) else [self.widths] * len(centres)
-        least, most = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
-        return [None if c is None or w is None else min(max(c + sign * w, least), most) for c, w in zip(centres, widths, strict=True)]
-
-    def taken(self, rows: Sequence[int]) -> OutputColumn:
-        """Some of the rows, in this order."""
-        raw = None if self.raw is None else [self.raw[i] for i in rows]
-        widths = [self.widths[i] for i in rows] if isinstance(self.widths, list) else self.widths
-        ends = None if self.ends is None else [self.ends[i] for i in rows]
-        few = None if self.few is None else [self.few[i] for i in rows]
-        return evolve(self, values=[self.values[i] for i in rows], raw=raw, widths=widths, ends=ends, few=few)
-
-    def without(self, few: Sequence[bool]) -> OutputColumn:
-        """The column without what it says about groups with too few rows."""
-
-        def kept(values: Any) -> Any:
-            return [None if hidden else one for one, hidden in zip(values, few, strict=True)] if isinstance(values, list) else values
-
-        return evolve(self, values=kept(self.values), raw=kept(self.raw), widths=kept(self.widths), ends=kept(self.ends), few=list(few))
-
-
-def joined(columns: Sequence[OutputColumn]) -> OutputColumn:
-    """Columns of the same name, one below the other."""
-    first = columns[0]
-
-    def all_of(part: str, otherwise: str | None = None) -> list[Any] | None:
-        if all(getattr(column, part) is None for column in columns):
-            return None
-        found: list[Any] = []
-        for column in columns:
-            values = getattr(column, part)
-            if values is None:
-                values = [None if otherwise is None else getattr(column, otherwise)] * len(column.values) if otherwise is None else column.values
-            found += values if isinstance(values, list) else [values] * len(column.values)
-        return found
-
-    few = None if all(column.few is None for column in columns) else [one for c in columns for one in c.few or [False] * len(c.values)]
-    values = [value for column in columns for value in column.values]
-    return evolve(first, values=values, raw=all_of("raw", "values"), widths=all_of("widths"), ends=all_of("ends"), few=few)
-
-
-def _finite(values: Floats) -> Values:
-    """Plain floats, and None for what is not finite."""
-    listed = list(values.tolist())
-    return listed if np.isfinite(values).all() else [value if math.isfinite(value) else None for value in listed]
-
-
-def _bounded(name: str, values: Values, raw: Values, widths: Floats, least: float = -math.inf, most: float = math.inf) -> OutputColumn:
-    """A column with intervals, in its most compact form."""
-    if math.isfinite(most - least):
-        widths = np.where(np.isinf(widths), most - least, widths)  # it may be anywhere between its limits
-    equal = len(widths) > 0 and np.isfinite(widths[0]) and (widths == widths[0]).all()
-    low, high = (None if math.isinf(end) else end for end in (least, most))
-    same = raw is values or raw == values
-    return OutputColumn(name, values, None if same else raw, float(widths[0]) if equal else _finite(widths), low, high)
 
 
 def outcome(answers: PlanResults, confidence: float) -> list[OutputColumn]:
@@ -246,9 +152,9 @@ def plain_values(statistic: Additive, values: Floats, answers: PlanResults) -> V
     """Values as plain Python numbers; unweighted counts are integers, and the list of their total where they are equal to it."""
     counted = statistic.counted(resolved_totals(answers.plan))
     if counted is None:
-        return _finite(values)
+        return finite(values)
     if any(one.total == counted and isinstance(one, EstimatedTotal) for one in answers.plan.totals):
-        return list(values.tolist())  # fractions that add up
+        return list((values.astype(np.int64) if (values == np.rint(values)).all() else values).tolist())  # fractions that add up
     if not all(one.unit == 1 for one in answers.plan.totals if one.total == counted):
         return list(values.tolist())
     whole, drawn = np.rint(values).astype(np.int64), answers.totals.get(counted)  # a mean of several draws is rounded
@@ -289,7 +195,7 @@ def _column(
         if (found := _correction(statistic, answers, cells)) is not None:
             raw, limits = raw + found.shift, (-math.inf, math.inf)  # limits are those of clipped values
             widths = corrected_widths(widths, found, confidence)
-        return evolve(_bounded(name, values, plain_values(statistic, raw, answers), widths, *limits), drawn=statistic.drawn)
+        return evolve(bounded(name, values, plain_values(statistic, raw, answers), widths, *limits), drawn=statistic.drawn)
     return _computed(name, expr, values, answers, cells, table, confidence)
 
 
@@ -307,7 +213,7 @@ def _over_rows(name: str, expr: Expr, values: Values, windowed: Windowed, table:
     followed = smooth(expr) or expr
     raw = np.array([_number(evaluate(followed, row)) for row in windowed.rows])
     widths = np.where(widths > 0, widths, np.nan)  # a difference of a row with itself has no error
-    return _bounded(name, values, _finite(raw), widths + _rounded_away(expr, followed, values, table))
+    return bounded(name, values, finite(raw), widths + _rounded_away(expr, followed, values, table))
 
 
 def noisy_totals_of(statistics: Sequence[Additive], plan: Steps) -> list[NoisyTotal]:
@@ -352,7 +258,7 @@ def _computed(
     with np.errstate(all="ignore"):
         for moved in corrections:  # their errors come on top
             widths = widths + np.abs(output(cells, moved, 1) - output(cells, moved, -1)) / 2
-    return _bounded(name, values, _finite(raw), widths + _rounded_away(asked, expr, values, table))
+    return bounded(name, values, finite(raw), widths + _rounded_away(asked, expr, values, table))
 
 
 def _rounded_away(asked: Expr, followed: Expr, values: Values, table: dict[str, Values]) -> Floats:

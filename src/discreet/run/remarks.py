@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from discreet.plan.discovery import KeyDiscovery
 from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Column, columns_of
-from discreet.run.outcome import OutputColumn
+from discreet.run.output_column import OutputColumn
 
 
 def release_notes(plan: Steps, columns: Sequence[OutputColumn]) -> tuple[str, ...]:

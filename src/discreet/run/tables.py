@@ -54,7 +54,7 @@ def set_plans(plan: Steps, confidence: float, each_node: bool = True) -> tuple[S
                 scale = scale * laplace_excess(noise_number(layout, precision, table), confidence)
             scale = np.repeat(scale, layout.cells(Table(0, table.flat))) if each_node else scale.max(keepdims=True)
             totals[place].append(EstimatedTotal(total, measured[0].unit, scale))
-    return tuple(evolve(part, totals=(*found, *part.totals)) for part, found in zip(plan.parts, totals, strict=True))
+    return tuple(evolve(part, totals=(*found, *part.totals)) for part, found in zip(plan.parts, totals, strict=True))  # type: ignore[arg-type]
 
 
 def arrangement_of(plan: Steps) -> Arrangement:

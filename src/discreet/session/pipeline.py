@@ -6,7 +6,7 @@ A session passes its pipeline to the requests that it makes; requests do not ref
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 from attrs import field, frozen
 
@@ -18,7 +18,6 @@ from discreet.ledger.payment import Payments
 from discreet.query.relation.node import Relation
 from discreet.query.relation.origin import tables_in
 from discreet.tables.catalog import Catalog
-from discreet.tables.kind import Value
 from discreet.tables.table import Table
 
 DELTA_PARTS = 32  # the default δ of a question is the budget's δ divided by this
@@ -34,7 +33,7 @@ class Pipeline:
     engine: Engine = field(repr=False)
     payments: Payments = field(repr=False)
     declared: tuple[Table, ...] = field(default=(), repr=False)  # the tables without what profiles found
-    _public: dict[tuple[str, str], tuple[Value, ...]] = field(factory=dict, init=False, repr=False)
+    _public: dict[tuple[str, ...], tuple[Any, ...]] = field(factory=dict, init=False, repr=False)
 
     @property
     def default_delta(self) -> Fraction:
@@ -51,10 +50,15 @@ class Pipeline:
         if not all(table in own for table in tables_in(relation)):
             raise Invalid(ANOTHER_SESSION)
 
-    def public_values(self, table: str, column: str) -> tuple[Value, ...]:
-        """The values of a public table's column, in order; read once."""
-        if (table, column) not in self._public:
-            name, place = self.engine.dialect.identifier(table), self.engine.dialect.identifier(column)
-            found = self.engine.read_public(f"SELECT DISTINCT {place} AS v FROM {name} WHERE {place} IS NOT NULL ORDER BY v")
-            self._public[table, column] = tuple(found["v"].tolist())
-        return self._public[table, column]
+    def public_values(self, table: str, *columns: str) -> tuple[Any, ...]:
+        """The values of a public table's column, or the different rows of several of its columns, in order; read once."""
+        if (table, *columns) not in self._public:
+            dialect = self.engine.dialect
+            names = {f"v{i}": dialect.identifier(column) for i, column in enumerate(columns)}
+            shown = ", ".join(f"{column} AS {name}" for name, column in names.items())
+            known = " AND ".join(f"{column} IS NOT NULL" for column in names.values())
+            text = f"SELECT DISTINCT {shown} FROM {dialect.identifier(table)} WHERE {known} ORDER BY {', '.join(names)}"
+            found = self.engine.read_public(text)
+            listed = [found[name].tolist() for name in names]
+            self._public[table, *columns] = tuple(listed[0]) if len(listed) == 1 else tuple(zip(*listed, strict=True))
+        return self._public[table, *columns]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from discreet.query.statistics.statistic import Drawn
-from discreet.run.outcome import OutputColumn
+from discreet.run.output_column import OutputColumn
 
 _NUMBERS = {int, float}
 

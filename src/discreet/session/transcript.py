@@ -11,7 +11,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.price import price
 from discreet.ledger.receipt import Kind, Receipt
 from discreet.plots.table import NO_ROWS, Series, text_table
-from discreet.run.outcome import OutputColumn
+from discreet.run.output_column import OutputColumn
 from discreet.session.release import columns_from_json, columns_to_json
 from discreet.session.released import Released
 from discreet.session.shape import check_columns, require

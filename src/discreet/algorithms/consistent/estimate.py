@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.algorithms.consistent.layout import Floats, Layout, Table, dimensions
 
@@ -96,11 +97,11 @@ def _upward(layout: Layout, precision: Sequence[float]) -> tuple[list[Floats], l
     return own, below
 
 
-def _children_share(own: Floats, below: Floats, edges: Floats) -> Floats:
+def _children_share(own: Floats, below: Floats, edges: NDArray[np.int64]) -> Floats:
     """The share of each child in what its parent's estimate adds to the sum of its children."""
     count = np.bincount(edges, minlength=len(below)).astype(float)
     with np.errstate(invalid="ignore"):
-        return np.where(np.isinf(below[edges]), 1 / count[edges], own / below[edges])
+        return np.asarray(np.where(np.isinf(below[edges]), 1 / count[edges], own / below[edges]))
 
 
 def _variances(layout: Layout, precision: Sequence[float]) -> list[Floats]:

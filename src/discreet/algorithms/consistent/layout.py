@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from math import prod
-from typing import NamedTuple, final
+from typing import NamedTuple, TypeVar, final
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 class Table(NamedTuple):
@@ -71,10 +72,10 @@ class Layout:
         """The parents as arrays."""
         return tuple(np.array(level, np.int64) for level in self.parents)
 
-    def summed(self, cells: NDArray[np.generic], table: Table) -> NDArray[np.generic]:
+    def summed(self, cells: NDArray[Number], table: Table) -> NDArray[Number]:
         """A table, summed from all cells of the finest one."""
         gone = tuple(i + 1 for i in range(len(self.sizes)) if i not in table.flat)
-        found = cells.reshape(self.shape(self.finest)).sum(axis=gone)
+        found: NDArray[Number] = cells.reshape(self.shape(self.finest)).sum(axis=gone)
         for edges, level in zip(reversed(self.edges), range(len(self.parents), 0, -1), strict=True):
             if level <= table.level:
                 break
@@ -82,7 +83,7 @@ class Layout:
         return found
 
     @staticmethod
-    def up(values: NDArray[np.generic], edges: NDArray[np.int64], nodes: int) -> NDArray[np.generic]:
+    def up(values: NDArray[Number], edges: NDArray[np.int64], nodes: int) -> NDArray[Number]:
         """The sums of every node's children."""
         found = np.zeros((nodes, *values.shape[1:]), values.dtype)
         np.add.at(found, edges, values)

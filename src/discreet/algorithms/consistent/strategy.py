@@ -20,7 +20,12 @@ _LEAST = 1e-4  # smaller shares are not worth a table
 
 @lru_cache(maxsize=64)
 def strategy(
-    layout: Layout, asked: tuple[Table, ...], gaussian: bool, goal: Goal = "total", weights: tuple[float, ...] = (), finest_cost: float = 1.0
+    layout: Layout,
+    asked: tuple[Table, ...],
+    gaussian: bool,
+    goal: Goal = "total",
+    weights: tuple[float, ...] = (),
+    finest_cost: float = 1.0,
 ) -> dict[Table, float]:
     """The share of each table that is measured; shares add up to 1.
 
@@ -120,7 +125,9 @@ class _Trial:
         """How much each candidate measures each residual, and how much each residual enters the variance of each table."""
         layout, found = self.layout, dimensions(self.layout, [*self.candidates, *self.asked])
         measures = [[layout.beside(table) if set(flat) <= set(table.flat) else 0 for table in self.candidates] for flat in found]
-        enters = [[size * layout.beside(table) if set(flat) <= set(table.flat) else 0 for flat, size in found.items()] for table in self.asked]
+        enters = [
+            [size * layout.beside(table) if set(flat) <= set(table.flat) else 0 for flat, size in found.items()] for table in self.asked
+        ]
         return np.array(measures, float), np.array(enters, float)
 
     def _by_differences(self, shares: Floats) -> tuple[Floats, Floats]:

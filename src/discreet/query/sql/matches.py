@@ -11,7 +11,8 @@ from discreet.errors import Refused
 from discreet.query.relation.expr import Column, Expr
 from discreet.query.relation.node import Match
 from discreet.query.sql.durations import unwrapped
-from discreet.query.sql.grouping import is_grouped, row_reader
+from discreet.query.sql.grouped import row_reader
+from discreet.query.sql.grouping import is_grouped
 from discreet.query.sql.kinds import check_joined
 from discreet.query.sql.refuse import located, only, piece, refused
 from discreet.query.sql.scope import Body, Context, Scope, combined

@@ -15,7 +15,7 @@ from discreet.query.question import Question
 from discreet.query.relation.expr import Column, Expr, Schema
 from discreet.query.relation.node import Relation, Select, Stack
 from discreet.query.relation.origin import tables_in
-from discreet.query.sql.grouping import expression_reader, row_reader
+from discreet.query.sql.grouped import expression_reader, row_reader
 from discreet.query.sql.privacy import Options
 from discreet.query.sql.read import question as read_question
 from discreet.query.sql.reader import Reader

@@ -17,7 +17,8 @@ from discreet.query.question import Question
 from discreet.query.relation.expr import Column
 from discreet.query.relation.field import Field
 from discreet.query.sql.aggregates import Aggregate
-from discreet.query.sql.grouping import Grouped, is_grouped, items_of, listed_groups, read_grouped, row_reader
+from discreet.query.sql.grouped import Grouped, row_reader
+from discreet.query.sql.grouping import is_grouped, items_of, listed_groups, read_grouped
 from discreet.query.sql.kinds import check_arguments
 from discreet.query.sql.literals import number
 from discreet.query.sql.matches import kept_rows

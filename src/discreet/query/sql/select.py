@@ -12,7 +12,8 @@ from discreet.query.relation.expr import Column, Expr
 from discreet.query.relation.field import Field
 from discreet.query.relation.node import PerUnit, Select, Stack, Within, within_field
 from discreet.query.sql.aggregates import Aggregate
-from discreet.query.sql.grouping import Item, is_grouped, items_of, read_grouped, row_reader
+from discreet.query.sql.grouped import Item, row_reader
+from discreet.query.sql.grouping import is_grouped, items_of, read_grouped
 from discreet.query.sql.kinds import check_arguments
 from discreet.query.sql.matches import kept_rows
 from discreet.query.sql.reader import Reader

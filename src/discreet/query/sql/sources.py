@@ -11,7 +11,7 @@ from discreet.errors import Refused
 from discreet.hints import suggest_and_list
 from discreet.query.relation.expr import Column
 from discreet.query.relation.node import Join, Relation, Scan, Select
-from discreet.query.sql.grouping import row_reader
+from discreet.query.sql.grouped import row_reader
 from discreet.query.sql.kinds import check_joined
 from discreet.query.sql.naming import unique
 from discreet.query.sql.reader import flat

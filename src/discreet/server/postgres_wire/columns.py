@@ -10,7 +10,7 @@ from attrs import frozen
 from discreet.errors import Refused
 from discreet.plan.steps import Steps
 from discreet.query.post import smooth
-from discreet.query.question import Question
+from discreet.query.question import Question, grouping_column
 from discreet.query.relation.expr import Call, Column, Expr, columns_of, field_of
 from discreet.query.relation.expr import Literal as Constant
 from discreet.query.relation.field import Field
@@ -83,10 +83,12 @@ def _fields(steps: Steps) -> dict[str, Field]:
     found = {name: field_of(expr, question.schema) for name, expr in question.keys}
     for name, statistic in question.additive.items():
         counted = None if steps.available_totals is None else statistic.counted(steps.available_totals)
-        whole = counted is not None and all(one.unit == 1 for one in steps.totals if one.total == counted)
+        whole = counted is not None and not question.sets and all(one.unit == 1 for one in steps.totals if one.total == counted)
         found[name] = Field(Kind.INTEGER if whole else Kind.REAL, nullable=True)
     for name, chosen in question.selected.items():
         found[name] = chosen.answer(question.schema)
+    if question.sets:
+        found |= {grouping_column(name): Field(Kind.INTEGER) for name, _ in question.keys}
     for name, window in question.windows:
         found[name] = Field(_window_kind(window, found), nullable=True)
     return found

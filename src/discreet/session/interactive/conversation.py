@@ -16,7 +16,7 @@ from discreet.ledger.ledger import Ledger
 from discreet.ledger.receipt import Receipt
 from discreet.loss.loss import Loss, compose
 from discreet.plots.page import html_lines
-from discreet.run.outcome import OutputColumn
+from discreet.run.output_column import OutputColumn
 from discreet.session.interactive.plan import ConversationPlan, Step
 from discreet.session.pipeline import Pipeline
 from discreet.session.stateful import StepPayments

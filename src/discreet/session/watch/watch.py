@@ -16,7 +16,7 @@ from discreet.mechanisms.streams.sparse_vector import SparseVectorRun
 from discreet.plan.steps import Steps
 from discreet.plots.page import html_lines
 from discreet.query.fluent import QueryBuilder
-from discreet.run.outcome import OutputColumn
+from discreet.run.output_column import OutputColumn
 from discreet.session.pipeline import Pipeline
 from discreet.session.query import Query
 from discreet.session.stateful import StepPayments

@@ -1,0 +1,62 @@
+"""Find a hierarchy among the keys of grouping sets: keys that come from the rows of one public table, as region and city do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from discreet.algorithms.consistent.layout import Layout
+from discreet.plan.arrangement import Arrangement
+from discreet.plan.key_values import Group
+from discreet.query.question import Question
+from discreet.query.relation.origin import origin
+from discreet.tables.kind import Value
+
+PublicValues = Callable[..., tuple[Any, ...]]  # the values of a public table's column, or the rows of several of its columns
+Values = Sequence[tuple[Value | None, ...]]
+
+
+def arrange(question: Question, values: Values, lookup: PublicValues) -> Arrangement:
+    """The cells of all grouping sets: with the hierarchy that a public table tells, if every set has its keys from the top down.
+
+    Combinations that no row of that table has are then no cells: nothing is measured for a city in another region.
+    """
+    for chain, rows in _candidates(question, lookup):
+        if all(_from_the_top(chain, rows, places) for places in question.sets):
+            return _tree(question, chain, rows, values)
+    return Arrangement.flat_keys(tuple(values))
+
+
+def _candidates(question: Question, lookup: PublicValues) -> list[tuple[tuple[int, ...], tuple[Group, ...]]]:
+    """Keys of one public table, the coarsest first, with the rows of their values."""
+    tables: dict[str, list[tuple[int, str]]] = {}
+    for place, (_, expr) in enumerate(question.keys):
+        found = origin(question.relation, expr)
+        if found is not None:
+            tables.setdefault(found[0], []).append((place, found[1]))
+    candidates = []
+    for table, columns in tables.items():
+        if len(columns) > 1:
+            rows = lookup(table, *(column for _, column in columns))
+            order = sorted(range(len(columns)), key=lambda i: (len({row[i] for row in rows}), i))
+            chain = tuple(columns[i][0] for i in order)
+            candidates.append((chain, tuple(dict.fromkeys(tuple(row[i] for i in order) for row in rows))))
+    return candidates
+
+
+def _from_the_top(chain: tuple[int, ...], rows: tuple[Group, ...], places: tuple[int, ...]) -> bool:
+    """Whether a set has the chain's keys from the top down; a key may be left out if the next one determines it."""
+    level = max((i + 1 for i, place in enumerate(chain) if place in places), default=0)
+    shown = [i for i in range(level) if chain[i] in places]
+    return len({tuple(row[i] for i in shown) for row in rows}) == len({row[:level] for row in rows})
+
+
+def _tree(question: Question, chain: tuple[int, ...], rows: tuple[Group, ...], values: Values) -> Arrangement:
+    flat = tuple(place for place in range(len(question.keys)) if place not in chain)
+    nodes = [tuple(dict.fromkeys(row[:level] for row in rows)) for level in range(len(chain) + 1)]
+    parents = []
+    for above, below in zip(nodes, nodes[1:], strict=False):
+        at = {node: i for i, node in enumerate(above)}
+        parents.append(tuple(at[node[:-1]] for node in below))
+    kept = tuple(tuple(values[place]) for place in flat)
+    return Arrangement(Layout(tuple(parents), tuple(map(len, kept))), chain, flat, tuple(nodes), kept)
