@@ -28,7 +28,8 @@ from discreet.query.statistics import mode, percentile
 from discreet.run import discovery as discovering
 from discreet.run import execute as execution
 from discreet.run import values, write
-from discreet.run.execute import PlanResults, execute
+from discreet.run.execute import execute
+from discreet.run.results import PlanResults
 from discreet.session import query as requests
 from discreet.session import run as road
 

@@ -28,8 +28,9 @@ from discreet.mechanisms.quantile_interval import QuantileInterval
 from discreet.mechanisms.value_grid import ValueGrid
 from discreet.plan import noise as choosing
 from discreet.run import few
-from discreet.run.execute import PlanResults, total_statements
+from discreet.run.execute import total_statements
 from discreet.run.outcome import outcome
+from discreet.run.results import PlanResults
 from discreet.session.plan import Plan
 from discreet.session.session import Session
 

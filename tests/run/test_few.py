@@ -8,9 +8,9 @@ import pytest
 from plan.questions import catalog, steps
 
 import discreet
-from discreet.run.execute import PlanResults
 from discreet.run.few import least_count, too_few
 from discreet.run.outcome import outcome
+from discreet.run.results import PlanResults
 from discreet.session.release import Release
 
 STATISTICS = "AVG(x) AS a, VAR_SAMP(x) AS v, STDDEV(x) AS s, SKEWNESS(x) AS w, KURTOSIS(x) AS k, CORR(x, y) AS c"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from plan.questions import catalog, steps
 
-from discreet.run.execute import PlanResults
 from discreet.run.outcome import noisy_totals_of, outcome, resolved_totals
 from discreet.run.output_column import OutputColumn
+from discreet.run.results import PlanResults
 
 
 def results(sql: str, counts: list[float]) -> PlanResults:

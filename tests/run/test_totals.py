@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.run.execute import PlanResults, execute
+from discreet.run.execute import execute
 from discreet.run.outcome import outcome
+from discreet.run.results import PlanResults
 from discreet.run.totals import ReleasedTotals, combine
 from discreet.session.connect import connect
 from discreet.session.session import Session

@@ -19,7 +19,7 @@ from discreet.run.tables import arrangement_of
 
 
 def table_facts(plan: Steps) -> dict[str, Any]:
-    """The tables that are measured with their shares of the budget, the statistics that do not add up, and the price of asking separately."""
+    """The tables that are measured with their shares, the statistics that do not add up, and the price of asking separately."""
     arrangement, question, gaussian = arrangement_of(plan), plan.question, plan.budget.noise == "gaussian"
     assert plan.bounding is not None
     shares = table_shares(arrangement, question, gaussian, plan.bounding)

@@ -90,7 +90,7 @@ def _asked(arrangement: Arrangement, question: Question) -> tuple[Table, ...]:
 
 
 def finest_cost(gaussian: bool, bounding: Bounding) -> float:
-    """The squared sensitivity of the finest table, relative to the others': units bounded by groups have ℓ₂ of √groups there, else of groups."""
+    """The squared sensitivity of the finest table, relative to the others': with units in k groups, ℓ₂ is √k there, and k in sums."""
     return 1 / bounding.groups if gaussian and isinstance(bounding, Groups) else 1.0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from discreet.algorithms.consistent.layout import Layout
@@ -55,7 +56,7 @@ def _tree(question: Question, chain: tuple[int, ...], rows: tuple[Group, ...], v
     flat = tuple(place for place in range(len(question.keys)) if place not in chain)
     nodes = [tuple(dict.fromkeys(row[:level] for row in rows)) for level in range(len(chain) + 1)]
     parents = []
-    for above, below in zip(nodes, nodes[1:], strict=False):
+    for above, below in pairwise(nodes):
         at = {node: i for i, node in enumerate(above)}
         parents.append(tuple(at[node[:-1]] for node in below))
     kept = tuple(tuple(values[place]) for place in flat)

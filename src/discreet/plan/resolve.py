@@ -60,8 +60,8 @@ def _several_tables(plan: Steps, arrangement: Arrangement, discovered: Discovere
 
     Theorem (the mechanism's own, and composition).
         Rows are weighted once, in the finest table, and each table that is measured is a sum over it: a unit whose weights add up to L
-        changes it by at most L in ℓ₁, and so in ℓ₂. The noise of each table is calibrated to that, with a share of the budget; shares add up
-        to 1. The estimates are computed from noisy tables alone.
+        changes it by at most L in ℓ₁, and so in ℓ₂. The noise of each table is calibrated to that, with a share of the budget; shares
+        add up to 1. The estimates are computed from noisy tables alone.
     """
     of = totals_of(plan.question, ranges_of(plan, discovered), plan.budget.centred, bounding)
     gaussian = plan.budget.noise == "gaussian"

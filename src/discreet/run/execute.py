@@ -6,14 +6,13 @@ the engine's statements depend on the plan and on what was discovered, not on th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, final
+from typing import Any
 
 import numpy as np
-from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
 from discreet.algorithms.consistent.layout import Layout, Table
@@ -23,7 +22,6 @@ from discreet.mechanisms.value_grid import RelativeGrid
 from discreet.plan.arrangement import Arrangement
 from discreet.plan.bounding import Groups, Votes
 from discreet.plan.discovery import Discovered
-from discreet.plan.key_values import KeyValues
 from discreet.plan.resolve import resolve
 from discreet.plan.scaling import bounding_for
 from discreet.plan.steps import Choice, NoisyTotal, Steps
@@ -33,33 +31,15 @@ from discreet.query.statistics.statistic import ValueCounts
 from discreet.query.totals import Total
 from discreet.run.discovery import discover
 from discreet.run.keys import Positions, sent
+from discreet.run.results import PlanResults, shown_groups
 from discreet.run.source import Source
 from discreet.run.statement import Statement
-from discreet.run.tables import estimated, set_cells
+from discreet.run.tables import with_estimates
 from discreet.run.values import on_grid, on_relative_grid
 from discreet.run.write import write_capped, write_totals, write_units, write_votes, write_weights
 from discreet.tables.kind import Kind
 
 Progress = Callable[[str], None]
-OTHER = "(other)"
-
-
-@final
-@frozen(eq=False, slots=False)
-class PlanResults:
-    """The public results: the resolved plan, and for each group (the "other" group last) totals and choices."""
-
-    plan: Steps
-    groups: KeyValues
-    totals: Mapping[Total, NDArray[Any]]
-    choices: Mapping[str, Sequence[Any]]
-    ends: Mapping[str, Sequence[tuple[float, float] | None]] = field(factory=dict)  # of the intervals that mechanisms chose
-    sets: tuple[PlanResults, ...] = ()  # one for each grouping set, where there are several
-
-    @cached_property
-    def listed(self) -> Mapping[Total, list[Any]]:
-        """The totals as plain Python numbers."""
-        return {total: list(cells.tolist()) for total, cells in self.totals.items()}
 
 
 def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) -> PlanResults:
@@ -81,8 +61,7 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
     released = {choice.name: _chosen(choice, plan, engine, positions) for choice in plan.choices}
     choices = {name: [value for value, _ in found] for name, found in released.items()}
     ends = {name: [interval for _, interval in found] for name, found in released.items()}
-    groups = (*plan.groups, tuple(OTHER for _ in plan.question.keys)) if plan.question.other else plan.groups
-    return PlanResults(plan, groups, totals, choices, ends)
+    return PlanResults(plan, shown_groups(plan), totals, choices, ends)
 
 
 def _execute_tables(plan: Steps, arrangement: Arrangement, engine: Engine, positions: Positions, progress: Progress) -> PlanResults:
@@ -98,13 +77,7 @@ def _execute_tables(plan: Steps, arrangement: Arrangement, engine: Engine, posit
                 if one.total == first.total and one.table is not None:
                     summed = Private(cells[place]).map(partial(_summed, arrangement.layout, one.table))
                     noisy[one.total, one.table] = np.asarray(one.mechanism.release(summed))
-    found = estimated(plan, noisy)
-    sets = []
-    for places, part in zip(plan.question.sets, plan.parts, strict=True):
-        alone, table = execute(part, engine, progress), arrangement.table(places)
-        totals = {total: set_cells(arrangement.layout, table, cells) for total, cells in found.items()}
-        sets.append(evolve(alone, totals={**totals, **alone.totals}))
-    return PlanResults(plan, plan.groups or (), {}, {}, sets=tuple(sets))
+    return with_estimates(plan, noisy, [execute(part, engine, progress) for part in plan.parts])
 
 
 def _summed(layout: Layout, table: Table, cells: NDArray[np.int64]) -> NDArray[np.int64]:

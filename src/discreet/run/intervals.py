@@ -155,7 +155,7 @@ def many_laplace_quantile(scales: Floats, confidence: float) -> float:
 
 @lru_cache(maxsize=256)
 def laplace_excess(count: float, confidence: float) -> float:
-    """How much wider an interval is than that of normal noise of the same variance, for a sum of so many equal Laplace noises.
+    """How many times as wide an interval is as that of normal noise of the same variance, for a sum of so many equal Laplace noises.
 
     >>> laplace_excess(1.0, 0.95).__round__(3), laplace_excess(40.0, 0.95).__round__(3)
     (1.081, 1.001)
@@ -165,7 +165,7 @@ def laplace_excess(count: float, confidence: float) -> float:
         return -math.log(1 - confidence) / math.sqrt(2) / normal
     if count > _NEARLY_NORMAL:
         return 1.0
-    return max(many_laplace_quantile(np.ones(round(count)), confidence) / math.sqrt(2 * round(count)) / normal, 1.0)
+    return many_laplace_quantile(np.ones(round(count)), confidence) / math.sqrt(2 * round(count)) / normal
 
 
 def laplace_sum_quantile(scales: Floats, confidence: float) -> Floats:

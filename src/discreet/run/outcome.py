@@ -18,10 +18,10 @@ from discreet.query.relation.expr import Column, Expr, columns_of
 from discreet.query.removed import Correction
 from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Cells, Floats, Total, Totals
-from discreet.run.execute import PlanResults
 from discreet.run.few import too_few
 from discreet.run.intervals import SLOW, corrected_widths, half_widths
 from discreet.run.output_column import OutputColumn, Values, bounded, finite, joined
+from discreet.run.results import PlanResults
 from discreet.run.tables import set_plans
 from discreet.run.windowed import Windowed
 

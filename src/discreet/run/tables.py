@@ -6,23 +6,35 @@ Everything here is computed from released numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
 from discreet.algorithms.consistent.estimate import estimate, noise_number, variances
-from discreet.algorithms.consistent.layout import Layout, Table
+from discreet.algorithms.consistent.layout import Table
 from discreet.plan.arrangement import Arrangement
 from discreet.plan.steps import EstimatedTotal, NoisyTotal, Steps
 from discreet.query.totals import Floats, Total
 from discreet.run.intervals import laplace_excess
+from discreet.run.results import PlanResults
 
 _FINE = 2**16  # cells are rounded to this part of their standard deviation, so that sums of floats are exact
 
 
-def estimated(plan: Steps, noisy: Mapping[tuple[Total, Table], NDArray[np.int64]]) -> dict[Total, Floats]:
+def with_estimates(plan: Steps, noisy: Mapping[tuple[Total, Table], NDArray[Any]], alone: Sequence[PlanResults]) -> PlanResults:
+    """The results of all grouping sets, from the noisy tables and what was measured for each set alone."""
+    arrangement, found, sets = arrangement_of(plan), estimated(plan, noisy), []
+    for places, part in zip(plan.question.sets, alone, strict=True):
+        table = arrangement.table(places)
+        totals = {total: arrangement.layout.summed(cells, table).ravel() for total, cells in found.items()}
+        sets.append(evolve(part, totals={**totals, **part.totals}))
+    return PlanResults(plan, plan.groups or (), {}, {}, tables=noisy, sets=tuple(sets))
+
+
+def estimated(plan: Steps, noisy: Mapping[tuple[Total, Table], NDArray[Any]]) -> dict[Total, Floats]:
     """Every cell of each total, in the units of its mechanism.
 
     Cells are rounded to a power of two far below their error; sums of such floats have no rounding error, so tables agree exactly.
@@ -63,11 +75,6 @@ def arrangement_of(plan: Steps) -> Arrangement:
     return plan.arrangement
 
 
-def set_cells(layout: Layout, table: Table, cells: Floats) -> Floats:
-    """A table, summed from all cells."""
-    return np.asarray(layout.summed(cells, table), np.float64).ravel()
-
-
 def _measured(plan: Steps) -> dict[Total, list[NoisyTotal]]:
     found: dict[Total, list[NoisyTotal]] = {}
     for one in plan.totals:
@@ -77,5 +84,5 @@ def _measured(plan: Steps) -> dict[Total, list[NoisyTotal]]:
 
 def _precision(noisy: NoisyTotal) -> float:
     """One over the variance of its noise, in the units of its mechanism."""
-    scale = float(noisy.mechanism.scale)
+    scale = noisy.scale / float(noisy.unit)
     return 1 / (scale**2 * (1 if noisy.is_gaussian else 2))

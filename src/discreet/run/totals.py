@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -18,7 +18,8 @@ from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.resolve import resolve
 from discreet.plan.steps import NoisyTotal, Steps
 from discreet.query.relation.expr import Expr
-from discreet.run.execute import OTHER, PlanResults
+from discreet.run.results import PlanResults, shown_groups
+from discreet.run.tables import with_estimates
 
 
 @final
@@ -36,25 +37,34 @@ class ReleasedTotals:
     def of(cls, answers: PlanResults, asked: Steps) -> ReleasedTotals:
         """The totals behind answers, where `asked` is the plan before anything was discovered."""
         plan, found = answers.plan, answers.plan.discovered
+        cells = [
+            answers.listed.get(one.total, []) if one.table is None else list(answers.tables[one.total, one.table].tolist())
+            for one in plan.totals
+        ]
+        cells += [part.listed[one.total] for part in answers.sets for one in part.plan.totals]
         return cls(
             dict(found.limits),
             tuple(found.bounds[at] for at in _open_ends(asked)),
             None if asked.public_groups is not None else plan.groups,
-            tuple(answers.listed.get(one.total, []) for one in plan.totals),
-            tuple(one.combined for one in plan.totals),
+            tuple(cells),
+            tuple(one.combined for each in (plan, *plan.parts) for one in each.totals),
         )
 
     def results(self, asked: Steps) -> PlanResults:
         """The answers that they stand for."""
         found = Discovered(self.limits, dict(zip(_open_ends(asked), self.bounds, strict=True)), self.groups)
         plan = resolve(asked, found)
-        plan = evolve(plan, totals=tuple(evolve(one, combined=of) for one, of in zip(plan.totals, self.combined, strict=True)))
-        assert plan.groups is not None
-        groups = (*plan.groups, tuple(OTHER for _ in plan.question.keys)) if plan.question.other else plan.groups
-        totals = {one.total: np.array(cells) for one, cells in zip(plan.totals, self.cells, strict=True)}
-        if any(len(cells) != len(groups) for cells in totals.values()):
-            raise ValueError("the totals are not those of the groups")
-        return PlanResults(plan, groups, totals, {})
+        if len(self.cells) != sum(len(one.totals) for one in (plan, *plan.parts)):
+            raise ValueError("the totals are not those of the plan")
+        said = iter(zip(self.cells, self.combined, strict=True))
+        plan, totals = _with_cells(plan, said)
+        if plan.arrangement is None:
+            return _results(plan, totals)
+        tables = {(one.total, one.table): cells for one, cells in zip(plan.totals, totals, strict=True) if one.table is not None}
+        if any(cells.size != plan.arrangement.layout.cells(table) for (_, table), cells in tables.items()):
+            raise ValueError("the tables are not those of the groups")
+        alone = [_results(*_with_cells(part, said)) for part in plan.parts]
+        return with_estimates(evolve(plan, parts=tuple(part.plan for part in alone)), tables, alone)
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -79,6 +89,20 @@ class ReleasedTotals:
         )
 
 
+def _with_cells(plan: Steps, said: Iterator[tuple[list[float], tuple[float, ...]]]) -> tuple[Steps, list[NDArray[Any]]]:
+    """The plan with the scales of its noise, and the cells of each total."""
+    listed = [next(said) for _ in plan.totals]
+    totals = tuple(evolve(one, combined=scales) for one, (_, scales) in zip(plan.totals, listed, strict=True))
+    return evolve(plan, totals=totals), [np.array(cells) for cells, _ in listed]
+
+
+def _results(plan: Steps, cells: Sequence[NDArray[Any]]) -> PlanResults:
+    groups = shown_groups(plan)
+    if any(len(one) != len(groups) for one in cells):
+        raise ValueError("the totals are not those of the groups")
+    return PlanResults(plan, groups, {one.total: each for one, each in zip(plan.totals, cells, strict=True)}, {})
+
+
 def _open_ends(asked: Steps) -> list[tuple[Expr, str]]:
     return [(one.expr, end) for one in asked.discoveries if isinstance(one, RangeDiscovery) for end in one.ends]
 
@@ -90,10 +114,25 @@ def combine(first: PlanResults, second: PlanResults) -> PlanResults:
         Of two unbiased measurements x₁ and x₂ of one number with independent noise of variances v₁ and v₂, (v₂x₁ + v₁x₂)/(v₁ + v₂) has
         the least variance among the unbiased weighted means, v₁v₂/(v₁ + v₂). It is computed from released numbers alone.
     """
+    if second.plan.arrangement is not None:
+        return _combined_tables(first, second)
     pairs = zip(first.plan.totals, second.plan.totals, strict=True)
     mixed = [_mixed(a, b, first.totals.get(a.total), second.totals.get(b.total)) for a, b in pairs]
     plan = evolve(second.plan, totals=tuple(noisy for noisy, _ in mixed), discovered=first.plan.discovered)
     return PlanResults(plan, second.groups, {noisy.total: cells for noisy, cells in mixed}, {})
+
+
+def _combined_tables(first: PlanResults, second: PlanResults) -> PlanResults:
+    """The same for the tables that grouping sets are estimated from; then all are estimated again."""
+    tables, noisy = {}, []
+    for a, b in zip(first.plan.totals, second.plan.totals, strict=True):
+        assert a.table is not None
+        assert b.table is not None
+        one, tables[b.total, b.table] = _mixed(a, b, first.tables[a.total, a.table], second.tables[b.total, b.table])
+        noisy.append(one)
+    alone = [combine(x, y) for x, y in zip(first.sets, second.sets, strict=True)]
+    plan = evolve(second.plan, totals=tuple(noisy), discovered=first.plan.discovered, parts=tuple(part.plan for part in alone))
+    return with_estimates(plan, tables, alone)
 
 
 def _mixed(a: NoisyTotal, b: NoisyTotal, x: NDArray[Any] | None, y: NDArray[Any] | None) -> tuple[NoisyTotal, NDArray[Any]]:

@@ -16,8 +16,9 @@ from discreet.ledger.receipt import PricedRequest
 from discreet.plan.refine import refining_plan
 from discreet.plan.steps import Steps
 from discreet.query.canonical import plain
-from discreet.run.execute import PlanResults, execute
+from discreet.run.execute import execute
 from discreet.run.outcome import outcome
+from discreet.run.results import PlanResults
 from discreet.run.totals import ReleasedTotals, combine
 from discreet.session.pipeline import Pipeline
 from discreet.session.release import Release

@@ -18,8 +18,8 @@ from discreet.plots.bins import bins_of
 from discreet.plots.labels import measured
 from discreet.plots.table import LEGEND, NO_END_LEGEND, NO_GROUP, NO_ROWS, TOO_FEW_LEGEND, Series, printable, text_table
 from discreet.query.statistics.percentile import LARGEST
-from discreet.run.execute import OTHER
 from discreet.run.output_column import OutputColumn
+from discreet.run.results import OTHER
 from discreet.run.totals import ReleasedTotals
 from discreet.session.released import Released, Row, rows_of
 from discreet.session.shape import check_columns, require

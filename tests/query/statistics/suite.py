@@ -23,9 +23,10 @@ from discreet.query.statistics import registry
 from discreet.query.statistics.registry import Entry, places
 from discreet.query.statistics.spelling import Spelling
 from discreet.query.statistics.statistic import Additive, Argument, Selected, Statistic
-from discreet.run.execute import PlanResults, total_statements
+from discreet.run.execute import total_statements
 from discreet.run.keys import Positions
 from discreet.run.outcome import outcome
+from discreet.run.results import PlanResults
 from discreet.run.source import Source
 
 N = 3000

@@ -31,9 +31,9 @@ def strategy(
 
     Theorem (Xiao, He, Zhang & Kifer 2023 for marginals; here for independent noise).
         Gaussian noise of variance 1/τ on each table costs μ² = Σ τ·Δ², where a unit changes that table by Δ at most, and the total variance
-        of all cells that are asked for is a convex function of τ. With s the shares, f the variance and g = −∂f/∂s, Σ s·g = f, and no shares
-        have less than 2f − max g. For all sets of keys of sizes n (CUBE) the least is the product of (n − 1 + √(n+1))²/n, and no other
-        linear measurement with Gaussian noise has less.
+        of all cells that are asked for is a convex function of τ. With s the shares, f the variance and g = −∂f/∂s, Σ s·g = f, and no
+        shares have less than 2f − max g. For all sets of keys of sizes n (CUBE) the least is the product of (n − 1 + √(n+1))²/n, and no
+        other linear measurement with Gaussian noise has less.
 
     Laplace noise has shares of ε, and variance as 1/s²; the best of a few starts is taken. The goal "worst" is the largest variance of a
     cell, instead of the total over all. `finest_cost` is the squared sensitivity of the finest table relative to that of the others.

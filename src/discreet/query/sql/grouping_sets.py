@@ -80,4 +80,4 @@ def _product(group: exp.Group, pieces: list[list[Nodes]]) -> Iterable[Nodes]:
 
 
 def _too_many(node: exp.Expr) -> Exception:
-    return refused(node, f"a question has at most {MOST_SETS} grouping sets", "list those that you need with GROUPING SETS")
+    return refused(node, f"a question has at most {MOST_SETS} grouping sets", "write GROUPING SETS ((a, b), (a)) with those that you need")
