@@ -11,15 +11,20 @@ from discreet.errors import Refused
 from discreet.plan.bounding import Groups, Rows, Single, Votes
 from discreet.plan.discovery import Discovered
 from discreet.plan.resolve import bound, hypothetical_discoveries, most_groups, resolve, votes
+from discreet.query.sql.read import read
 from discreet.tables.table import Contributions
 
 
 def test_how_a_unit_is_bounded() -> None:
-    assert bound(True, Contributions(rows=3), Discovered(), "laplace", keyed=True) == Single()
-    assert bound(False, Contributions(rows=3), Discovered(), "laplace", keyed=True) == Rows(3)
-    assert bound(False, Contributions(), Discovered(limits={"rows": 7}), "laplace", keyed=True) == Rows(7)
-    assert bound(False, Contributions(groups=3, per_group=2), Discovered(), "gaussian", keyed=True) == Groups(3, 2, True)
-    assert bound(False, Contributions(groups=3, per_group=2), Discovered(), "laplace", keyed=False) == Groups(1, 2)
+    one = read("SELECT dept, COUNT(*) FROM t GROUP BY dept", catalog(each=True))
+    keyed, sets, whole = (read(f"SELECT COUNT(*) FROM t {group}", catalog()) for group in ("GROUP BY dept", "GROUP BY ROLLUP (dept)", ""))
+    both = Contributions(groups=3, per_group=2)
+    assert bound(one, Contributions(rows=3), Discovered(), "laplace") == Single()
+    assert bound(keyed, Contributions(rows=3), Discovered(), "laplace") == Rows(3)
+    assert bound(keyed, Contributions(), Discovered(limits={"rows": 7}), "laplace") == Rows(7)
+    assert bound(keyed, both, Discovered(), "gaussian") == Groups(3, 2, True)
+    assert bound(sets, both, Discovered(), "gaussian") == Groups(3, 2, False)  # roots would not bound sums over groups
+    assert bound(whole, both, Discovered(), "laplace") == Groups(1, 2)
 
 
 def test_undiscovered_groups_are_refused() -> None:
