@@ -10,8 +10,8 @@ from plan.questions import catalog, steps
 
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.engine import DuckDB
+from discreet.plan.key_values import OTHER
 from discreet.run.execute import choice_statement, execute, total_statements
-from discreet.run.results import OTHER
 
 HIGH = Fraction(1000)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from plan.questions import catalog, steps
 
-from discreet.run.outcome import noisy_totals_of, outcome, resolved_totals
+from discreet.run.outcome import noisy_totals_of, outcome
 from discreet.run.output_column import OutputColumn
 from discreet.run.results import PlanResults
+from discreet.run.tables import totals_behind
 
 
 def results(sql: str, counts: list[float]) -> PlanResults:
@@ -53,7 +54,7 @@ def test_the_totals_behind_a_statistic() -> None:
     plan = steps("SELECT COUNT(*) AS n, SUM(x) AS s FROM t", catalog({"rows": 1}))
     found = noisy_totals_of([plan.question.additive["n"]], plan)
     assert [one.total.form for one in found] == ["rows"]
-    assert resolved_totals(plan) is plan.available_totals
+    assert totals_behind(plan) is plan.available_totals
 
 
 def test_ends_that_a_mechanism_chose_follow_their_rows() -> None:
@@ -70,7 +71,7 @@ def test_a_sum_of_what_cannot_be_negative_is_not_shown_negative() -> None:
         ((-1, 9), (None, None), None),
     ):
         plan = steps(sql, catalog({"rows": 1}, bounds=bounds))
-        of = resolved_totals(plan)
+        of = totals_behind(plan)
         statistic = plan.question.additive["s"]
         cells = {one.total: np.array([50.0, -80.0, 0.0]) / float(one.unit) if one.total.factors else np.zeros(3) for one in plan.totals}
         _, column = outcome(PlanResults(plan, plan.groups or (), cells, {}), 0.95)

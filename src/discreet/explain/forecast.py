@@ -25,8 +25,8 @@ from discreet.query.relation.expr import Column, Expr, columns_of
 from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Cells, Factor, Floats, Total
 from discreet.run.intervals import QUICK, SLOW, corrected_widths, half_widths
-from discreet.run.outcome import noisy_totals_of, resolved_totals
-from discreet.run.tables import set_plans
+from discreet.run.outcome import noisy_totals_of
+from discreet.run.tables import set_plans, totals_behind
 
 TYPICAL = 0.5  # a mean is assumed to lie this share of the way from the middle of its bounds to an end
 SPREAD = 1 / 3  # the mean square is assumed to be this share of the largest: values spread uniformly
@@ -202,7 +202,7 @@ def _additive(
 ) -> list[float]:
     cells = _cells(plan, sizes, at, place, spread)
     statistics = {name: one for name, one in plan.question.additive.items() if name in columns_of(expr)}
-    of = resolved_totals(plan)
+    of = totals_behind(plan)
 
     def output(there: Cells) -> Floats:
         if isinstance(expr, Column):
@@ -290,7 +290,7 @@ class HypotheticalGroup:
         return self.known.get(("variance", (expr,)), self.spread * ((high - low) / 2) ** 2)
 
     def _ends(self, expr: Expr) -> tuple[float, float]:
-        within = resolved_totals(self.plan).range(expr)
+        within = totals_behind(self.plan).range(expr)
         return float(within.low), float(within.high)
 
 

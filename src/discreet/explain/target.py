@@ -29,7 +29,7 @@ def least_epsilon(forecast_at: Callable[[Fraction], Forecast], targets: Mapping[
 
     def beyond(forecast: Forecast) -> dict[str, float]:
         """The outputs that miss their targets, with their errors."""
-        found = {name: _width((forecast.worst if surely else forecast)[name], name) for name in targets}
+        found = {name: width_of((forecast.worst if surely else forecast)[name], name) for name in targets}
         return {name: width for name, width in found.items() if width > targets[name]}
 
     def enough(epsilon: Fraction) -> bool:
@@ -49,7 +49,8 @@ def least_epsilon(forecast_at: Callable[[Fraction], Forecast], targets: Mapping[
     return steps[low]
 
 
-def _width(forecast: Any, name: str) -> float:
+def width_of(forecast: Any, name: str) -> float:
+    """A half-width, where it is one number."""
     if isinstance(forecast, dict):
         raise Invalid(f"the error of {name} depends on the group size: give size=1000, for the size of the groups you care about")
     if forecast is None:

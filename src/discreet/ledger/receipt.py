@@ -22,7 +22,9 @@ from discreet.mechanisms.sensitivity import Adjacency
 
 FORMAT = 2
 CONFIDENCE = Fraction(95, 100)  # of intervals, unless a request says otherwise
-Kind: TypeAlias = Literal["question", "synthetic table", "estimate", "conversation", "threshold stream", "feed", "graph", "profile"]
+Kind: TypeAlias = Literal[
+    "question", "batch", "synthetic table", "estimate", "conversation", "threshold stream", "feed", "graph", "profile"
+]
 STATEFUL: tuple[Kind, ...] = ("conversation", "threshold stream")  # paid step by step; the ledger keeps payments, and no answers
 _MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError)
 _FIELDS = {"format", "kind", "question", "request", "epsilon", "delta", "confidence", "protected", "adjacency", "policy", "version"} | {

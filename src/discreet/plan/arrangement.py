@@ -10,11 +10,12 @@ from typing import final
 from attrs import evolve, frozen
 
 from discreet.algorithms.consistent.layout import Layout, Table
-from discreet.algorithms.consistent.strategy import strategy, total_variance
+from discreet.algorithms.consistent.strategy import Goal, strategy, total_variance
 from discreet.plan.bounding import Bounding, Groups
-from discreet.plan.key_values import Combinations, Group, KeyValues
+from discreet.plan.key_values import OTHER, Combinations, Group, KeyValues
 from discreet.query.question import Question
-from discreet.query.totals import Total
+from discreet.query.relation.expr import Column
+from discreet.query.totals import Total, Totals
 from discreet.tables.kind import Value
 
 
@@ -31,11 +32,14 @@ class Arrangement:
     flat: tuple[int, ...]  # the places of the others
     nodes: tuple[tuple[Group, ...], ...]
     values: tuple[tuple[Value | None, ...], ...]  # of the other keys
+    other: bool = False  # whether each key has one more value, for all that are not listed: then no row is left out
+    weights: tuple[float, ...] = ()  # of each set's variance, where the largest is to be least; without them their sum is
 
     @classmethod
-    def flat_keys(cls, values: tuple[tuple[Value | None, ...], ...]) -> Arrangement:
+    def flat_keys(cls, values: tuple[tuple[Value | None, ...], ...], other: bool = False) -> Arrangement:
         """Keys that do not depend on each other."""
-        return cls(Layout((), tuple(map(len, values))), (), tuple(range(len(values))), (((),),), values)
+        shown = tuple((*listed, OTHER) for listed in values) if other else values
+        return cls(Layout((), tuple(map(len, shown))), (), tuple(range(len(shown))), (((),),), shown, other)
 
     def table(self, places: tuple[int, ...]) -> Table:
         """The table of a grouping set, given by the places of its keys."""
@@ -63,30 +67,60 @@ def is_linear(total: Total) -> bool:
     return total.form not in ("units", "distinct")
 
 
-def restricted(question: Question, places: tuple[int, ...]) -> Question:
-    """The question about one grouping set."""
-    return evolve(question, keys=tuple(question.keys[place] for place in places), sets=())
+def restricted(question: Question, at: int) -> Question:
+    """The question about one grouping set, with the statistics that are asked for it."""
+    keys = tuple(question.keys[place] for place in question.sets[at])
+    if not question.asks:
+        return evolve(question, keys=keys, sets=(), other=False)
+    names = question.asks[at]
+    statistics = tuple((name, one) for name, one in question.statistics if name in names)
+    outputs = tuple((name, Column(name)) for name in names)
+    return evolve(question, keys=keys, statistics=statistics, outputs=outputs, sets=(), asks=(), other=False)
 
 
-def table_shares(arrangement: Arrangement, question: Question, gaussian: bool, bounding: Bounding) -> Mapping[Table, float]:
-    """The share of the budget of each table that is measured."""
-    return strategy(arrangement.layout, _asked(arrangement, question), gaussian, finest_cost=finest_cost(gaussian, bounding))
+def asking(question: Question, total: Total, of: Totals) -> tuple[int, ...]:
+    """The grouping sets for which a total is needed."""
+    if not question.asks:
+        return tuple(range(len(question.sets)))
+    needing = {name for name, one in question.additive.items() if total in one.needs(of)}
+    return tuple(at for at, names in enumerate(question.asks) if needing & set(names))
+
+
+def table_shares(
+    arrangement: Arrangement, question: Question, gaussian: bool, bounding: Bounding, sets: tuple[int, ...] | None = None
+) -> Mapping[Table, float]:
+    """The share of the budget of each table that is measured, for these grouping sets or for all."""
+    chosen = range(len(question.sets)) if sets is None else sets
+    asked = tuple(arrangement.table(question.sets[at]) for at in chosen)
+    weights = tuple(arrangement.weights[at] for at in chosen) if arrangement.weights else ()
+    goal: Goal = "worst" if weights else "total"
+    return strategy(arrangement.layout, *_once(asked, weights), gaussian, goal, finest_cost(gaussian, bounding))
+
+
+def _once(asked: tuple[Table, ...], weights: tuple[float, ...]) -> tuple[tuple[Table, ...], tuple[float, ...]]:
+    """Each table once, with its largest weight."""
+    most: dict[Table, float] = {}
+    for table, weight in zip(asked, weights or [1.0] * len(asked), strict=True):
+        most[table] = max(weight, most.get(table, 0.0))
+    return tuple(most), tuple(most.values()) if weights else ()
 
 
 def weighed(
-    weights: Mapping[Total, float], arrangement: Arrangement | None, question: Question, gaussian: bool, bounding: Bounding
+    weights: Mapping[Total, float], arrangement: Arrangement | None, question: Question, gaussian: bool, bounding: Bounding, of: Totals
 ) -> dict[Total, float]:
     """The weights of totals when the budget is split, in proportion to the variance of all their cells at the same price."""
     if arrangement is None:
         return dict(weights)
-    asked, cost = _asked(arrangement, question), finest_cost(gaussian, bounding)
-    together = total_variance(arrangement.layout, table_shares(arrangement, question, gaussian, bounding), asked, gaussian, cost)
-    apart = sum(map(arrangement.layout.cells, asked)) * len(asked) ** (1 if gaussian else 2)
-    return {total: weight * (together if is_linear(total) else apart) for total, weight in weights.items()}
-
-
-def _asked(arrangement: Arrangement, question: Question) -> tuple[Table, ...]:
-    return tuple(map(arrangement.table, question.sets))
+    found, cost = {}, finest_cost(gaussian, bounding)
+    for total, weight in weights.items():
+        sets = asking(question, total, of)
+        asked = tuple(arrangement.table(question.sets[at]) for at in sets)
+        if is_linear(total):
+            shares = table_shares(arrangement, question, gaussian, bounding, sets)
+            found[total] = weight * total_variance(arrangement.layout, shares, asked, gaussian, cost)
+        else:
+            found[total] = weight * sum(map(arrangement.layout.cells, asked)) * len(asked) ** (1 if gaussian else 2)
+    return found
 
 
 def finest_cost(gaussian: bool, bounding: Bounding) -> float:

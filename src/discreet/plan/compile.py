@@ -12,8 +12,9 @@ from attrs import evolve, frozen
 from discreet.errors import Invalid, Refused
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.loss.loss import NOTHING
-from discreet.plan.arrangement import Arrangement
-from discreet.plan.budget import declared_size
+from discreet.plan.arrangement import Arrangement, is_linear
+from discreet.plan.bounding import Rows, Single
+from discreet.plan.budget import declared_size, needed, totals_of
 from discreet.plan.discover import plan_discoveries
 from discreet.plan.discovery import Discovered, Discovery, LimitDiscovery
 from discreet.plan.hierarchy import PublicValues, arrange
@@ -26,6 +27,7 @@ from discreet.plan.steps import Budget, Steps
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column, Expr, field_of
 from discreet.query.relation.origin import origin, private_tables
+from discreet.query.totals import Totals
 from discreet.tables.catalog import Catalog
 from discreet.tables.column import MOST_KEYS
 from discreet.tables.kind import Value
@@ -113,10 +115,16 @@ def _arranged(draft: Draft) -> Draft:
             f"tables that add up need public keys, and those of {', '.join(unknown)} are not declared: declare them with "
             f'keys={{"{unknown[0]}": [...]}}, or let db.profile(epsilon=…) find them'
         )
+    if draft.question.other and not all(map(is_linear, needed(draft.question, _totals_of(draft.question)))):
+        raise Refused("other=True with grouping sets is for counts, sums and means: ask for the other statistics without it")
     found = arrange(draft.question, [listed for listed in values.values() if listed is not None], draft.lookup)
     if found.layout.cells(found.layout.finest) > MOST_KEYS:
         raise Refused(f"the keys make more than {MOST_KEYS:,} groups: group by fewer of them")
     return evolve(draft, groups=found.groups(found.finest), arrangement=found)
+
+
+def _totals_of(question: Question) -> Totals:
+    return totals_of(question, {}, False, Single() if question.relation.one_row else Rows(1))
 
 
 def discover_the_rest(draft: Draft) -> Draft:
@@ -141,7 +149,7 @@ def split_budget(draft: Draft) -> Draft:
 
 def add_notes(draft: Draft) -> Draft:
     """Collect what a reader of the plan should know."""
-    return evolve(draft, notes=(*draft.question.notes, *_left_out(draft.question, draft.groups), *_profiles(draft.question)))
+    return evolve(draft, notes=(*draft.question.notes, *left_out(draft.question, draft.groups), *_profiles(draft.question)))
 
 
 PASSES: tuple[Callable[[Draft], Draft], ...] = (
@@ -219,9 +227,11 @@ def _profiles(question: Question) -> list[str]:
     return [f"uses the profile of {profile.table}, which cost {profile.paid}" for profile in sorted(used, key=lambda one: one.table)]
 
 
-def _left_out(question: Question, groups: KeyValues | None) -> list[str]:
+def left_out(question: Question, groups: KeyValues | None) -> list[str]:
     """Note where rows are left out: those without a key, and those whose value a profile did not find."""
-    missing = []
+    missing: list[str] = []
+    if question.other:
+        return missing
     for place, (name, expr) in enumerate(question.keys):
         column = None if groups is None else _found_keys(question, expr)
         if column is not None:

@@ -22,6 +22,8 @@ def arrange(question: Question, values: Values, lookup: PublicValues) -> Arrange
 
     Combinations that no row of that table has are then no cells: nothing is measured for a city in another region.
     """
+    if question.other:
+        return Arrangement.flat_keys(tuple(values), other=True)
     for chain, rows in _candidates(question, lookup):
         if all(_from_the_top(chain, rows, places) for places in question.sets):
             return _tree(question, chain, rows, values)

@@ -13,6 +13,7 @@ from discreet.tables.kind import Value
 
 Group: TypeAlias = tuple[Value | None, ...]  # a value for each key
 KeyValues: TypeAlias = Sequence[Group]
+OTHER = "(other)"  # stands for all values that are not listed
 
 
 @final

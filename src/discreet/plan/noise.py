@@ -57,7 +57,8 @@ def _way(
     """One candidate budget, and its score: the sum of squared errors, each relative to the sensitivity."""
     guess = Discovered(limits={what: _USUAL[what] for what in open_limits(question, limits)})
     bounding = bound(question, limits, guess, noise)
-    weights = weighed(needed(question, totals_of(question, {}, centred, bounding)), arrangement, question, noise == "gaussian", bounding)
+    of = totals_of(question, {}, centred, bounding)
+    weights = weighed(needed(question, of), arrangement, question, noise == "gaussian", bounding, of)
     choices = dict.fromkeys(question.selected, 1.0)
     if arrangement is not None:  # each is made once for each set
         cells = sum(arrangement.layout.cells(arrangement.table(places)) for places in question.sets)

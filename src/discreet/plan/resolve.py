@@ -15,7 +15,7 @@ from discreet.errors import Refused
 from discreet.loss import calibrate
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.plan.arrangement import Arrangement, as_fractions, is_linear, restricted, table_shares, weighed
+from discreet.plan.arrangement import Arrangement, as_fractions, asking, is_linear, restricted, table_shares, weighed
 from discreet.plan.bounding import Bounding, Groups, Rows, Single, Votes
 from discreet.plan.budget import needed, split, totals_of
 from discreet.plan.discovery import Discovered, KeyDiscovery, LimitDiscovery, resolved_range
@@ -65,24 +65,23 @@ def _several_tables(plan: Steps, arrangement: Arrangement, discovered: Discovere
     """
     of = totals_of(plan.question, ranges_of(plan, discovered), plan.budget.centred, bounding)
     gaussian = plan.budget.noise == "gaussian"
-    weights = weighed(needed(plan.question, of), arrangement, plan.question, gaussian, bounding)
+    weights = weighed(needed(plan.question, of), arrangement, plan.question, gaussian, bounding, of)
     shares = split(weights, 1 / 2 if gaussian else 1 / 3) if weights else {}
     closed = evolve(plan, discovered=discovered, bounding=bounding, groups=groups, available_totals=of)
-    tables = as_fractions(table_shares(arrangement, plan.question, gaussian, bounding))
-    totals = [
-        _noisy(total, share * part, plan.budget, bounding, plan, len(groups), table)
-        for total, share in shares.items()
-        if is_linear(total)
-        for table, part in tables.items()
-    ]
+    totals: list[NoisyTotal] = []
+    for total, share in shares.items():
+        if is_linear(total):
+            sets = asking(plan.question, total, of)
+            tables = as_fractions(table_shares(arrangement, plan.question, gaussian, bounding, sets))
+            totals += [_noisy(total, share * part, plan.budget, bounding, plan, len(groups), table) for table, part in tables.items()]
     apart = {total: share / len(plan.question.sets) for total, share in shares.items() if not is_linear(total)}
-    return evolve(closed, totals=tuple(totals), parts=tuple(_part(closed, places, apart) for places in plan.question.sets))
+    return evolve(closed, totals=tuple(totals), parts=tuple(_part(closed, at, apart) for at in range(len(plan.question.sets))))
 
 
-def _part(plan: Steps, places: tuple[int, ...], totals: Mapping[Total, Fraction]) -> Steps:
+def _part(plan: Steps, at: int, totals: Mapping[Total, Fraction]) -> Steps:
     """What is measured for one grouping set alone."""
     assert plan.arrangement is not None
-    groups, question, times = plan.arrangement.groups(places), restricted(plan.question, places), len(plan.question.sets)
+    groups, question, times = plan.arrangement.groups(plan.question.sets[at]), restricted(plan.question, at), len(plan.question.sets)
     bounding = bound(question, plan.contributions, plan.discovered, plan.budget.noise)
     part = evolve(plan, question=question, arrangement=None, public_groups=groups, groups=groups, bounding=bounding, totals=(), parts=())
     found = tuple(_noisy(total, share, plan.budget, bounding, part, len(groups)) for total, share in totals.items())
@@ -151,7 +150,7 @@ def _noisy(
     if budget.noise == "laplace":
         return NoisyTotal(total, scaled, Laplace(epsilon=budget.epsilon * share, sensitivity=scaled.l1, whole=True), unit, table=table)
     sigma = calibrate.gaussian_scale(budget.epsilon, budget.delta, Fraction(1))
-    scale = exact.rational_up(lambda: exact.ball(scaled.l2**2 * sigma**2 / share).sqrt())
+    scale = exact.rational_up(lambda: exact.ball(scaled.l2**2 * sigma**2 / (share * budget.share)).sqrt())
     return NoisyTotal(total, scaled, Gaussian(scale=scale, sensitivity=scaled.l2, whole=True), unit, table=table)
 
 

@@ -115,6 +115,7 @@ class Budget:
     delta: Fraction
     choices: tuple[tuple[str, Fraction], ...]
     centred: bool
+    share: Fraction = Fraction(1)  # of the Gaussian noise's (ε, δ), where several plans are paid for together
 
 
 @final

@@ -46,9 +46,11 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
     """Run every step of the plan."""
     plan = _resolved(plan, engine, progress)
     assert plan.groups is not None
-    positions = Positions.of(Source.of(plan, engine.dialect).cells or ())
     if plan.arrangement is not None:
+        values = plan.arrangement.values
+        positions = Positions.with_other(values) if plan.arrangement.other else Positions.of(plan.groups)
         return _execute_tables(plan, plan.arrangement, engine, positions, progress)
+    positions = Positions.of(Source.of(plan, engine.dialect).cells or ())
     totals: dict[Total, NDArray[Any]] = {}
     if positions.size:
         for noisy, statement in total_statements(plan, engine.dialect):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -40,11 +41,17 @@ def sent(value: Value | None) -> Any:
 @final
 @frozen(eq=False)
 class Positions:
-    """The index of each public group in the release; rows of other groups are left out."""
+    """The index of each public group in the release; rows of other groups are left out, or have an index of their own."""
 
     place: Mapping[tuple[Any, ...], int]
     keys: int
     whole: tuple[NDArray[np.int64], NDArray[np.int64]] | None  # one whole key: its values in order, and their places
+    each: tuple[Mapping[Any, int], ...] = ()  # the places of each key's values; all others are together in the last place
+
+    @classmethod
+    def with_other(cls, values: Sequence[Sequence[Value | None]]) -> Positions:
+        """All combinations of each key's values, of which the last stands for all that are not listed."""
+        return cls({}, len(values), None, tuple({sent(value): i for i, value in enumerate(listed[:-1])} for listed in values))
 
     @classmethod
     def of(cls, groups: KeyValues) -> Positions:
@@ -57,6 +64,8 @@ class Positions:
 
     @property
     def size(self) -> int:
+        if self.each:
+            return math.prod(len(listed) + 1 for listed in self.each)
         return len(self.place) if self.whole is None else len(self.whole[0])
 
     def places(self, columns: Columns) -> NDArray[np.int64]:
@@ -64,6 +73,12 @@ class Positions:
         length = len(next(iter(columns.values())))
         if not self.keys:
             return np.zeros(length, np.int64)
+        if self.each:
+            codes = [
+                np.fromiter((listed.get(value, len(listed)) for value in columns[f"k{i}"].tolist()), np.int64, length)
+                for i, listed in enumerate(self.each)
+            ]
+            return np.asarray(np.ravel_multi_index(codes, [len(listed) + 1 for listed in self.each]), np.int64)
         if self.whole is not None and columns["k0"].dtype.kind in "iu":
             values, order = self.whole
             at = np.minimum(np.searchsorted(values, columns["k0"]), len(values) - 1)

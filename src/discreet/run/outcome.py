@@ -22,7 +22,7 @@ from discreet.run.few import too_few
 from discreet.run.intervals import SLOW, corrected_widths, half_widths
 from discreet.run.output_column import OutputColumn, Values, bounded, finite, joined
 from discreet.run.results import PlanResults
-from discreet.run.tables import set_plans
+from discreet.run.tables import set_plans, totals_behind
 from discreet.run.windowed import Windowed
 
 
@@ -114,7 +114,7 @@ def _windowed(answers: PlanResults, cells: Cells, table: dict[str, Values], kept
         frozenset(plan.question.selected),
         noisy_totals_of(list(additive.values()), plan),
         cells,
-        resolved_totals(plan),
+        totals_behind(plan),
     )
 
 
@@ -128,19 +128,13 @@ def _released(answers: PlanResults, cells: Cells, clipped: bool) -> dict[str, Va
     for place, (name, _) in enumerate(answers.plan.question.keys):
         table[name] = list(key_column(answers.groups, place))
     for name, statistic in answers.plan.question.additive.items():
-        of, found = resolved_totals(answers.plan), _correction(statistic, answers, cells)
+        of, found = totals_behind(answers.plan), _correction(statistic, answers, cells)
         together = any(isinstance(one, EstimatedTotal) for one in answers.plan.totals) and statistic.adds_up
         value = _value(statistic, of, cells, clipped and not together)  # what is clipped would not add up
         table[name] = plain_values(statistic, value if found is None else value + found.shift, answers)
     for name in answers.plan.question.selected:
         table[name] = list(answers.choices[name])
     return table
-
-
-def resolved_totals(plan: Steps) -> Totals:
-    """The totals that the statistics of a resolved plan are computed from."""
-    assert plan.available_totals is not None
-    return plan.available_totals
 
 
 def _value(statistic: Additive, of: Totals, cells: Cells, clipped: bool) -> Floats:
@@ -150,7 +144,7 @@ def _value(statistic: Additive, of: Totals, cells: Cells, clipped: bool) -> Floa
 
 def plain_values(statistic: Additive, values: Floats, answers: PlanResults) -> Values:
     """Values as plain Python numbers; unweighted counts are integers, and the list of their total where they are equal to it."""
-    counted = statistic.counted(resolved_totals(answers.plan))
+    counted = statistic.counted(totals_behind(answers.plan))
     if counted is None:
         return finite(values)
     if any(one.total == counted and isinstance(one, EstimatedTotal) for one in answers.plan.totals):
@@ -172,7 +166,7 @@ def _column(
     confidence: float,
     windowed: Windowed | None,
 ) -> OutputColumn:
-    plan, of = answers.plan, resolved_totals(answers.plan)
+    plan, of = answers.plan, totals_behind(answers.plan)
     used = columns_of(expr)
     if isinstance(expr, Column):
         values = table[expr.name]
@@ -201,7 +195,7 @@ def _column(
 
 def _correction(statistic: Additive, answers: PlanResults, cells: Cells) -> Correction | None:
     removed = answers.plan.removed
-    return None if removed is None else statistic.correction(resolved_totals(answers.plan), cells, removed)
+    return None if removed is None else statistic.correction(totals_behind(answers.plan), cells, removed)
 
 
 def _over_rows(name: str, expr: Expr, values: Values, windowed: Windowed, table: dict[str, Values], confidence: float) -> OutputColumn:
@@ -218,7 +212,7 @@ def _over_rows(name: str, expr: Expr, values: Values, windowed: Windowed, table:
 
 def noisy_totals_of(statistics: Sequence[Additive], plan: Steps) -> list[NoisyTotal]:
     """The noisy totals that statistics are computed from."""
-    of = resolved_totals(plan)
+    of = totals_behind(plan)
     needed: set[Total] = {total for statistic in statistics for total in statistic.needs(of)}
     return [one for one in plan.totals if one.total in needed]
 
@@ -230,7 +224,7 @@ def _computed(
     asked, expr_without_steps = expr, smooth(expr)
     if expr_without_steps is None:
         return OutputColumn(name, values)
-    expr, plan, of = expr_without_steps, answers.plan, resolved_totals(answers.plan)
+    expr, plan, of = expr_without_steps, answers.plan, totals_behind(answers.plan)
     statistics = {name: one for name, one in plan.question.additive.items() if name in columns_of(expr)}
     others = {key: column for key, column in table.items() if key not in statistics}
 

@@ -10,11 +10,9 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet.algorithms.consistent.layout import Table
-from discreet.plan.key_values import KeyValues
+from discreet.plan.key_values import OTHER, KeyValues
 from discreet.plan.steps import Steps
 from discreet.query.totals import Total
-
-OTHER = "(other)"
 
 
 @final

@@ -38,6 +38,8 @@ class Source:
     @classmethod
     def of(cls, plan: Steps, dialect: Dialect) -> Source:
         """The rows that a plan reads; with an "other" group none are left out."""
+        if plan.arrangement is not None and plan.arrangement.other:
+            return cls(plan.question.relation, plan.question.keys, None, dialect)
         return cls(plan.question.relation, plan.question.keys, plan.groups, dialect, plan.question.other)
 
     @property

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from discreet.algorithms.consistent.estimate import estimate, noise_number, variances
 from discreet.algorithms.consistent.layout import Table
-from discreet.plan.arrangement import Arrangement
+from discreet.plan.arrangement import Arrangement, asking
 from discreet.plan.steps import EstimatedTotal, NoisyTotal, Steps
-from discreet.query.totals import Floats, Total
+from discreet.query.totals import Floats, Total, Totals
 from discreet.run.intervals import laplace_excess
 from discreet.run.results import PlanResults
 
@@ -59,14 +59,22 @@ def set_plans(plan: Steps, confidence: float, each_node: bool = True) -> tuple[S
     totals: list[list[EstimatedTotal]] = [[] for _ in asked]
     for total, measured in _measured(plan).items():
         precision = {one.table: _precision(one) for one in measured if one.table is not None}
-        spread = variances(layout, precision, asked)
-        for place, table in enumerate(asked):
+        wanted = asking(plan.question, total, totals_behind(plan))
+        spread = variances(layout, precision, [asked[place] for place in wanted])
+        for place in wanted:
+            table = asked[place]
             scale = np.sqrt(spread[table]) * float(measured[0].unit)
             if not measured[0].is_gaussian:
                 scale = scale * laplace_excess(noise_number(layout, precision, table), confidence)
             scale = np.repeat(scale, layout.cells(Table(0, table.flat))) if each_node else scale.max(keepdims=True)
             totals[place].append(EstimatedTotal(total, measured[0].unit, scale))
     return tuple(evolve(part, totals=(*found, *part.totals)) for part, found in zip(plan.parts, totals, strict=True))  # type: ignore[arg-type]
+
+
+def totals_behind(plan: Steps) -> Totals:
+    """The totals that the statistics of a resolved plan are computed from."""
+    assert plan.available_totals is not None
+    return plan.available_totals
 
 
 def arrangement_of(plan: Steps) -> Arrangement:

@@ -10,7 +10,7 @@ from discreet.session.remote.wire import Chain
 from discreet.session.session import Session
 
 # how many arguments the first call may have by position: none of them is a price, which is given apart
-_POSITIONS = {"sql": 1, "table": 1, "synthesize": 1, "profile": 1, "estimate": 3, "interactive": 1, "watch": 0, "daily": 1}
+_POSITIONS = {"sql": 1, "table": 1, "batch": 1, "synthesize": 1, "profile": 1, "estimate": 3, "interactive": 1, "watch": 0, "daily": 1}
 _MOST_ROWS = 1_000_000
 _PRICES = frozenset({"epsilon", "delta", "progress"})
 
@@ -42,6 +42,8 @@ def _called(method: Any, session: Session, arguments: tuple[Any, ...], named: di
 def _resolved(session: Session, one: Any) -> Any:
     if isinstance(one, Chain):
         return request_of(session, one)
+    if isinstance(one, dict):
+        return {key: _resolved(session, inner) for key, inner in one.items()}
     if isinstance(one, list | tuple):
         return type(one)(_resolved(session, inner) for inner in one)
     return one

@@ -5,6 +5,7 @@
 
     bought             request                      plan              release        opened as
     a question         query.Query                  plan.Plan         Release        –
+    several questions  batch.BatchRequest           BatchPlan         BatchRelease   –
     a synthetic table  synthesize.SynthesisRequest  SynthesisPlan     Synthetic      –
     a profile          profile.ProfileRequest       ProfilePlan       Profile        –
     an estimate        estimate.EstimateRequest     EstimatePlan      Estimate       –

@@ -14,12 +14,12 @@ from attrs import field, frozen
 from discreet.errors import Refused
 from discreet.exact import Number
 from discreet.ledger.receipt import Kind, Receipt
+from discreet.plan.key_values import OTHER
 from discreet.plots.bins import bins_of
 from discreet.plots.labels import measured
 from discreet.plots.table import LEGEND, NO_END_LEGEND, NO_GROUP, NO_ROWS, TOO_FEW_LEGEND, Series, printable, text_table
 from discreet.query.statistics.percentile import LARGEST
 from discreet.run.output_column import OutputColumn
-from discreet.run.results import OTHER
 from discreet.run.totals import ReleasedTotals
 from discreet.session.released import Released, Row, rows_of
 from discreet.session.shape import check_columns, require

@@ -10,6 +10,7 @@ from typing import Any
 
 from discreet.errors import Invalid
 from discreet.ledger.receipt import Kind
+from discreet.session.batch.release import BatchRelease
 from discreet.session.estimate.estimate import Estimate
 from discreet.session.feeds.days import Days
 from discreet.session.graphs.release import GraphRelease
@@ -19,7 +20,7 @@ from discreet.session.released import MALFORMED, Released
 from discreet.session.synthesize.synthetic import Synthetic
 from discreet.session.transcript import Transcript
 
-RELEASES: tuple[type[Released], ...] = (Release, Synthetic, Estimate, Days, GraphRelease, Profile, Transcript)
+RELEASES: tuple[type[Released], ...] = (Release, BatchRelease, Synthetic, Estimate, Days, GraphRelease, Profile, Transcript)
 _BEGINS = re.compile(r'\{"format":\d+,"kind":"([a-z ]+)",')
 _BY_KIND: dict[Kind, type[Released]] = {kind: released for released in RELEASES for kind in released.KINDS}
 

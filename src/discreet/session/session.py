@@ -109,6 +109,17 @@ class Session:
         """Ask in SQL and release at once."""
         return self.sql(text, parameters, dialect=dialect).release(**price)
 
+    def batch(
+        self, questions: Any, epsilon: Number | None = None, delta: Number | None = None, *, error: Mapping[str, Any] | None = None,
+        **asked: Any,
+    ) -> Any:  # fmt: skip
+        """Ask several questions at one price, in a list (q1, q2, …) or by name; `error={"q1": 50, "q2": 5}` splits it by target errors."""
+        from discreet.session.batch.request import BatchRequest
+
+        request = BatchRequest.of(self._pipeline, questions, self.sql)
+        priced = epsilon is not None or error is not None
+        return request.release(epsilon, delta, error=error, **asked) if priced else unpriced(request, delta)
+
     # ── with an epsilon: release or open at once; without: a request to plan first ───────────────────────
 
     @overload

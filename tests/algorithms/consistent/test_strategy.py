@@ -56,7 +56,7 @@ ASKED = [
 @pytest.mark.parametrize("gaussian", [True, False])
 @pytest.mark.parametrize(("layout", "asked"), ASKED)
 def test_no_small_change_improves_it(layout: Layout, asked: tuple[Table, ...], gaussian: bool) -> None:
-    shares = strategy(layout, asked, gaussian)
+    shares = strategy(layout, asked, gaussian=gaussian)
     least = total_variance(layout, shares, asked, gaussian)
     rng = np.random.default_rng(0)
     for _ in range(20):

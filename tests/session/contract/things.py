@@ -104,11 +104,20 @@ def watched(request: Any) -> Bought:
     return Bought(stream.release(), lambda: (stream.ask("SELECT COUNT(*) FROM people"), stream.release())[1])
 
 
+BATCH = {
+    "towns": "SELECT town, COUNT(*) AS n FROM people GROUP BY town",
+    "all": "SELECT COUNT(*) AS n, AVG(age) AS m FROM people",
+    "ages": "SELECT MEDIAN(age) AS m FROM people",
+}
 THINGS: dict[str, Thing] = {
     "question": Thing(
         "question", session, lambda db, of: db.table("people").join(of.table("people"), on="id").group_by("town").count()
         if of is not db else db.sql("SELECT town, COUNT(*) AS n FROM people GROUP BY town"),
         lambda request: released(request), lambda release: release.rows, has_text=True,
+    ),
+    "batch": Thing(
+        "batch", session, lambda db, of: db.batch({name: of.sql(text) for name, text in BATCH.items()}), released,
+        lambda release: release.rows, has_text=True,
     ),
     "synthetic table": Thing(
         "synthetic table", session, lambda db, of: db.synthesize(of.table("people"), columns=["town", "age"], bins=4), released,

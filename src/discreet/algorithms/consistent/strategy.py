@@ -22,9 +22,9 @@ _LEAST = 1e-4  # smaller shares are not worth a table
 def strategy(
     layout: Layout,
     asked: tuple[Table, ...],
-    gaussian: bool,
-    goal: Goal = "total",
     weights: tuple[float, ...] = (),
+    gaussian: bool = True,
+    goal: Goal = "total",
     finest_cost: float = 1.0,
 ) -> dict[Table, float]:
     """The share of each table that is measured; shares add up to 1.

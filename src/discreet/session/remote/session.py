@@ -14,6 +14,7 @@ from discreet.plots.page import html_lines
 from discreet.query.parameters import Parameters, parameter_values
 from discreet.session.release import Release
 from discreet.session.released import Released
+from discreet.session.remote.answers import bought
 from discreet.session.remote.http import Connection, Progress
 from discreet.session.remote.query import RemoteBuilder, RemoteQuery, sent
 from discreet.session.remote.request import RemoteRequest, released, require_price
@@ -61,6 +62,16 @@ class RemoteSession:
     def ask(self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", **price: Any) -> Release:
         """Ask in SQL and release at once; the server reads the question when it is to answer it."""
         return RemoteQuery(self._connection, self._sql(text, parameters, dialect=dialect), text).release(**price)
+
+    def batch(self, questions: Any, epsilon: Number | None = None, delta: Number | None = None, **priced: Any) -> Any:
+        """Ask several questions together at one price, as `Session.batch`."""
+        named = questions.items() if isinstance(questions, Mapping) else enumerate(questions)
+        asked = {name: one.chain if isinstance(one, RemoteQuery) else one for name, one in named}
+        listed = asked if isinstance(questions, Mapping) else list(asked.values())
+        request = self._request("batch", listed)
+        if epsilon is None and not priced:
+            return released(request, None, delta)
+        return bought(self._connection, request.chain, {"epsilon": epsilon, "delta": delta, **priced})
 
     # ── with an epsilon: release or open at once; without: a request to plan first ───────────────────────────────────
 

@@ -1,0 +1,1 @@
+"""Several questions that are asked together, at one price."""

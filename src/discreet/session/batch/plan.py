@@ -1,0 +1,77 @@
+"""The plan of several questions: what is measured together, the expected error of each, and one price."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, final
+
+from attrs import evolve, field, frozen
+
+from discreet.exact import Number
+from discreet.explain.forecast import Forecast, confidence_of, forecast
+from discreet.ledger.receipt import PricedRequest
+from discreet.loss.loss import Loss
+from discreet.plan.batch import BatchSteps
+from discreet.plan.steps import Steps
+from discreet.query.canonical import plain
+from discreet.run.tables import set_plans
+from discreet.session.priced_plan import PricedPlan
+
+
+@final
+@frozen(eq=False, repr=False, slots=False)
+class BatchPlan(PricedPlan):
+    """Everything decided about several questions at a price."""
+
+    steps: BatchSteps = field()
+    confidence: Fraction
+
+    @cached_property
+    def priced(self) -> PricedRequest:
+        """The questions at their price."""
+        steps, first = self.steps, self.steps.components[0].steps
+        request = {"questions": [[name, plain(question)] for name, question in steps.questions.items()], "shares": self._shares}
+        declared = (first.protected, first.adjacency, first.policy, first.version)
+        return PricedRequest("batch", request, steps.epsilon, steps.delta, *declared, self.confidence)
+
+    @property
+    def _shares(self) -> list[Any]:
+        """How the budget is split, which is part of what is asked."""
+        listed = []
+        for one in self.steps.components:
+            weights = () if one.steps.arrangement is None else one.steps.arrangement.weights
+            listed.append([list(one.names), str(one.steps.budget.share), str(one.steps.epsilon), [f"{weight:.6g}" for weight in weights]])
+        return listed
+
+    @property
+    def loss(self) -> Loss:
+        """The privacy loss of all questions, as a term."""
+        return self.steps.loss
+
+    @property
+    def title(self) -> str:
+        """How many questions, and in how many parts."""
+        count = len(self.steps.questions)
+        return f"{count} {'question' if count == 1 else 'questions'}, measured in {len(self.steps.components)}"
+
+    def error(self, confidence: Number = 0.95, size: int | None = None) -> dict[str, Forecast]:
+        """For each question the half-width of each output's interval, in a group of `size` rows; reads and spends nothing."""
+        level = confidence_of(confidence)
+        return {name: forecast(self.question_plan(name, level), level, size) for name in self.steps.questions}
+
+    def question_plan(self, name: str, confidence: Fraction) -> Steps:
+        """The plan from which one question's statistics and intervals follow; with the error of the least accurate group."""
+        component, at = self.steps.component(name)
+        if len(component.names) == 1 or not component.steps.resolved:
+            return component.steps
+        return evolve(set_plans(component.steps, float(confidence), each_node=False)[at], question=self.steps.questions[name])
+
+    def explain(self) -> str:
+        """Who is protected, what is measured together, what it costs and the expected error."""
+        lines = [f"protects {self.priced.protected}"]
+        for one in self.steps.components:
+            lines.append(f"measured together: {', '.join(one.names)}" if len(one.names) > 1 else f"measured by itself: {one.names[0]}")
+        for name, found in self.error(size=1000).items():
+            lines += [f"{name}, in groups of 1,000:", *found.lines()]
+        return "\n".join([*lines, *self._price_lines])

@@ -1,0 +1,149 @@
+"""Several questions together: what is measured once, how the price is split, and answers that agree."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet.errors import Invalid, Refused
+
+ROWS = 6000
+RNG = np.random.default_rng(8)
+DATA = pa.table(
+    {
+        "id": np.arange(ROWS),
+        "dept": RNG.choice(["a", "b", "c", "unlisted"], ROWS, p=[0.4, 0.3, 0.2, 0.1]),
+        "sex": RNG.choice(["f", "m"], ROWS),
+        "cost": RNG.integers(0, 100, ROWS),
+    }
+)
+TEN = {
+    "all": "SELECT COUNT(*) AS n FROM t",
+    "dept": "SELECT dept, COUNT(*) AS n FROM t GROUP BY dept",
+    "sex": "SELECT sex, COUNT(*) AS n, AVG(cost) AS m FROM t GROUP BY sex",
+    "both": "SELECT sex, dept, COUNT(*) AS n FROM t GROUP BY sex, dept ORDER BY n DESC",
+    "sums": "SELECT dept, SUM(cost) AS s FROM t GROUP BY dept HAVING SUM(cost) > 1000",
+    "cheap": "SELECT COUNT(*) AS n FROM t WHERE cost < 50",
+    "cheap by sex": "SELECT sex, COUNT(*) AS n FROM t WHERE cost < 50 GROUP BY sex",
+    "median": "SELECT MEDIAN(cost) AS m FROM t",
+    "people": "SELECT COUNT(DISTINCT id) AS n FROM t",
+    "running": "SELECT dept, SUM(COUNT(*)) OVER (ORDER BY dept) AS n FROM t GROUP BY dept",
+}
+
+
+@pytest.fixture
+def db() -> Any:
+    return discreet.connect(
+        {"t": DATA}, unit="id", epsilon=1000, delta=1e-3, bounds={"cost": (0, 100)}, keys={"dept": ["a", "b", "c"], "sex": ["f", "m"]},
+        contributions={"rows": 1}, ledger=":memory:",
+    )  # fmt: skip
+
+
+def test_counts_and_sums_over_the_same_rows_are_measured_together(db: Any) -> None:
+    plan = db.batch(TEN).plan(1, "1e-6")
+    together = [set(one.names) for one in plan.steps.components]
+    assert {"all", "dept", "sex", "both", "sums"} in [names - {"people"} for names in together]
+    assert {"cheap", "cheap by sex"} in together
+    assert {"median"} in together
+    assert {"running"} in together
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1, "1e-6"), (1, 0), (20, "1e-6")])
+def test_the_answers_agree(db: Any, epsilon: Any, delta: Any) -> None:
+    found = db.batch(TEN, epsilon, delta)
+    both = {(row["sex"], row["dept"]): row["n"] for row in found["both"].rows}
+    assert sorted(both) == [(sex, dept) for sex in "fm" for dept in "abc"]
+    for row in found["dept"].rows:  # rows of unlisted sexes count in it: there are none, up to noise
+        assert row["n"] == pytest.approx(math.fsum(both[sex, row["dept"]] for sex in "fm"), abs=200)
+    assert found["all"].rows[0]["n"] == pytest.approx(math.fsum(row["n"] for row in found["sex"].rows), abs=200)
+    assert db.spent.epsilon == epsilon
+    assert len([one for one in db.history() if one["epsilon"]]) == 1
+
+
+def test_rows_that_one_question_leaves_out_count_in_another(db: Any) -> None:
+    found = db.batch({"all": TEN["all"], "dept": TEN["dept"]}, 50, "1e-6")
+    exact = DATA["dept"].to_pylist()
+    assert abs(found["all"].rows[0]["n"] - ROWS) < 10
+    listed = sum(row["n"] for row in found["dept"].rows)
+    assert abs(listed - sum(one != "unlisted" for one in exact)) < 10
+
+
+def test_it_costs_less_than_asking_one_by_one(db: Any) -> None:
+    """Forty counts at a fortieth of ε each have about forty times the noise of one, together about √40 times."""
+    questions = [f"SELECT COUNT(*) AS n FROM t WHERE cost < {limit}" for limit in range(10, 90, 2)]
+    together = db.batch(questions).plan(1, "1e-6").error()
+    alone = [db.sql(text).plan("1/40", "1/40000000").error()["n"] for text in questions[:2]]
+    assert max(one["n"] for one in together.values()) < 0.6 * min(alone)
+
+
+def test_what_it_costs_is_the_price(db: Any) -> None:
+    for epsilon, delta in ((1, "1e-6"), ("0.1", "1e-8"), (1, 0)):
+        plan = db.batch(TEN).plan(epsilon, delta)
+        assert plan.loss.epsilon_at(float(plan.delta)) <= float(plan.epsilon) * (1 + 1e-9)
+        assert plan.delta <= discreet.exact.rational(delta)
+        budgets = [one.steps.budget for one in plan.steps.components if one.steps.budget.epsilon]
+        if len({budget.epsilon for budget in budgets}) == 1 and budgets[0].noise == "gaussian":
+            assert sum(budget.share for budget in budgets) <= 1
+
+
+def test_targets_split_the_price(db: Any) -> None:
+    request = db.batch({"dept": TEN["dept"], "cheap": TEN["cheap"]})
+    even = request.plan(1, "1e-6").error()
+    split = request.plan(1, "1e-6", error={"dept": 100, "cheap": 5}).error()
+    assert split["cheap"]["n"] < 0.8 * even["cheap"]["n"]
+    assert split["dept"]["n"] > even["dept"]["n"]
+
+
+def test_the_least_price_for_targets(db: Any) -> None:
+    targets = {"dept": 60, "sex": {"n": 60, "m": 10}, "cheap": 20}
+    request = db.batch({name: TEN[name] for name in targets})
+    plan = request.plan(delta="1e-6", error=targets, size=1000)
+    found = plan.error(size=1000)
+    assert found["dept"]["n"] <= 60
+    assert found["sex"]["n"] <= 60
+    assert found["sex"].worst["m"] <= 10
+    assert found["cheap"]["n"] <= 20
+    less = request.plan(plan.epsilon / 2, "1e-6", error=targets, size=1000).error(size=1000)
+    assert less["dept"]["n"] > 60 or less["cheap"]["n"] > 20 or less["sex"]["n"] > 60 or less["sex"].worst["m"] > 10
+
+
+def test_intervals_hold_the_truth(db: Any) -> None:
+    exact = {sex: sum(one == sex for one in DATA["sex"].to_pylist()) for sex in "fm"}
+    inside = 0
+    for step in range(60):
+        found = db.batch({"sex": TEN["sex"], "dept": TEN["dept"], "cheap": TEN["cheap"]}, f"{1 + step / 1000}", "1e-6")["sex"]
+        for row, ends in zip(found.rows, found.intervals, strict=True):
+            low, high = ends["n"]
+            inside += low <= exact[row["sex"]] <= high
+    assert inside >= 95  # of 120 at 95 %; fewer have a probability below 1e-6
+
+
+def test_one_question_is_a_batch_too(db: Any) -> None:
+    found = db.batch([TEN["dept"]], 1, "1e-6")
+    assert found.names == ("q1",)
+    assert [row["dept"] for row in found["q1"].rows] == ["a", "b", "c"]
+    assert "q1" in repr(found)
+
+
+@pytest.mark.parametrize("asked", ["SELECT COUNT(*) FROM t", [], {}, [1], {"": "SELECT COUNT(*) FROM t"}, ["SELECT COUNT(*) FROM t"] * 101])
+def test_bad_input(db: Any, asked: Any) -> None:
+    with pytest.raises(Invalid):
+        db.batch(asked)
+    assert db.spent.epsilon == 0
+
+
+def test_what_cannot_be_asked_together(db: Any) -> None:
+    open_bounds = discreet.connect({"t": DATA}, unit="id", epsilon=10, delta=1e-6, contributions={"rows": 1}, ledger=":memory:")
+    with pytest.raises(Refused, match="a batch does not discover bounds"):
+        open_bounds.batch(["SELECT AVG(cost) AS m FROM t"]).plan(1)
+    with pytest.raises(Invalid, match="give a target for each question"):
+        db.batch(TEN).plan(error={"all": 5})
+    with pytest.raises(Invalid, match="the price is missing"):
+        db.batch(TEN).plan()
+    with pytest.raises(Invalid, match="states a price of its own"):
+        db.batch(["SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1) COUNT(*) AS n FROM t"])
