@@ -97,10 +97,10 @@ def _shares(merged: Mapping[tuple[str, ...], Question], weights: Mapping[str, fl
 
 
 def _weighted(plan: Steps, names: tuple[str, ...], weights: Mapping[str, float] | None) -> Steps:
-    """The plan with its tables chosen for the targets of its questions."""
-    if weights is None or plan.arrangement is None:
+    """The plan with its tables chosen so that the largest error of its questions is least, relative to their targets."""
+    if plan.arrangement is None:
         return plan
-    known = evolve(plan.arrangement, weights=tuple(weights[name] for name in names))
+    known = evolve(plan.arrangement, weights=tuple(1.0 if weights is None else weights[name] for name in names))
     plan = evolve(plan, arrangement=known)
     return resolve(plan, plan.discovered) if plan.resolved else plan
 

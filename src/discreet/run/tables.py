@@ -18,7 +18,7 @@ from discreet.algorithms.consistent.layout import Table
 from discreet.plan.arrangement import Arrangement, asking
 from discreet.plan.steps import EstimatedTotal, NoisyTotal, Steps
 from discreet.query.totals import Floats, Total, Totals
-from discreet.run.intervals import laplace_excess
+from discreet.run.intervals import laplace_excess, whole_excess
 from discreet.run.results import PlanResults
 
 _FINE = 2**16  # cells are rounded to this part of their standard deviation, so that sums of floats are exact
@@ -63,9 +63,14 @@ def set_plans(plan: Steps, confidence: float, each_node: bool = True) -> tuple[S
         spread = variances(layout, precision, [asked[place] for place in wanted])
         for place in wanted:
             table = asked[place]
-            scale = np.sqrt(spread[table]) * float(measured[0].unit)
+            scale = np.sqrt(spread[table])
             if not measured[0].is_gaussian:
-                scale = scale * laplace_excess(noise_number(layout, precision, table), confidence)
+                count = noise_number(layout, precision, table)
+                if len(measured) == 1 and not measured[0].combined:
+                    scale = scale * whole_excess(measured[0].scale / float(measured[0].unit), round(count), confidence)
+                else:
+                    scale = scale * laplace_excess(count, confidence)
+            scale = scale * float(measured[0].unit)
             scale = np.repeat(scale, layout.cells(Table(0, table.flat))) if each_node else scale.max(keepdims=True)
             totals[place].append(EstimatedTotal(total, measured[0].unit, scale))
     return tuple(evolve(part, totals=(*found, *part.totals)) for part, found in zip(plan.parts, totals, strict=True))  # type: ignore[arg-type]
