@@ -76,8 +76,13 @@ def with_values(text: str, values: Values | None) -> str:
         return text
     named = isinstance(values, dict)
     pairs = values.items() if isinstance(values, dict) else enumerate(values)
-    told = ", ".join(f"{name} = {_shown(one)}" if named else _shown(one) for name, one in pairs)
+    told = ", ".join(f"{_name(str(name))} = {_shown(one)}" if named else _shown(one) for name, one in pairs)
     return f"{text.rstrip()} -- parameters: {told if len(told) <= _SHORT else told[: _SHORT - 1] + '…'}"
+
+
+def _name(name: str) -> str:
+    """A name on one line: of names, too, a program may pass more than the question needs."""
+    return name if name.isidentifier() else repr(name)
 
 
 def _shown(one: Value | None) -> str:
