@@ -55,7 +55,9 @@ def test_what_are_no_parameters(given: Any) -> None:
         parameter_values(given)
 
 
-@pytest.mark.parametrize("given", [[b"a"], [[1, 2]], [float("nan")], [Decimal("inf")], ["a\x00"], [AWARE]])
+@pytest.mark.parametrize(
+    "given", [[b"a"], [[1, 2]], [float("nan")], [Decimal("inf")], ["a\x00"], [AWARE], [Decimal("0." + "1" * 5000)], [Decimal("1e99999999")]]
+)
 def test_what_is_no_value(given: Any) -> None:
     with pytest.raises(Invalid):
         parameter_values(given)

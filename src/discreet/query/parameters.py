@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from discreet import exact
 from discreet.errors import Invalid
 from discreet.tables.kind import Value, is_storable
 
@@ -60,7 +61,7 @@ def parameter_value(one: Any) -> Value | None:
         case numbers.Integral():  # numpy's too
             return int(one)
         case float() | Decimal() | numbers.Real() if math.isfinite(one):
-            return Fraction(str(one if isinstance(one, Decimal) else float(one)))
+            return exact.rational(one if isinstance(one, Decimal) else float(one), "a parameter")
     if type(one).__name__ in ("bool", "bool_"):  # numpy's
         return bool(one)
     raise Invalid("a parameter is one value: a number, a text, a boolean, a date, a timestamp without a time zone, or None")
