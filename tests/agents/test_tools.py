@@ -13,9 +13,12 @@ from mcp import Client
 from mcp_types import ElicitRequestParams, ElicitResult
 from server.clinic import COUNT
 
+from discreet.agents.agent import UNASKED, Agent
 from discreet.agents.limits import Limits
 from discreet.agents.shown import NOTE
+from discreet.agents.source import Request
 from discreet.agents.tools import INSTRUCTIONS, UNEXPECTED, tools_server
+from discreet.errors import Refused
 
 
 def test_the_tools_and_their_fixed_texts(tmp_path: Path) -> None:
@@ -87,6 +90,28 @@ def test_a_person_is_asked_where_the_client_can(tmp_path: Path, mode: str, actio
     with_client(agent_of(granted(tmp_path)), work, elicitation_callback=asked, mode=mode)
     assert len(seen) == 1
     assert "ε = 0.2" in seen[0]
+
+
+def test_no_token_replaces_a_person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the client can ask a person, an agent gets no token to confirm by itself, also if the person could not be asked."""
+    agent, failing = agent_of(granted(tmp_path)), [True]
+    confirm, token = Agent.to_confirm, asyncio.run(agent.ask(Request("sql", COUNT), {"epsilon": 0.2}))["confirm"]
+
+    async def busy(self: Agent, *given: Any) -> Any:
+        if failing.pop() if failing else False:
+            raise Refused("busy")
+        return await confirm(self, *given)
+
+    async def declined(_: Any, __: ElicitRequestParams) -> ElicitResult:
+        return ElicitResult(action="decline")
+
+    async def work(call: Any) -> None:
+        assert UNASKED in (await call("ask", sql=COUNT, epsilon=0.2))["message"]
+        assert "declined" in (await call("ask", sql=COUNT, epsilon=0.2, confirm=token))["message"]
+        assert (await call("remaining"))["budget"]["spent"]["epsilon"] == "0"
+
+    monkeypatch.setattr(Agent, "to_confirm", busy)
+    with_client(agent, work, elicitation_callback=declined)
 
 
 def test_limits(tmp_path: Path) -> None:

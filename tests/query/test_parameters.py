@@ -55,7 +55,9 @@ def test_what_are_no_parameters(given: Any) -> None:
         parameter_values(given)
 
 
-@pytest.mark.parametrize("given", [[b"a"], [[1, 2]], [float("nan")], [Decimal("inf")], ["a\x00"], [AWARE]])
+@pytest.mark.parametrize(
+    "given", [[b"a"], [[1, 2]], [float("nan")], [Decimal("inf")], ["a\x00"], [AWARE], [Decimal("0." + "1" * 5000)], [Decimal("1e99999999")]]
+)
 def test_what_is_no_value(given: Any) -> None:
     with pytest.raises(Invalid):
         parameter_values(given)
@@ -64,5 +66,6 @@ def test_what_is_no_value(given: Any) -> None:
 def test_values_are_shown_to_people() -> None:
     assert with_values("SELECT ?, ?", (Fraction(1, 2), NOON.date())) == "SELECT ?, ? -- parameters: 0.5, 2026-01-31"
     assert with_values("SELECT :a", {"a": "x\n*/"}) == "SELECT :a -- parameters: a = 'x\\n*/'"
+    assert with_values("SELECT :a", {"a": 1, "b\nDROP": 2}) == "SELECT :a -- parameters: a = 1, 'b\\nDROP' = 2"
     assert len(with_values("SELECT ?", ("x" * 10_000,))) < 300
     assert with_values("SELECT 1", None) == "SELECT 1"

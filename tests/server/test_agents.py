@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server.clinic import COUNT, Served, make_server
+from server.clinic import COUNT, QUICK, Served, make_server, write_clinic
 
 from discreet.agents.source import Request, Running
 from discreet.errors import BudgetExceeded, Invalid
 from discreet.server.agents import AccountSource, Agents, limits_of
 from discreet.server.clock import Clock
+from discreet.server.server import Server
+from discreet.server.settings import Settings
 from discreet.session.released import Released
 
 ASKED, PRICE = Request("sql", COUNT), {"epsilon": "0.1"}
@@ -35,6 +37,27 @@ def test_the_agent_of_an_account(served: Served) -> None:
     for dataset, allowed in (("nowhere", None), ("clinic", ("other",)), (None, ("other",))):
         with pytest.raises(Invalid, match="no such data set"):
             agents.of(served.server, ann, dataset, allowed)
+
+
+def test_the_limit_of_a_day_is_for_all_data_sets_of_an_account(tmp_path: Path) -> None:
+    policies = {name: write_clinic(tmp_path / name) for name in ("clinic", "other")}
+    server, agents = Server(Settings(policies, str(tmp_path / "server.db"), clock=QUICK, rows=2000.0)), Agents()
+    ann = server.accounts.add("ann", "analyst", None)
+    for data in server.datasets:
+        data.ledger.grant("ann", 3, "1e-7")
+
+    async def run() -> None:
+        for _ in range(10):
+            await agents.of(server, ann, "clinic", None).ask(Request("sql", COUNT), {"epsilon": "0.05"})
+        first, second = (agents.of(server, ann, name, None) for name in policies)
+        assert float(first.spending.left) == 0.95  # once, however often it was asked
+        await second.ask(Request("sql", COUNT), {"epsilon": "0.05"})
+        assert float(first.spending.left) == 0.9
+
+    asyncio.run(run())
+    server.queue.close()
+    server.datasets.close()
+    server.database.close()
 
 
 def test_limits_are_settings(tmp_path: Path) -> None:

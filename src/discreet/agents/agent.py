@@ -17,6 +17,7 @@ from discreet.exact import Number, short
 from discreet.session.released import Released
 
 DECLINED = "whoever was asked to confirm this declined: nothing was charged. Ask at a lower price, or not at all"
+UNASKED = "a person must confirm this price, and could not be asked just now: nothing was charged. Ask again in a while"
 _UNCHARGED = (BudgetExceeded, Invalid, Refused)  # but for NotEnoughData, whose discovery was charged
 
 
@@ -89,15 +90,27 @@ class Agent:
         return planned if self.limits.needs_confirmation(planned.epsilon) else None
 
     async def ask(
-        self, request: Request, price: Price, *, confirm: str | None = None, confirmed: bool = False, first_row: int = 0
+        self,
+        request: Request,
+        price: Price,
+        *,
+        confirm: str | None = None,
+        confirmed: bool = False,
+        by_person: bool = False,
+        first_row: int = 0,
     ) -> dict[str, Any]:
-        """Pay and answer; or say that it must be confirmed, with a token for that. `confirmed` if somebody has confirmed it already."""
+        """Pay and answer; or say that it must be confirmed, with a token for that.
+
+        `confirmed` if somebody has confirmed it already; `by_person` if the client can ask a person: then no token replaces that.
+        """
         planned = await self.source.plan(request, price)
         if planned.known:
-            self.spending.running.pop(key_of(request, price), None)  # its answer has come, and stays counted
+            self.spending.running.pop(self._key(request, price), None)  # its answer has come, and stays counted
             return self._told(await self.source.release(request, price), first_row)
         self.limits.require(planned.epsilon)
         if self.limits.needs_confirmation(planned.epsilon) and not confirmed:
+            if by_person:
+                raise Refused(UNASKED)
             if confirm is None:
                 return self._unconfirmed(request, planned)
             if not self.confirmations.fits(confirm, self.source.name, request, planned):
@@ -109,7 +122,7 @@ class Agent:
 
     async def _paid(self, request: Request, price: Price, planned: Planned) -> Released | Running:
         """Count the price, once also where the answer comes later, and not where nothing is charged."""
-        key = key_of(request, price)
+        key = self._key(request, price)
         take_back = self.spending.running.pop(key, None) or self.spending.take(planned.epsilon)
         try:
             found = await self.source.release(request, price)
@@ -122,6 +135,9 @@ class Agent:
         elif found.repeated:
             take_back()
         return found
+
+    def _key(self, request: Request, price: Price) -> str:
+        return f"{self.source.name}\n{key_of(request, price)}"  # limits may be for several data sets
 
     def _told(self, found: Released | Running, first_row: int) -> dict[str, Any]:
         if isinstance(found, Running):

@@ -81,16 +81,14 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
             return None
 
     async def confirm_ask(
-        ctx: Context[Any, Any], sql: str, epsilon: float | str | None, delta: float | str | None, confirm: str | None
+        ctx: Context[Any, Any], sql: str, epsilon: float | str | None, delta: float | str | None
     ) -> Elicit[Agreed] | None:
-        return None if confirm is not None else await asked_first(ctx, lambda: Request("sql", sql), price_of(epsilon, delta))
+        return await asked_first(ctx, lambda: Request("sql", sql), price_of(epsilon, delta))
 
     async def confirm_synthesize(
         ctx: Context[Any, Any], table: str, epsilon: float | str | None, delta: float | str | None, columns: list[str] | None, rows: int,
-        confirm: str | None,
     ) -> Elicit[Agreed] | None:  # fmt: skip
-        made = lambda: _synthetic(table, columns, rows)  # noqa: E731
-        return None if confirm is not None else await asked_first(ctx, made, price_of(epsilon, delta))
+        return await asked_first(ctx, lambda: _synthetic(table, columns, rows), price_of(epsilon, delta))
 
     free = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     paid = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -116,9 +114,10 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
         return await told(
             ctx,
             lambda agent: agent.ask(
-                Request("sql", sql), price_of(epsilon, delta), confirm=confirm, confirmed=_confirmed(agreed), first_row=first_row
+                Request("sql", sql), price_of(epsilon, delta), confirm=confirm, confirmed=_confirmed(agreed),
+                by_person=_can_ask(ctx), first_row=first_row,
             ),
-        )
+        )  # fmt: skip
 
     @server.tool(annotations=free)
     async def remaining(ctx: Context[Any, Any]) -> CallToolResult:
@@ -136,7 +135,7 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
             ctx,
             lambda agent: agent.ask(
                 _synthetic(table, columns, rows), price_of(epsilon, delta), confirm=confirm, confirmed=_confirmed(agreed),
-                first_row=first_row,
+                by_person=_can_ask(ctx), first_row=first_row,
             ),
         )  # fmt: skip
 

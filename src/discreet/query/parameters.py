@@ -8,14 +8,17 @@ import numbers
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
+from discreet import exact
 from discreet.errors import Invalid
 from discreet.tables.kind import Value, is_storable
 
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any] | None  # as programs give them
 Values: TypeAlias = tuple[Value | None, ...] | dict[str, Value | None]
+N = TypeVar("N", int, Fraction)
 _MOST = 10_000
+_LARGEST = 10**1500
 _SHORT = 200  # characters of all values together, where a question is shown
 
 
@@ -55,15 +58,24 @@ def parameter_value(one: Any) -> Value | None:
             return one if type(one) is datetime.datetime else datetime.datetime.fromisoformat(one.isoformat())
         case datetime.datetime():
             raise Invalid("timestamps with a time zone are not supported: pass the timestamp as the table has it")
-        case datetime.date() | Fraction():
+        case datetime.date():
             return one
+        case Fraction():
+            return _written(one)
         case numbers.Integral():  # numpy's too
-            return int(one)
+            return _written(int(one))
         case float() | Decimal() | numbers.Real() if math.isfinite(one):
-            return Fraction(str(one if isinstance(one, Decimal) else float(one)))
+            return _written(exact.rational(one if isinstance(one, Decimal) else float(one), "a parameter"))
     if type(one).__name__ in ("bool", "bool_"):  # numpy's
         return bool(one)
     raise Invalid("a parameter is one value: a number, a text, a boolean, a date, a timestamp without a time zone, or None")
+
+
+def _written(number: N) -> N:
+    """A number that can be written as a literal."""
+    if max(abs(number.numerator), number.denominator) >= _LARGEST:
+        raise Invalid("a parameter has too many digits: give a shorter number")
+    return number
 
 
 def with_values(text: str, values: Values | None) -> str:
@@ -76,8 +88,13 @@ def with_values(text: str, values: Values | None) -> str:
         return text
     named = isinstance(values, dict)
     pairs = values.items() if isinstance(values, dict) else enumerate(values)
-    told = ", ".join(f"{name} = {_shown(one)}" if named else _shown(one) for name, one in pairs)
+    told = ", ".join(f"{_name(str(name))} = {_shown(one)}" if named else _shown(one) for name, one in pairs)
     return f"{text.rstrip()} -- parameters: {told if len(told) <= _SHORT else told[: _SHORT - 1] + '…'}"
+
+
+def _name(name: str) -> str:
+    """A name on one line: of names, too, a program may pass more than the question needs."""
+    return name if name.isidentifier() else repr(name)
 
 
 def _shown(one: Value | None) -> str:

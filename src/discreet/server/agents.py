@@ -38,14 +38,14 @@ class Agents:
 
     def __init__(self) -> None:
         self._confirmations = Confirmations()
-        self._spending: dict[tuple[str, str], Spending] = {}
+        self._spending: dict[str, Spending] = {}  # by account: what it learns from several data sets adds up
         self._jobs: dict[tuple[str, str, str], str] = {}
 
     def of(self, server: Server, account: Account, dataset: str | None, allowed: tuple[str, ...] | None) -> Agent:
         """The agent of an account on a data set; on its only one, if none is named. `allowed` are those of its token, if not all."""
         data = _data(server, account, dataset, allowed)
         limits = limits_of(server.settings)
-        spending = self._spending.setdefault((account.name, data.name), Spending(limits.session))
+        spending = self._spending.setdefault(account.name, Spending(limits.session))
         return Agent(AccountSource(server, data, account, self._jobs), limits, self._confirmations, spending)
 
 

@@ -11,6 +11,7 @@ import io
 import itertools
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from discreet.plots.table import Series
 FORMAT = 1
 KEY = b"discreet"
 SIDECAR = "-metadata.json"
+_FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r\n])")  # where some spreadsheets begin a cell, before what they would run
 Columns = Mapping[str, Sequence[Any]]
 
 
@@ -106,7 +108,7 @@ def csv_text(columns: Columns, formulas: bool) -> str:
 
 
 def _harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value
+    return _FORMULA.sub("'", value) if isinstance(value, str) else value
 
 
 def csv_sidecar(path: str | os.PathLike[str], columns: Columns, told: Mapping[str, Any]) -> str:

@@ -229,9 +229,9 @@ class Released(ABC):
     ) -> str | None:
         """Write the rows as CSV to a file, or return them as text.
 
-        A text that a spreadsheet would run as a formula (it begins with = + - @, a tab or a line break) is prefixed with an apostrophe,
-        because text from the data must not run on the reader's computer. With `formulas=True` it is written unchanged. Numbers are never
-        changed. Unless `sidecar=False`, `name.csv-metadata.json` beside the file says what the numbers mean and what was paid.
+        A text that a spreadsheet would run as a formula (it, or what follows a semicolon, starts with = + - @, a tab or a line break) has
+        an apostrophe before that, because text from the data must not run on the reader's computer. With `formulas=True` it is unchanged.
+        Numbers are never changed. Unless `sidecar=False`, `name.csv-metadata.json` beside the file says what they mean and what was paid.
         """
         text = csv_text(columns := self.to_columns(intervals), formulas)
         if path is None:

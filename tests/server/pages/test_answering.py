@@ -59,6 +59,15 @@ def test_a_refinement_combines_both(ann: Person) -> None:
     assert 'Answer <span class="tag">how many are cut off</span>' in bias.text
 
 
+def test_the_bias_of_a_question_with_parameters(served: Served, ann: Person) -> None:
+    calls = [["sql", ["SELECT COUNT(*) AS n FROM visits WHERE dept = $1"], {"parameters": ["eyes"], "dialect": "postgres"}]]
+    asked = ann.browser.post(
+        "/api/v1/datasets/clinic/releases", json={"request": calls, "price": {"epsilon": 0.1}}, headers=served.header("ann")
+    )
+    page = ann.answered(str(ann.send(f"/jobs/{asked.headers['Discreet-Job']}/bias", epsilon="0.1").url))
+    assert 'Answer <span class="tag">how many are cut off</span>' in page.text
+
+
 def test_a_shared_answer_is_charged_on_looking(ann: Person, bob: Person) -> None:
     page = ann.ask(COUNT, "0.3")
     assert "no such account" in ann.send(f"/jobs/{number(page)}/share", account="eve").text

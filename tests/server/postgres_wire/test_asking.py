@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 from server.clinic import COUNT, Served, make_server
-from server.postgres_wire.wire import Wire, wired
+from server.postgres_wire.wire import Wire, wait_until, wired
 
 from discreet.server.asked import Asked
 from discreet.server.asking import Asking
@@ -234,12 +233,3 @@ def closed(served: Served) -> None:
     served.server.queue.close()
     served.server.datasets.close()
     served.server.database.close()
-
-
-def wait_until(met: Callable[[], bool]) -> None:
-    async def look() -> None:
-        async with asyncio.timeout(20):
-            while not met():
-                await asyncio.sleep(0.01)
-
-    asyncio.run(look())

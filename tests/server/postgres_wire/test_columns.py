@@ -21,6 +21,12 @@ OUTPUTS = [
     "MEDIAN(age) + 1", "COUNT(*) > 5", "CASE WHEN COUNT(*) > 5 THEN 'many' ELSE 'few' END", "COALESCE(AVG(cost), 0)", "ABS(SUM(age))",
     "FLOOR(AVG(age))", "CORR(age, cost)", "QUANTILE_CONT(cost, 0.9)",
 ]  # fmt: skip
+LARGE = [
+    "COUNT(*)", "COUNT(*) + 1", "COUNT(*) * 1000000000000000000", "COUNT(*) * COUNT(*) * COUNT(*) * COUNT(*) * COUNT(*) * COUNT(*)",
+    "FLOOR(SUM(cost) * 1e30)", "CEIL(SUM(cost) * 1e30)", "ROUND(SUM(cost) * 1e30)", "FLOOR(EXP(COUNT(*)))", "-COUNT(*)", "ABS(COUNT(*))",
+    "COUNT(DISTINCT person)", "MEDIAN(age) * 1000000000000000000", "COALESCE(COUNT(*), 0)", "GREATEST(COUNT(*), 5)", "POWER(COUNT(*), 10)",
+    "CASE WHEN COUNT(*) > 5 THEN COUNT(*) * COUNT(*) * COUNT(*) * COUNT(*) * COUNT(*) * COUNT(*) * COUNT(*) * COUNT(*) ELSE 0 END",
+]  # fmt: skip
 WINDOWS = [
     "RANK() OVER (ORDER BY COUNT(*))", "ROW_NUMBER() OVER (ORDER BY dept)", "SUM(COUNT(*)) OVER (ORDER BY dept)",
     "LAG(COUNT(*)) OVER (ORDER BY dept)", "COUNT(*) / SUM(COUNT(*)) OVER ()", "FIRST_VALUE(dept) OVER (ORDER BY dept)",
@@ -72,6 +78,12 @@ def check(session: Session, text: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_outputs(session: Session, output: str) -> None:
+    assert check(session, f"SELECT {output} AS x FROM visits")
+
+
+@pytest.mark.parametrize("output", LARGE)
+def test_numbers_of_more_than_64_bits_are_given(session: Session, output: str) -> None:
+    """Whether a number fits its type is not found out after the question was paid for."""
     assert check(session, f"SELECT {output} AS x FROM visits")
 
 

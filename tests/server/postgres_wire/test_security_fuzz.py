@@ -41,7 +41,9 @@ class Writer:
     """What the server writes to."""
 
     def __init__(self) -> None:
-        self.sent = bytearray()
+        self.sent, self.transport = bytearray(), self
+
+    def abort(self) -> None: ...
 
     def get_extra_info(self, _: str) -> tuple[str, int]:
         return ("127.0.0.1", 1)

@@ -67,13 +67,24 @@ def test_nothing_can_be_changed(text: str) -> None:
     [
         ("SELECT 1", {}),
         ("/* epsilon=0.1 */ SELECT 1", {"epsilon": "0.1"}),
-        ("SELECT 1 -- epsilon = 1/10, delta = 1e-7", {"epsilon": "1/10", "delta": "1e-7"}),
+        ("SELECT 1 -- epsilon = 1/10, delta = 1e-7", {"epsilon": "0.1", "delta": "0.0000001"}),
+        ("SELECT 1 /* EPSILON=0.1; confidence=0.9 */", {"epsilon": "0.1", "confidence": "0.9"}),
+        ("SELECT 1 -- .5 is ε\n/* epsilon=.5 */", {"epsilon": "0.5"}),
+        ("/* Metabase:: userID: 1 */ SELECT 1", {}),
         ("SELECT 'epsilon=0.1'", {}),
         ("SELECT epsilon=0.1", {}),
     ],
 )
 def test_a_price_in_a_comment(text: str, price: dict[str, str]) -> None:
     assert split(text)[0].price == price
+
+
+@pytest.mark.parametrize("said", ["epsilon: 0.01", "epsilon=0,01", "epsilon=1 or so", "epsilon=0.01 */ SELECT 1 /* epsilon=0.02"])
+def test_a_price_that_cannot_be_read_is_not_left_out(said: str) -> None:
+    """Else the price that was set before would be paid instead."""
+    with pytest.raises(Failure) as error:
+        _ = split(f"/* {said} */ SELECT 1")[0].price
+    assert error.value.state == "22023"
 
 
 def test_long_texts_are_split_quickly() -> None:

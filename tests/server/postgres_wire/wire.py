@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from attrs import frozen
@@ -67,3 +67,12 @@ def wired(served: Served, certificate: Path | None = None, key: Path | None = No
         thread.join(30)
         loop.close()
     assert not failures, failures
+
+
+def wait_until(met: Callable[[], bool]) -> None:
+    async def look() -> None:
+        async with asyncio.timeout(20):
+            while not met():
+                await asyncio.sleep(0.01)
+
+    asyncio.run(look())

@@ -15,7 +15,7 @@ from discreet.server.api.answers import parquet_of
 from discreet.server.asked import Asked, as_received
 from discreet.server.datasets import DataSet
 from discreet.server.outcome import NO_JOB
-from discreet.server.pages.asking import body_of, submit
+from discreet.server.pages.asking import submit
 from discreet.server.pages.forms import Posted, posted
 from discreet.server.pages.looking import dataset_of, gauge_of
 from discreet.server.pages.problems import NotHere
@@ -129,7 +129,8 @@ async def bias(request: Request, number: str, sent: Sent) -> Response:
     job = await run_in_threadpool(finished, request, account, number)
     data = await run_in_threadpool(dataset_of, request, account, job.dataset)
     try:
-        said = body_of(Asked.read(job.asked).title, sent.fields.number("epsilon"), "bias")
+        # the request as it was, with its parameters and its dialect: its text alone may be another question
+        said = job.asked | {"verb": "bias", "price": {"epsilon": sent.fields.number("epsilon")}, "refine": None}
         made = await submit(server_of(request), data, account, said)
     except Error as error:
         return await run_in_threadpool(page, request, sent.caller, job, {"message": str(error), "notes": []}, 400)

@@ -64,11 +64,15 @@ class Questions:
         if found is None:
             raise Failure("28000", "your token was revoked or has expired", "make a new one in the console", fatal=True)
         caller = Caller(found[0], found[1])
-        if wait := self._server.request_limit.take(caller.account.name):
-            raise TooManyRequests(wait)
+        self.take()
         if caller.account.role not in ASKING or not caller.may_use(self._dataset):
             raise Failure(NO_DATABASE, UNKNOWN, fatal=True)
         return caller, self._server.datasets.get(self._dataset, caller.account)
+
+    def take(self) -> None:
+        """Take one from the account's limit of requests; TooManyRequests if none is left."""
+        if wait := self._server.request_limit.take(self._caller.account.name):
+            raise TooManyRequests(wait)
 
     # ── free ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -92,7 +96,8 @@ class Questions:
         assert isinstance(query, Query), "a text is a question"
         price = self._variables.price | statement.price
         stated = {"epsilon": query.question.epsilon, "delta": query.question.delta}
-        body["price"] = {name: value for name, value in price.items() if stated[name] is None}  # what the question says itself comes first
+        # what the question says itself comes first
+        body["price"] = {name: value for name, value in price.items() if stated.get(name) is None}
         if not query.is_priced and "epsilon" not in price:
             raise Failure("22023", NO_PRICE, HOW_TO_PAY)
         plan = self._server.asking.plan(data, caller.account, Asked.read(body))

@@ -22,6 +22,8 @@ from discreet.session.release import Release
 from discreet.tables.kind import Kind
 
 Part: TypeAlias = Literal["values", "low", "high"]
+# what these give may have more than 64 bits, which would be found out only after the question was paid for
+_GROWING, _ROUNDING = ("add", "subtract", "multiply"), ("floor", "ceil", "truncate", "round", "modulo")
 _WHOLE = ("row_number", "rank", "dense_rank", "ntile", "count")
 
 
@@ -115,9 +117,11 @@ def _typed(expr: Expr, fields: dict[str, Field]) -> Typed:
         case Call(function, arguments):
             inside = [_typed(argument, fields) for argument in arguments]
             try:
-                return of_answers(function, inside)
+                found = of_answers(function, inside)
             except (Refused, ValueError):  # a function of whole numbers, on what is a real number after noise
                 return Typed(expr, Field(Kind.REAL, nullable=True))
+            grows = function in _GROWING or (function in _ROUNDING and any(one.field.kind is Kind.REAL for one in inside))
+            return Typed(expr, Field(Kind.REAL, nullable=True)) if grows else found
     assert_never(expr)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, final
@@ -25,10 +26,13 @@ from discreet.server.postgres_wire.sqlstates import (
     fields_of,
 )
 from discreet.server.postgres_wire.sqlstates import UNEXPECTED as UNEXPECTED_STATE
-from discreet.server.postgres_wire.statements import split
+from discreet.server.postgres_wire.statements import Statement, split
 from discreet.server.postgres_wire.types import read_value, written
 
+_MOST_TEXT = 2_000_000  # characters of all prepared statements of one connection
 _MOST = 1000  # prepared statements and portals of one connection
+_MOST_OPEN = 10  # portals whose rows were not all sent
+_SHORT = 10_000  # characters of a text that is cut at once
 _CHUNK = 64 * 1024  # bytes after which a slow client is waited for
 _COPY_BEGIN, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), struct.pack("!h", -1)
 
@@ -91,11 +95,14 @@ class Connection:
                     (self._statements if message.kind == "S" else self._portals).pop(message.name, None)
                     self._out.put(messages.CLOSED)
                 case Simple():
-                    await self._step(message.letter)
+                    self._step(message.letter)
                 case _:
                     raise Failure(PROTOCOL, "this message is not expected now", fatal=True)
+            await self._out.flush()  # also what a client does not wait for, such as many Executes before one Sync
         except (Failure, OutcomeFailure, Error) as error:
             await self._tell(error, text, isinstance(message, Query))
+        except (TimeoutError, ConnectionError):  # they do not read, or went away
+            raise
         except Exception as error:  # a bug of ours: its text may contain data
             self._crashed("postgres", error)
             await self._tell(Failure(UNEXPECTED_STATE, UNEXPECTED), "", isinstance(message, Query))
@@ -113,16 +120,13 @@ class Connection:
             self._skipping = True
         await self._out.flush()
 
-    async def _step(self, letter: str) -> None:
+    def _step(self, letter: str) -> None:
         match letter:
             case "S":
                 self._skipping = False
                 if self._interpreter.status == "I":
                     self._portals.clear()
                 self._ready()
-                await self._out.flush()
-            case "H":
-                await self._out.flush()
             case "X":
                 self.open = False
             case "F":
@@ -140,7 +144,8 @@ class Connection:
     # ── simple ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _simple(self, text: str) -> None:
-        for statement in split(text):
+        for statement in await _cut(text):
+            await self._out.flush()
             prepared = await self._interpreter.prepare(statement)
             if prepared.types:
                 raise Failure("42P02", "a parameter has no value here", "give values through your driver, or write them into the question")
@@ -157,7 +162,6 @@ class Connection:
                     await self._rows(result.columns, result.rows, formats)
             self._out.put(messages.complete(result.tag))
         self._ready()
-        await self._out.flush()
 
     # ── extended ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -166,7 +170,9 @@ class Connection:
             raise Failure("42P05", "there is a prepared statement of this name", "close it first")
         if len(self._statements) >= _MOST:
             raise Failure("54000", f"a connection has at most {_MOST} prepared statements", "close some")
-        first, *more = split(message.text)
+        if sum(len(one.statement.text) for one in self._statements.values()) + len(message.text) > _MOST_TEXT:
+            raise Failure("54000", "the prepared statements of this connection are too long together", "close some")
+        first, *more = await _cut(message.text)
         if more:
             raise Failure(SYNTAX, "a prepared statement is exactly one", "send statements one by one")
         self._statements.pop("", None)
@@ -213,9 +219,15 @@ class Connection:
             await self._rows(result.columns, result.rows[portal.sent : end], portal.formats)
             portal.sent = min(end, len(result.rows))
             if portal.sent < len(result.rows):
+                self._require_few_open()
                 self._out.put(messages.SUSPENDED)
                 return
+        portal.result = Result(result.tag, result.columns)  # what was sent is forgotten
         self._out.put(messages.complete(result.tag))
+
+    def _require_few_open(self) -> None:
+        if sum(one.result is not None and one.sent < len(one.result.rows) for one in self._portals.values()) > _MOST_OPEN:
+            raise Failure("54000", f"a connection reads at most {_MOST_OPEN} answers in parts", "read one to its end, or close it")
 
     def _statement(self, name: str) -> Prepared:
         if name not in self._statements:
@@ -251,6 +263,11 @@ class Connection:
         self._out.put(messages.copy_data(begin + _COPY_END))
         self._out.put(messages.COPIED)
         await self._out.flush()
+
+
+async def _cut(text: str) -> list[Statement]:
+    """The statements of a text; others are answered while a long one is cut."""
+    return split(text) if len(text) <= _SHORT else await asyncio.to_thread(split, text)
 
 
 def _described(columns: Sequence[ResultColumn]) -> list[ColumnDescription]:

@@ -12,7 +12,6 @@ from attrs import evolve, frozen
 
 from discreet.server.postgres_wire.asking import Questions
 from discreet.server.postgres_wire.catalogue.catalogue import Catalogue
-from discreet.server.postgres_wire.catalogue.rewrite import CatalogueStatement
 from discreet.server.postgres_wire.columns import Result, ResultColumn
 from discreet.server.postgres_wire.sqlstates import FAILED_TRANSACTION, NOT_SUPPORTED, SYNTAX, Failure
 from discreet.server.postgres_wire.statements import Sort, Statement, split
@@ -37,7 +36,8 @@ from discreet.server.postgres_wire.variables import Variables, run_setting
 
 Status: TypeAlias = Literal["I", "T", "E"]
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(\([^)]*\)\s*|(?:VERBOSE|ANALYZE|ANALYSE)\s+)*", re.IGNORECASE)
-_COPY = re.compile(r"\s*COPY\s*\((?P<query>.*)\)\s*TO\s+STDOUT\s*(?:WITH\s*)?(?P<options>\([^)]*\)|BINARY)?\s*", re.IGNORECASE | re.DOTALL)
+_COPY, _TO = re.compile(r"COPY\s*\(", re.IGNORECASE), re.compile(r"\)\s*TO\s+STDOUT\b", re.IGNORECASE)
+_BINARY = re.compile(r"(?:WITH ?)?(?:\([^()]*\)|BINARY)")
 _SAMPLES: dict[int, Any] = {
     **dict.fromkeys((INT2, INT4, INT8, OID), 1),
     **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), 1.5),
@@ -56,7 +56,7 @@ class Prepared:
     sort: Sort
     types: tuple[int, ...] = ()
     columns: tuple[ResultColumn, ...] | None = None
-    catalogue: CatalogueStatement | None = None
+    catalogue: bool = False  # whether it is about the catalogue
     copied: bool = False  # whether its rows are sent as binary COPY data
 
     @property
@@ -77,8 +77,7 @@ class Interpreter:
     async def prepare(self, statement: Statement, types: Sequence[int] = ()) -> Prepared:
         """Read a statement and tell its columns. Nothing of this touches data or budget."""
         sort = statement.sort
-        if self.status == "E" and sort not in ("transaction", "empty"):
-            raise Failure(FAILED_TRANSACTION, "this transaction has failed", "send ROLLBACK first")
+        self._require_not_failed(sort)
         match sort:
             case "query":
                 return await self._prepared(statement, types)
@@ -92,34 +91,43 @@ class Interpreter:
                 return Prepared(statement, sort, columns=run_setting(self.variables, statement.bare)[0].columns)
         return Prepared(statement, sort)
 
+    def _require_not_failed(self, sort: Sort) -> None:
+        if self.status == "E" and sort not in ("transaction", "empty"):
+            raise Failure(FAILED_TRANSACTION, "this transaction has failed", "send ROLLBACK first")
+
     async def _prepared(self, statement: Statement, types: Sequence[int]) -> Prepared:
         found = await asyncio.to_thread(self._catalogue.read, statement.text)
         if found is not None:
             await asyncio.to_thread(self.questions.admitted)
             columns = await self._catalogue.describe(found, self.variables)
             known = _types(types, found.types)
-            return Prepared(statement, "query", known, columns, found)
+            return Prepared(statement, "query", known, columns, True)
         kinds = await asyncio.to_thread(self.questions.parameter_kinds, statement.text)
         known = _types(types, [type_of(kind).oid for kind in kinds])
         question = await self.questions.plan(statement, [_SAMPLES.get(oid, "x") for oid in known])
         return Prepared(statement, "query", known, tuple(ResultColumn(one.name, one.type) for one in question.columns))
 
     async def run(self, prepared: Prepared, values: Sequence[Any] = ()) -> Result:
-        """Carry a statement out."""
+        """Carry a statement out; one that was prepared earlier too takes one from the limit of requests."""
         statement = prepared.statement
+        self._require_not_failed(prepared.sort)
         match prepared.sort:
             case "empty":
                 return Result("")
             case "transaction":
                 return Result(self._transaction(statement.words))
             case "setting":
+                self.questions.take()
                 result, told = run_setting(self.variables, statement.bare)
                 self.told |= told
                 return result
             case "explain":
                 return evolve(await self._plan(_explained(statement)), columns=prepared.columns)
-        if prepared.catalogue is not None:
-            listed = await self._catalogue.run(prepared.catalogue, self.variables, values)
+        if prepared.catalogue:
+            await asyncio.to_thread(self.questions.admitted)
+            found = await asyncio.to_thread(self._catalogue.read, statement.text)  # a tree is too large to be kept
+            assert found is not None, "it was one when it was prepared"
+            listed = await self._catalogue.run(found, self.variables, values)
             return Result(_tag(prepared, len(listed)), prepared.columns, listed)
         question = await self.questions.plan(statement, values)
         columns = tuple(ResultColumn(one.name, one.type) for one in question.columns)
@@ -176,10 +184,11 @@ def _explained(statement: Statement) -> Statement:
 
 def _copied(statement: Statement) -> Statement:
     """The question inside COPY (…) TO STDOUT (FORMAT binary)."""
-    found = _COPY.fullmatch(statement.bare)
-    if found is None or "BINARY" not in (found["options"] or "").upper():
+    begin, ends = _COPY.match(statement.bare), list(_TO.finditer(statement.bare))
+    options = " ".join(statement.bare[ends[-1].end() :].upper().split()) if ends else ""
+    if begin is None or "BINARY" not in options or _BINARY.fullmatch(options) is None:
         raise Failure(NOT_SUPPORTED, "only COPY (SELECT …) TO STDOUT (FORMAT binary) is supported", "write SELECT …")
-    [inside, *more] = split(found["query"])
+    [inside, *more] = split(statement.bare[begin.end() : ends[-1].start()])
     if more or inside.sort != "query":
         raise Failure(NOT_SUPPORTED, "COPY copies the answer to one question", "write COPY (SELECT …) TO STDOUT (FORMAT binary)")
     return evolve(inside, comments=statement.comments)

@@ -89,9 +89,10 @@ class _Socket:
         self._writer.write(data)
 
     async def flush(self) -> None:
-        """Send them; a client that does not read is left."""
+        """Send them, and let others have their turn; a client that does not read is left."""
         async with asyncio.timeout(_READING):
             await self._writer.drain()
+        await asyncio.sleep(0)
 
 
 @final
@@ -103,7 +104,7 @@ class PostgresListener:
         self._catalogues = Catalogues(server)
         self._tasks: set[asyncio.Task[None]] = set()
         self._open: dict[tuple[int, bytes], Questions] = {}
-        self._of, self._unknown, self._next = Counter[str](), 0, 1
+        self._of, self._unknown = Counter[str](), Counter[str]()  # by account; by network, before they have logged in
 
     async def listen(self, host: str, port: int) -> asyncio.Server:
         """Accept connections."""
@@ -140,6 +141,8 @@ class PostgresListener:
             self._tasks.discard(task)
             with suppress(Exception):
                 writer.close()
+            # what a client never reads would keep its socket open, beyond all limits
+            asyncio.get_running_loop().call_later(_READING, writer.transport.abort)
 
     async def _last(self, socket: _Socket, error: Failure) -> None:
         with suppress(TimeoutError, OSError):
@@ -147,9 +150,11 @@ class PostgresListener:
             await socket.flush()
 
     async def _serve(self, socket: _Socket) -> None:
-        if len(self._tasks) > _MOST or self._unknown >= _MOST_UNKNOWN:
+        network = network_of(socket.address)
+        # one network has at most half of the places: who never logs in must not keep everybody else out
+        if len(self._tasks) > _MOST or self._unknown.total() >= _MOST_UNKNOWN or self._unknown[network] >= _MOST_UNKNOWN // 2:
             raise Failure(TOO_MANY, "there are too many connections", "close some, or wait", fatal=True)
-        self._unknown += 1
+        self._unknown[network] += 1
         try:
             async with asyncio.timeout(_ENTERING):
                 startup = await self._first(socket)
@@ -157,7 +162,7 @@ class PostgresListener:
                     return
                 admitted = await log_in(self._server, socket, startup.parameters)
         finally:
-            self._unknown -= 1
+            self._unknown -= Counter([network])  # which forgets those that have none left
         account = admitted.caller.account.name
         if self._of[account] >= _MOST_OF_ONE:
             raise Failure(TOO_MANY, "you have too many connections", "close some", fatal=True)
@@ -189,7 +194,9 @@ class PostgresListener:
         raise Malformed("the session does not begin")
 
     def _cancel(self, startup: Startup, address: str) -> None:
-        """Stop waiting on another connection, whose key the client must know."""
+        """Stop waiting on another connection, whose key the client must know; who guesses too often is not heard."""
+        if self._server.address_limit.wait(network_of(address)):
+            return
         questions = self._open.get((startup.process, startup.secret))
         if questions is not None:
             questions.cancel()
@@ -204,8 +211,9 @@ class PostgresListener:
         questions = Questions(server, admitted.dataset, admitted.caller, variables)
         interpreter = Interpreter(questions, variables, self._catalogues.of(admitted.dataset, admitted.caller.account))
         connection = Connection(interpreter, socket, server.log.crashed)
-        key = self._next, SystemBits().word().to_bytes(8, "big")[:4]
-        self._next = self._next % (2**31 - 1) + 1
+        # the number is random too: in their order, they would tell how many others have connected
+        drawn = SystemBits().word().to_bytes(8, "big")
+        key = int.from_bytes(drawn[:4], "big") >> 1, drawn[4:]
         self._open[key] = questions
         socket.longest = server.settings.largest_body
         try:
@@ -224,7 +232,7 @@ class PostgresListener:
                     server.metrics.request("POST", "postgres", 200 if connection.state == "00000" else 400)
                     server.log.event("statement", account=account, state=connection.state, ms=took)
         finally:
-            del self._open[key]
+            self._open.pop(key, None)
 
 
 @asynccontextmanager

@@ -7,6 +7,9 @@ from typing import Literal, TypeAlias, final
 
 from attrs import frozen
 
+from discreet.errors import Refused
+from discreet.exact import short
+from discreet.query.sql.written_price import price_in_comments
 from discreet.server.postgres_wire.sqlstates import NOT_SUPPORTED, Failure
 
 Sort: TypeAlias = Literal["empty", "transaction", "setting", "explain", "copy", "query"]
@@ -17,7 +20,6 @@ _PIECES = re.compile(
       | (?P<plain>[^-/;'"$eE]+|.)""",
     re.DOTALL | re.VERBOSE,
 )
-_PRICE = re.compile(r"(epsilon|delta)\s*=\s*([0-9][0-9.eE/+-]*)")
 _SORTS: dict[str, Sort] = {
     **dict.fromkeys(("BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"), "transaction"),
     **dict.fromkeys(("SET", "RESET", "SHOW", "DISCARD", "DEALLOCATE", "UNLISTEN", "CLOSE"), "setting"),
@@ -56,12 +58,12 @@ class Statement:
 
     @property
     def price(self) -> dict[str, str]:
-        """The price that a comment states, as in /* epsilon=0.1 */."""
-        found: dict[str, str] = {}
-        for comment in self.comments:
-            inside = comment.removeprefix("--").removeprefix("/*").removesuffix("*/")
-            found |= {match[1]: match[2] for match in _PRICE.finditer(inside)}
-        return found
+        """The price that comments state, as in /* epsilon=0.1 */; a Failure if it cannot be read: another one would be paid instead."""
+        inside = (comment.removeprefix("--").removeprefix("/*").removesuffix("*/") for comment in self.comments)
+        try:
+            return {name: short(amount) for name, amount in price_in_comments(inside).items()}
+        except Refused as error:
+            raise Failure("22023", str(error)) from None
 
 
 def split(text: str) -> list[Statement]:

@@ -57,7 +57,8 @@ _DEFAULTS = {
     "discreet.intervals": "on",
     "discreet.dialect": "postgres",
 }
-_ASSIGNED = re.compile(r"""^(?:SESSION\s+|LOCAL\s+)?([\w.]+|"[^"]+")\s*(?:=|\s+TO\s+)\s*(.*)$""", re.IGNORECASE | re.DOTALL)
+# blanks are matched in one place only, else many of them take for ever
+_ASSIGNED = re.compile(r"""^(?:SESSION\s+|LOCAL\s+)?([\w.]+|"[^"]+")(?:\s*=|\s+TO\s)(.*)$""", re.IGNORECASE | re.DOTALL)
 _QUOTED = re.compile(r"[eE]?'((?:''|[^'])*)'")
 
 

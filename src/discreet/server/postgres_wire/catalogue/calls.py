@@ -15,6 +15,8 @@ from discreet.server.postgres_wire.catalogue.nodes import FUNCTIONS, OPERATORS, 
 from discreet.server.postgres_wire.sqlstates import NOT_SUPPORTED, Failure
 
 SETTING = "setting_of_session"  # stands for current_setting until the statement runs
+# a quote that is not closed takes the rest: looked for again and again, its end would take for ever
+_ELEMENTS = re.compile(r'"((?:\\.|[^"\\])*)\\?(?:"|\Z)|([^\s,{}"]+)', re.DOTALL)
 _NAMED = {
     "regclass": ("to_regclass", "regclass_name"),
     "regnamespace": ("to_regnamespace", "regnamespace_name"),
@@ -74,7 +76,7 @@ def type_name(to: exp.Expr) -> str:
 
 def list_of(text: str) -> exp.Expr:
     """A list of texts, from how PostgreSQL writes one: {a,"b"}."""
-    pieces = re.findall(r'"((?:\\.|[^"\\])*)"|([^\s,{}"]+)', text)
+    pieces = _ELEMENTS.findall(text)
     return exp.Array(expressions=[exp.Literal.string(re.sub(r"\\(.)", r"\1", quoted) or plain) for quoted, plain in pieces])
 
 

@@ -9,10 +9,11 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, final
 
+from discreet.server.limits import Limit
 from discreet.server.postgres_wire.catalogue.rewrite import CatalogueStatement, read_catalogue
 from discreet.server.postgres_wire.catalogue.rows import setup
 from discreet.server.postgres_wire.columns import ResultColumn
@@ -26,7 +27,9 @@ from discreet.tables.catalog import Catalog
 _SECONDS = 5.0  # for one statement
 _START = 60.0  # seconds to start the process
 _RECENT, _SHORT = 64, 5000  # statements that are remembered, and their characters
-_LONGEST = 64 * 1024 * 1024  # bytes of one answer
+_LONGEST = 8 * 1024 * 1024  # bytes of one answer
+_EXPLAINED = 10  # statements of one account a minute whose failure the owner's file explains, and their characters
+_EXPLANATION = 2000
 _OIDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "UTINYINT"), INT2),
     **dict.fromkeys(("INTEGER", "USMALLINT"), INT4),
@@ -115,6 +118,7 @@ class Catalogue:
         self._process, self._dataset, self._account, self._tables, self._explain = process, dataset, account, tables, explain
         # tools send the same statements again and again; what others sent must not make anything faster
         self._read = lru_cache(_RECENT)(read_catalogue)
+        self._turn = asyncio.Lock()  # one statement of an account at a time: it must not fill the line in which others wait
 
     def read(self, text: str) -> CatalogueStatement | None:
         """The statement, if it is about the catalogue."""
@@ -141,13 +145,14 @@ class Catalogue:
             "version": f"PostgreSQL {VERSION} (discreet: answers are differentially private)",
             "process": "1",
         }
-        sql = statement.sql(values, {**settings, **session})
-        found = await self._process.ask(sql)
+        sql = await asyncio.to_thread(statement.sql, values, {**settings, **session})
+        async with self._turn:
+            found = await self._process.ask(sql)
         if "error" not in found:
             return tuple(ResultColumn(name, TYPES[_oid(kind)]) for name, kind in found["columns"]), found["rows"]
         if statement.certainly_empty:
             return tuple(ResultColumn(name, TYPES[TEXT]) for name in statement.names), []
-        self._explain("catalogue statement", f"{sql}\n{found['error']}")
+        self._explain("catalogue statement", f"{sql[:_EXPLANATION]}\n{found['error'][:_EXPLANATION]}")
         raise Failure(NOT_SUPPORTED, "this catalogue statement is not supported", "information_schema.columns lists all columns")
 
 
@@ -158,17 +163,28 @@ class Catalogues:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._known: dict[str, tuple[Catalog, _Process]] = {}
+        self._seen: dict[tuple[str, str], Catalogue] = {}  # by data set and account
+        self._explained = Limit(_EXPLAINED)
         self._old: list[_Process] = []
 
     def of(self, dataset: str, account: Account) -> Catalogue:
-        """The catalogue of a data set, as it is declared now."""
+        """The catalogue of a data set, as it is declared now; all connections of an account have the same."""
         catalog = self._server.datasets.get(dataset, account).catalog
         known = self._known.get(dataset)
         if known is None or known[0] is not catalog:
             if known is not None:
                 self._old.append(known[1])  # connections that are open go on with it
             known = self._known[dataset] = catalog, _Process(setup(dataset, catalog.tables))
-        return Catalogue(known[1], dataset, account.name, tuple(table.name for table in catalog.tables), self._server.log.explain)
+            self._seen = {key: one for key, one in self._seen.items() if key[0] != dataset}
+        key, names = (dataset, account.name), tuple(table.name for table in catalog.tables)
+        if key not in self._seen:
+            self._seen[key] = Catalogue(known[1], dataset, account.name, names, partial(self._explain, account.name))
+        return self._seen[key]
+
+    def _explain(self, account: str, what: str, text: str) -> None:
+        """Write into the owner's file, seldom: nobody fills the disk with statements that fail."""
+        if not self._explained.take(account):
+            self._server.log.explain(what, text)
 
     async def close(self) -> None:
         """End all processes."""
