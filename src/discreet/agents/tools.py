@@ -1,6 +1,7 @@
 """The tools of the Model Context Protocol, and nothing else: no resources, no prompts, and no tool that returns rows of private tables.
 
-Descriptions and instructions are fixed texts. Results are structured; for clients that show text alone, the same JSON follows a fixed line.
+Descriptions and instructions are fixed texts. Results are structured, with a published schema (see `results.py`); for clients that show
+text alone, the same JSON follows a fixed line.
 Errors say what to do and contain no data; what nobody foresaw is told as such, and its text goes nowhere.
 """
 
@@ -8,6 +9,7 @@ Errors say what to do and contain no data; what nobody foresaw is told as such, 
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from importlib import metadata
 from typing import Annotated, Any, TypeAlias
 
@@ -19,6 +21,7 @@ from pydantic import BaseModel, Field
 
 from discreet.agents import shown
 from discreet.agents.agent import DECLINED, Agent, price_of
+from discreet.agents.results import AskResult, DescribeResult, ForecastResult, HistoryResult, RemainingResult
 from discreet.agents.source import LONGEST, Request
 from discreet.errors import Error, Invalid, Refused
 
@@ -31,7 +34,7 @@ UNEXPECTED = "something unexpected failed; the owner of the data can look up the
 MOST_ROWS = 1000  # of a synthetic table
 
 Find: TypeAlias = Callable[[Any], Agent]  # the agent that a request comes from; None is what a request over standard input has
-Failed: TypeAlias = Callable[[Any, Exception], None]
+Failed: TypeAlias = Callable[[Any, Exception], None]  # gets the request, and an error that nobody foresaw
 Sql: TypeAlias = Annotated[str, Field(max_length=LONGEST, description="one SELECT with aggregates, as in the examples of describe")]
 Epsilon: TypeAlias = Annotated[float | str | None, Field(description="the price: smaller is cheaper and noisier, as in 0.05")]
 Delta: TypeAlias = Annotated[float | str | None, Field(description="seldom needed; chosen if left out")]
@@ -62,7 +65,7 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
         "discreet", instructions=INSTRUCTIONS, version=metadata.version("discreet"), log_level="CRITICAL", subscriptions=False
     )
 
-    async def told(ctx: Context[Any, Any], work: Callable[[Agent], Awaitable[dict[str, Any]]]) -> CallToolResult:
+    async def result_of(ctx: Context[Any, Any], work: Callable[[Agent], Awaitable[dict[str, Any]]]) -> CallToolResult:
         try:
             return _result(await work(find(ctx.request_context.request)))
         except Error as error:
@@ -71,49 +74,52 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
             failed(ctx.request_context.request, error)
             return _result({"status": "error", "error": "Error", "message": UNEXPECTED}, is_error=True)
 
-    async def asked_first(ctx: Context[Any, Any], request: Callable[[], Request], price: dict[str, Any]) -> Elicit[Agreed] | None:
+    async def elicited(
+        ctx: Context[Any, Any], request: Callable[[], Request], price: dict[str, Any], token: str | None
+    ) -> Elicit[Agreed] | None:
         """The question to the user, if the price must be confirmed and the client can ask; errors are told by the tool itself."""
         try:
-            agent = find(ctx.request_context.request)
-            planned = await agent.to_confirm(request(), price) if _can_ask(ctx) else None
-            return None if planned is None else Elicit(agent.question_to_confirm(request(), planned), Agreed)
+            if token is not None or not _can_ask(ctx):
+                return None
+            agent, asked = find(ctx.request_context.request), request()
+            planned = await agent.to_confirm(asked, price)
+            return None if planned is None else Elicit(agent.question_to_confirm(asked, planned), Agreed)
         except Exception:
             return None
 
     async def confirm_ask(
         ctx: Context[Any, Any], sql: str, epsilon: float | str | None, delta: float | str | None, confirm: str | None
     ) -> Elicit[Agreed] | None:
-        return None if confirm is not None else await asked_first(ctx, lambda: Request("sql", sql), price_of(epsilon, delta))
+        return await elicited(ctx, partial(Request, "sql", sql), price_of(epsilon, delta), confirm)
 
     async def confirm_synthesize(
         ctx: Context[Any, Any], table: str, epsilon: float | str | None, delta: float | str | None, columns: list[str] | None, rows: int,
         confirm: str | None,
     ) -> Elicit[Agreed] | None:  # fmt: skip
-        made = lambda: _synthetic(table, columns, rows)  # noqa: E731
-        return None if confirm is not None else await asked_first(ctx, made, price_of(epsilon, delta))
+        return await elicited(ctx, partial(_synthetic, table, columns, rows), price_of(epsilon, delta), confirm)
 
     free = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     paid = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
     @server.tool(annotations=free)
-    async def describe(ctx: Context[Any, Any]) -> CallToolResult:
+    async def describe(ctx: Context[Any, Any]) -> Annotated[CallToolResult, DescribeResult]:
         """The tables and columns, who is protected, what is declared and profiled, example questions, and your limits. Free."""
-        return await told(ctx, lambda agent: agent.describe())
+        return await result_of(ctx, lambda agent: agent.describe())
 
     @server.tool(annotations=free)
     async def forecast(
         ctx: Context[Any, Any], sql: Sql, epsilon: Epsilon = None, delta: Delta = None, error: Errors = None
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, ForecastResult]:
         """What a question would cost, the error to expect, and why it is private; or the least price for an error. Free."""
-        return await told(ctx, lambda agent: agent.forecast(Request("sql", sql), price_of(epsilon, delta), error))
+        return await result_of(ctx, lambda agent: agent.forecast(Request("sql", sql), price_of(epsilon, delta), error))
 
     @server.tool(annotations=paid)
     async def ask(
         ctx: Context[Any, Any], sql: Sql, epsilon: Epsilon, agreed: Annotated[Outcome, Resolve(confirm_ask)], delta: Delta = None,
         confirm: Confirm = None, first_row: FirstRow = 0,
-    ) -> CallToolResult:  # fmt: skip
+    ) -> Annotated[CallToolResult, AskResult]:  # fmt: skip
         """Pay epsilon from your budget and get the answer with intervals. The same question at the same price is free the second time."""
-        return await told(
+        return await result_of(
             ctx,
             lambda agent: agent.ask(
                 Request("sql", sql), price_of(epsilon, delta), confirm=confirm, confirmed=_confirmed(agreed), first_row=first_row
@@ -121,18 +127,18 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
         )
 
     @server.tool(annotations=free)
-    async def remaining(ctx: Context[Any, Any]) -> CallToolResult:
+    async def remaining(ctx: Context[Any, Any]) -> Annotated[CallToolResult, RemainingResult]:
         """What is left of your budget and of your limits. Free."""
-        return await told(ctx, lambda agent: agent.remaining())
+        return await result_of(ctx, lambda agent: agent.remaining())
 
     @server.tool(annotations=paid)
     async def synthesize(
         ctx: Context[Any, Any], table: Annotated[str, Field(max_length=200, description="a private table")], epsilon: Epsilon,
         agreed: Annotated[Outcome, Resolve(confirm_synthesize)], delta: Delta = None, columns: Columns = None, rows: Rows = 100,
         confirm: Confirm = None, first_row: FirstRow = 0,
-    ) -> CallToolResult:  # fmt: skip
+    ) -> Annotated[CallToolResult, AskResult]:  # fmt: skip
         """Pay epsilon and get made-up rows of the same shape, of no real person; good for trying code, not for reporting numbers."""
-        return await told(
+        return await result_of(
             ctx,
             lambda agent: agent.ask(
                 _synthetic(table, columns, rows), price_of(epsilon, delta), confirm=confirm, confirmed=_confirmed(agreed),
@@ -141,9 +147,9 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
         )  # fmt: skip
 
     @server.tool(annotations=free)
-    async def history(ctx: Context[Any, Any]) -> CallToolResult:
+    async def history(ctx: Context[Any, Any]) -> Annotated[CallToolResult, HistoryResult]:
         """What you were charged for so far; each is free to ask again. Free."""
-        return await told(ctx, lambda agent: agent.history())
+        return await result_of(ctx, lambda agent: agent.history())
 
     return server
 
