@@ -38,7 +38,7 @@ from discreet.server.postgres_wire.variables import Variables, run_setting
 Status: TypeAlias = Literal["I", "T", "E"]
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(\([^)]*\)\s*|(?:VERBOSE|ANALYZE|ANALYSE)\s+)*", re.IGNORECASE)
 _COPY = re.compile(r"\s*COPY\s*\((?P<query>.*)\)\s*TO\s+STDOUT\s*(?:WITH\s*)?(?P<options>\([^)]*\)|BINARY)?\s*", re.IGNORECASE | re.DOTALL)
-_SAMPLES: dict[int, Any] = {
+_SAMPLES: dict[int, Any] = {  # values with which a question is planned to learn its columns, before its parameters are known
     **dict.fromkeys((INT2, INT4, INT8, OID), 1),
     **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), 1.5),
     BOOL: True,
@@ -59,19 +59,14 @@ class Prepared:
     catalogue: CatalogueStatement | None = None
     copied: bool = False  # whether its rows are sent as binary COPY data
 
-    @property
-    def is_copy(self) -> bool:
-        """Whether it is COPY … TO STDOUT."""
-        return self.copied
-
 
 @final
 class Interpreter:
-    """The statements of one connection, and the state of its transaction, which changes nothing but what clients expect to see."""
+    """The statements of one connection, and the state of its transaction, which is kept only because clients look at it."""
 
     def __init__(self, questions: Questions, variables: Variables, catalogue: Catalogue) -> None:
         self.questions, self.variables, self._catalogue = questions, variables, catalogue
-        self.status: Status = "I"
+        self.status: Status = "I"  # no transaction; T is in one, E in one that has failed
         self.told: dict[str, str] = {}  # settings that changed, of which the client must be told
 
     async def prepare(self, statement: Statement, types: Sequence[int] = ()) -> Prepared:
@@ -97,10 +92,10 @@ class Interpreter:
         if found is not None:
             await asyncio.to_thread(self.questions.admitted)
             columns = await self._catalogue.describe(found, self.variables)
-            known = _types(types, found.types)
+            known = _parameter_types(types, found.types)
             return Prepared(statement, "query", known, columns, found)
         kinds = await asyncio.to_thread(self.questions.parameter_kinds, statement.text)
-        known = _types(types, [type_of(kind).oid for kind in kinds])
+        known = _parameter_types(types, [type_of(kind).oid for kind in kinds])
         question = await self.questions.plan(statement, [_SAMPLES.get(oid, "x") for oid in known])
         return Prepared(statement, "query", known, tuple(ResultColumn(one.name, one.type) for one in question.columns))
 
@@ -136,9 +131,9 @@ class Interpreter:
         return Result("EXPLAIN", None, [(line,) for line in text.splitlines()])
 
     def _transaction(self, words: list[str]) -> str:
-        word, failed = words[0].rstrip(";"), self.status == "E"
+        word, failed = words[0], self.status == "E"
         if word in ("BEGIN", "START"):
-            self.status = self.status if self.status != "I" else "T"
+            self.status = "E" if failed else "T"
             return "START TRANSACTION" if word == "START" else "BEGIN"
         if word in ("SAVEPOINT", "RELEASE") or "TO" in words[1:3]:
             if failed and word != "ROLLBACK":
@@ -148,8 +143,8 @@ class Interpreter:
         self.status = "I"
         return "ROLLBACK" if failed or word in ("ROLLBACK", "ABORT") else "COMMIT"
 
-    def failed(self) -> None:
-        """A statement failed."""
+    def fail(self) -> None:
+        """Let the transaction fail, if there is one, because a statement did."""
         self.status = "E" if self.status != "I" else "I"
 
 
@@ -157,7 +152,7 @@ def _tag(prepared: Prepared, rows: int) -> str:
     return f"{'COPY' if prepared.copied else 'SELECT'} {rows}"
 
 
-def _types(given: Sequence[int], known: Sequence[int]) -> tuple[int, ...]:
+def _parameter_types(given: Sequence[int], known: Sequence[int]) -> tuple[int, ...]:
     """The types that the client gave, and where it gave none, those that were found."""
     said = [*given, *[0] * len(known)]
     return tuple(found if oid in (0, UNKNOWN) else oid for oid, found in zip(said, known, strict=False))

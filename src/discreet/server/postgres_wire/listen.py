@@ -1,4 +1,4 @@
-"""Listen for PostgreSQL's clients: sockets, TLS, limits on length and time, and requests to cancel."""
+"""Listen for PostgreSQL's clients: sockets, TLS, limits on messages, time and connections, and requests to cancel."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from discreet.server.postgres_wire.connection import Connection
 from discreet.server.postgres_wire.interpreter import Interpreter
 from discreet.server.postgres_wire.login import Admitted, log_in
 from discreet.server.postgres_wire.messages import CANCEL, GSS, LONGEST_STARTUP, TLS, VERSION, Malformed, Message, Startup
-from discreet.server.postgres_wire.sqlstates import PROTOCOL, STOPPING, TOO_MANY, Failure, fields_of
+from discreet.server.postgres_wire.sqlstates import NOT_SUPPORTED, PROTOCOL, STOPPING, TOO_MANY, Failure, fields_of
 from discreet.server.postgres_wire.variables import Variables
 from discreet.server.server import Server
 
-_MOST, _MOST_OF_ONE, _MOST_UNKNOWN = 1000, 100, 100  # connections in all, of one account, and before they have logged in
-_ENTERING = 10.0  # seconds for the login
-_READING = 60.0  # seconds in which a client must read what it is sent
+_MOST, _MOST_OF_ONE, _MOST_LOGINS = 1000, 100, 100  # connections in all, of one account, and those that are logging in
+_LOGIN_SECONDS = 10.0
+_SEND_SECONDS = 60.0  # in which a client must read what it is sent
 _LONGEST_LOGIN = 10_000  # bytes of a message before the login has succeeded
 
 
 @final
 class _Reader(asyncio.StreamReader):
-    """A stream that knows whether there is more than was read: nothing may follow a request for TLS before TLS begins."""
+    """A stream that counts the bytes that arrived: nothing may follow a request for TLS before TLS begins."""
 
-    fed = 0
+    arrived = 0
 
     def feed_data(self, data: Any) -> None:
-        """Some bytes arrived."""
-        self.fed += len(data)
+        """Count bytes that arrive."""
+        self.arrived += len(data)
         super().feed_data(data)
 
 
@@ -48,7 +48,7 @@ class _Socket:
     """One client's socket, as messages."""
 
     def __init__(self, reader: _Reader, writer: asyncio.StreamWriter, body_seconds: float) -> None:
-        self._reader, self._writer, self._seconds, self._read = reader, writer, body_seconds, 0
+        self._reader, self._writer, self._body_seconds, self._read = reader, writer, body_seconds, 0
         name = writer.get_extra_info("peername")
         self.address = str(name[0]) if isinstance(name, tuple) else ""
         self.encrypted, self.longest = False, _LONGEST_LOGIN
@@ -63,7 +63,7 @@ class _Socket:
     async def message(self) -> Message:
         """The next message; one that has begun must arrive in time."""
         letter = await self._exactly(1)
-        async with asyncio.timeout(self._seconds):
+        async with asyncio.timeout(self._body_seconds):
             length = struct.unpack("!i", await self._exactly(4))[0]
             if not 4 <= length <= self.longest:
                 raise Malformed("a message has an impossible length")
@@ -76,12 +76,12 @@ class _Socket:
         return found
 
     async def encrypt(self, context: ssl.SSLContext) -> None:
-        """Begin TLS; what was sent before it has begun is not believed."""
-        if self._reader.fed != self._read:
+        """Begin TLS; Malformed if something was sent before it began, which anybody could have added."""
+        if self._reader.arrived != self._read:
             raise Malformed("something was sent before TLS began")
         self.put(b"S")
         await self.flush()
-        await self._writer.start_tls(context, ssl_handshake_timeout=_ENTERING)
+        await self._writer.start_tls(context, ssl_handshake_timeout=_LOGIN_SECONDS)
         self.encrypted = True
 
     def put(self, data: bytes) -> None:
@@ -90,7 +90,7 @@ class _Socket:
 
     async def flush(self) -> None:
         """Send them; a client that does not read is left."""
-        async with asyncio.timeout(_READING):
+        async with asyncio.timeout(_SEND_SECONDS):
             await self._writer.drain()
 
 
@@ -102,8 +102,8 @@ class PostgresListener:
         self._server, self._context = server, context
         self._catalogues = Catalogues(server)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._open: dict[tuple[int, bytes], Questions] = {}
-        self._of, self._unknown, self._next = Counter[str](), 0, 1
+        self._open: dict[tuple[int, bytes], Questions] = {}  # by the key with which a client may cancel
+        self._of_account, self._logging_in, self._next = Counter[str](), 0, 1
 
     async def listen(self, host: str, port: int) -> asyncio.Server:
         """Accept connections."""
@@ -127,11 +127,11 @@ class PostgresListener:
         try:
             await self._serve(socket)
         except Failure as error:
-            await self._last(socket, error)
+            await self._end_with(socket, error)
         except Malformed as error:
-            await self._last(socket, Failure(PROTOCOL, str(error), fatal=True))
+            await self._end_with(socket, Failure(PROTOCOL, str(error), fatal=True))
         except asyncio.CancelledError:
-            await self._last(socket, Failure(STOPPING, "the server is stopping", fatal=True))
+            await self._end_with(socket, Failure(STOPPING, "the server is stopping", fatal=True))
         except (TimeoutError, OSError, EOFError, ssl.SSLError):
             pass  # they went away, or were too slow
         except Exception as error:
@@ -141,33 +141,33 @@ class PostgresListener:
             with suppress(Exception):
                 writer.close()
 
-    async def _last(self, socket: _Socket, error: Failure) -> None:
+    async def _end_with(self, socket: _Socket, error: Failure) -> None:
         with suppress(TimeoutError, OSError):
-            socket.put(messages.told(b"E", fields_of(error) | {"S": "FATAL", "V": "FATAL"}))
+            socket.put(messages.error(fields_of(error) | {"S": "FATAL", "V": "FATAL"}))
             await socket.flush()
 
     async def _serve(self, socket: _Socket) -> None:
-        if len(self._tasks) > _MOST or self._unknown >= _MOST_UNKNOWN:
+        if len(self._tasks) > _MOST or self._logging_in >= _MOST_LOGINS:
             raise Failure(TOO_MANY, "there are too many connections", "close some, or wait", fatal=True)
-        self._unknown += 1
+        self._logging_in += 1
         try:
-            async with asyncio.timeout(_ENTERING):
-                startup = await self._first(socket)
+            async with asyncio.timeout(_LOGIN_SECONDS):
+                startup = await self._begin(socket)
                 if startup is None:
                     return
                 admitted = await log_in(self._server, socket, startup.parameters)
         finally:
-            self._unknown -= 1
+            self._logging_in -= 1
         account = admitted.caller.account.name
-        if self._of[account] >= _MOST_OF_ONE:
+        if self._of_account[account] >= _MOST_OF_ONE:
             raise Failure(TOO_MANY, "you have too many connections", "close some", fatal=True)
-        self._of[account] += 1
+        self._of_account[account] += 1
         try:
             await self._converse(socket, startup, admitted)
         finally:
-            self._of[account] -= 1
+            self._of_account[account] -= 1
 
-    async def _first(self, socket: _Socket) -> Startup | None:
+    async def _begin(self, socket: _Socket) -> Startup | None:
         """The message that begins a session, after requests for encryption; None if it was a request to cancel."""
         for _ in range(3):
             startup = await socket.startup()
@@ -180,13 +180,13 @@ class PostgresListener:
                 socket.put(b"N")
                 await socket.flush()
             elif startup.code >> 16 == VERSION >> 16:
-                newer = startup.code != VERSION or any(name.startswith("_pq_.") for name in startup.parameters)
-                if newer:
-                    socket.put(messages.version_supported([name for name in startup.parameters if name.startswith("_pq_.")]))
+                options = [name for name in startup.parameters if name.startswith("_pq_.")]  # of newer versions
+                if startup.code != VERSION or options:
+                    socket.put(messages.version_supported(options))
                 return startup
             else:
-                raise Failure("0A000", "only version 3 of the protocol is supported", fatal=True)
-        raise Malformed("the session does not begin")
+                raise Failure(NOT_SUPPORTED, "only version 3 of the protocol is supported", fatal=True)
+        raise Malformed("encryption was asked for again and again")
 
     def _cancel(self, startup: Startup, address: str) -> None:
         """Stop waiting on another connection, whose key the client must know."""
@@ -200,7 +200,7 @@ class PostgresListener:
         server, account = self._server, admitted.caller.account.name
         prices = server.settings.pg_prices
         variables = Variables(account, prices.get(account, prices.get("*")))
-        variables.startup(startup.parameters)
+        variables.set_at_startup(startup.parameters)
         questions = Questions(server, admitted.dataset, admitted.caller, variables)
         interpreter = Interpreter(questions, variables, self._catalogues.of(admitted.dataset, admitted.caller.account))
         connection = Connection(interpreter, socket, server.log.crashed)
