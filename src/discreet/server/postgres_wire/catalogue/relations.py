@@ -193,4 +193,4 @@ pg_catalog.pg_user: usename usesysid:o usecreatedb:b usesuper:b userepl:b usebyp
 pg_catalog.pg_user_mapping: oid:o umuser:o umserver:o umoptions:T
 pg_catalog.pg_views: schemaname viewname viewowner definition
 """
-LETTERS = {column: letter for columns in relations().values() for column, letter in columns}  # by column: one name has one type everywhere
+LETTERS = {column: letter for columns in relations().values() for column, letter in columns}  # by column, to guess types of parameters
