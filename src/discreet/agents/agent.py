@@ -17,7 +17,7 @@ from discreet.exact import Number, short
 from discreet.session.released import Released
 
 DECLINED = "whoever was asked to confirm this declined: nothing was charged. Ask at a lower price, or not at all"
-_UNCHARGED = (BudgetExceeded, Invalid, Refused)  # except NotEnoughData, a Refused: its discovery was charged
+_UNCHARGED = (BudgetExceeded, Invalid, Refused)  # but for NotEnoughData, whose discovery was charged
 
 
 @final
@@ -91,11 +91,11 @@ class Agent:
     async def ask(
         self, request: Request, price: Price, *, confirm: str | None = None, confirmed: bool = False, first_row: int = 0
     ) -> dict[str, Any]:
-        """Pay and answer; or, if it must be confirmed, return a token to give back as `confirm`. `confirmed`: a person has agreed."""
+        """Pay and answer; or say that it must be confirmed, with a token for that. `confirmed` if somebody has confirmed it already."""
         planned = await self.source.plan(request, price)
         if planned.known:
             self.spending.running.pop(key_of(request, price), None)  # its answer has come, and stays counted
-            return self._shown(await self.source.release(request, price), first_row)
+            return self._told(await self.source.release(request, price), first_row)
         self.limits.require(planned.epsilon)
         if self.limits.needs_confirmation(planned.epsilon) and not confirmed:
             if confirm is None:
@@ -105,10 +105,10 @@ class Agent:
                     "this confirmation is not for this question at this price, or is too old: ask without `confirm` for a new one. "
                     "Nothing was charged."
                 )
-        return self._shown(await self._paid(request, price, planned), first_row)
+        return self._told(await self._paid(request, price, planned), first_row)
 
     async def _paid(self, request: Request, price: Price, planned: Planned) -> Released | Running:
-        """Count the price before paying: once, also where the answer comes later; and take it back where nothing was charged."""
+        """Count the price, once also where the answer comes later, and not where nothing is charged."""
         key = key_of(request, price)
         take_back = self.spending.running.pop(key, None) or self.spending.take(planned.epsilon)
         try:
@@ -123,7 +123,7 @@ class Agent:
             take_back()
         return found
 
-    def _shown(self, found: Released | Running, first_row: int) -> dict[str, Any]:
+    def _told(self, found: Released | Running, first_row: int) -> dict[str, Any]:
         if isinstance(found, Running):
             return {
                 "status": "running",

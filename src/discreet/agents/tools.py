@@ -9,7 +9,6 @@ Errors say what to do and contain no data; what nobody foresaw is told as such, 
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from functools import partial
 from importlib import metadata
 from typing import Annotated, Any, TypeAlias
 
@@ -65,7 +64,7 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
         "discreet", instructions=INSTRUCTIONS, version=metadata.version("discreet"), log_level="CRITICAL", subscriptions=False
     )
 
-    async def result_of(ctx: Context[Any, Any], work: Callable[[Agent], Awaitable[dict[str, Any]]]) -> CallToolResult:
+    async def told(ctx: Context[Any, Any], work: Callable[[Agent], Awaitable[dict[str, Any]]]) -> CallToolResult:
         try:
             return _result(await work(find(ctx.request_context.request)))
         except Error as error:
@@ -74,29 +73,26 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
             failed(ctx.request_context.request, error)
             return _result({"status": "error", "error": "Error", "message": UNEXPECTED}, is_error=True)
 
-    async def elicited(
-        ctx: Context[Any, Any], request: Callable[[], Request], price: dict[str, Any], token: str | None
-    ) -> Elicit[Agreed] | None:
+    async def asked_first(ctx: Context[Any, Any], request: Callable[[], Request], price: dict[str, Any]) -> Elicit[Agreed] | None:
         """The question to the user, if the price must be confirmed and the client can ask; errors are told by the tool itself."""
         try:
-            if token is not None or not _can_ask(ctx):
-                return None
-            agent, asked = find(ctx.request_context.request), request()
-            planned = await agent.to_confirm(asked, price)
-            return None if planned is None else Elicit(agent.question_to_confirm(asked, planned), Agreed)
+            agent = find(ctx.request_context.request)
+            planned = await agent.to_confirm(request(), price) if _can_ask(ctx) else None
+            return None if planned is None else Elicit(agent.question_to_confirm(request(), planned), Agreed)
         except Exception:
             return None
 
     async def confirm_ask(
         ctx: Context[Any, Any], sql: str, epsilon: float | str | None, delta: float | str | None, confirm: str | None
     ) -> Elicit[Agreed] | None:
-        return await elicited(ctx, partial(Request, "sql", sql), price_of(epsilon, delta), confirm)
+        return None if confirm is not None else await asked_first(ctx, lambda: Request("sql", sql), price_of(epsilon, delta))
 
     async def confirm_synthesize(
         ctx: Context[Any, Any], table: str, epsilon: float | str | None, delta: float | str | None, columns: list[str] | None, rows: int,
         confirm: str | None,
     ) -> Elicit[Agreed] | None:  # fmt: skip
-        return await elicited(ctx, partial(_synthetic, table, columns, rows), price_of(epsilon, delta), confirm)
+        made = lambda: _synthetic(table, columns, rows)  # noqa: E731
+        return None if confirm is not None else await asked_first(ctx, made, price_of(epsilon, delta))
 
     free = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     paid = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -104,14 +100,14 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
     @server.tool(annotations=free)
     async def describe(ctx: Context[Any, Any]) -> Annotated[CallToolResult, DescribeResult]:
         """The tables and columns, who is protected, what is declared and profiled, example questions, and your limits. Free."""
-        return await result_of(ctx, lambda agent: agent.describe())
+        return await told(ctx, lambda agent: agent.describe())
 
     @server.tool(annotations=free)
     async def forecast(
         ctx: Context[Any, Any], sql: Sql, epsilon: Epsilon = None, delta: Delta = None, error: Errors = None
     ) -> Annotated[CallToolResult, ForecastResult]:
         """What a question would cost, the error to expect, and why it is private; or the least price for an error. Free."""
-        return await result_of(ctx, lambda agent: agent.forecast(Request("sql", sql), price_of(epsilon, delta), error))
+        return await told(ctx, lambda agent: agent.forecast(Request("sql", sql), price_of(epsilon, delta), error))
 
     @server.tool(annotations=paid)
     async def ask(
@@ -119,7 +115,7 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
         confirm: Confirm = None, first_row: FirstRow = 0,
     ) -> Annotated[CallToolResult, AskResult]:  # fmt: skip
         """Pay epsilon from your budget and get the answer with intervals. The same question at the same price is free the second time."""
-        return await result_of(
+        return await told(
             ctx,
             lambda agent: agent.ask(
                 Request("sql", sql), price_of(epsilon, delta), confirm=confirm, confirmed=_confirmed(agreed), first_row=first_row
@@ -129,7 +125,7 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
     @server.tool(annotations=free)
     async def remaining(ctx: Context[Any, Any]) -> Annotated[CallToolResult, RemainingResult]:
         """What is left of your budget and of your limits. Free."""
-        return await result_of(ctx, lambda agent: agent.remaining())
+        return await told(ctx, lambda agent: agent.remaining())
 
     @server.tool(annotations=paid)
     async def synthesize(
@@ -138,7 +134,7 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
         confirm: Confirm = None, first_row: FirstRow = 0,
     ) -> Annotated[CallToolResult, AskResult]:  # fmt: skip
         """Pay epsilon and get made-up rows of the same shape, of no real person; good for trying code, not for reporting numbers."""
-        return await result_of(
+        return await told(
             ctx,
             lambda agent: agent.ask(
                 _synthetic(table, columns, rows), price_of(epsilon, delta), confirm=confirm, confirmed=_confirmed(agreed),
@@ -149,7 +145,7 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
     @server.tool(annotations=free)
     async def history(ctx: Context[Any, Any]) -> Annotated[CallToolResult, HistoryResult]:
         """What you were charged for so far; each is free to ask again. Free."""
-        return await result_of(ctx, lambda agent: agent.history())
+        return await told(ctx, lambda agent: agent.history())
 
     return server
 

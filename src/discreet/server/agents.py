@@ -35,12 +35,12 @@ SEVERAL = "this token is good for several data sets: connect to /mcp/NAME, or ma
 
 @final
 class Agents:
-    """The agents of one server: what each has spent in its session, and its jobs that run. The ledger holds their budgets."""
+    """The agents of one server: what each has spent, and its answers that are still to come. The ledger holds their budgets."""
 
     def __init__(self) -> None:
         self._confirmations = Confirmations()
         self._spending: dict[tuple[str, str], Spending] = {}
-        self._jobs: dict[tuple[str, str, str], str] = {}  # by account, data set and request at its price
+        self._jobs: dict[tuple[str, str, str], str] = {}
 
     def of(self, server: Server, account: Account, dataset: str | None, allowed: tuple[str, ...] | None) -> Agent:
         """The agent of an account on a data set; on its only one, if none is named. `allowed` are those of its token, if not all."""

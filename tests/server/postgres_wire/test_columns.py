@@ -12,7 +12,7 @@ import pytest
 import discreet
 from discreet.errors import Refused
 from discreet.server.postgres_wire.columns import answer_columns, answer_rows
-from discreet.server.postgres_wire.types import encoded
+from discreet.server.postgres_wire.types import written
 from discreet.session.session import Session
 
 OUTPUTS = [
@@ -62,8 +62,8 @@ def check(session: Session, text: str) -> list[tuple[Any, ...]]:
     rows = answer_rows(release, columns)
     for row in rows:
         for value, column in zip(row, columns, strict=True):
-            encoded(value, column.type, 0)  # a Failure if it does not fit
-            encoded(value, column.type, 1)
+            written(value, column.type, 0)  # a Failure if it does not fit
+            written(value, column.type, 1)
     known = release.to_columns()
     told = {column.name for column in columns}
     assert set(known) <= told, "an interval that the plan did not announce"

@@ -76,7 +76,7 @@ def test_a_newer_minor_version_is_told_what_is_spoken(wire: Wire) -> None:
 
 
 def test_slow_clients_are_left(fresh: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listen, "_LOGIN_SECONDS", 0.2)
+    monkeypatch.setattr(listen, "_ENTERING", 0.2)
     for sent in (b"", b"\0", startup(user="ann", database="clinic")):
         with Raw(fresh) as client:
             client.send(sent)
@@ -99,7 +99,7 @@ def test_connections_are_limited(fresh: Wire, monkeypatch: pytest.MonkeyPatch) -
         found = three.log_in()
         assert fields(found[-1][1])["C"] == "53300"
         assert letters(four.log_in("bob")).endswith("Z")  # one account does not use up those of others
-    monkeypatch.setattr(listen, "_MOST_LOGINS", 0)
+    monkeypatch.setattr(listen, "_MOST_UNKNOWN", 0)
     with Raw(fresh) as client:
         assert client.error()["C"] == "53300"
 

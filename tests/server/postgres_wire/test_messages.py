@@ -9,7 +9,7 @@ import pytest
 from server.postgres_wire import raw
 
 from discreet.server.postgres_wire import messages
-from discreet.server.postgres_wire.messages import CANCEL, TLS, VERSION, Bind, Close, Control, Describe, Execute, Malformed, Parse, Query
+from discreet.server.postgres_wire.messages import CANCEL, TLS, VERSION, Bind, Close, Describe, Execute, Malformed, Parse, Query, Simple
 
 
 def read(data: bytes) -> messages.Message:
@@ -24,7 +24,7 @@ def test_what_a_client_sends() -> None:
     assert read(raw.describe("S", "a")) == Describe("S", "a")
     assert read(raw.execute("p", 5)) == Execute("p", 5)
     assert read(raw.framed("C", b"Pp\0")) == Close("P", "p")
-    assert read(raw.SYNC) == Control("S")
+    assert read(raw.SYNC) == Simple("S")
 
 
 def test_the_first_message() -> None:
@@ -74,7 +74,7 @@ def test_what_a_server_sends() -> None:
     assert messages.ready("I") == b"Z\0\0\0\x05I"
     assert messages.data_row([b"a", None]) == b"D\0\0\0\x0f\0\x02\0\0\0\x01a\xff\xff\xff\xff"
     assert messages.complete("SELECT 1") == b"C\0\0\0\x0dSELECT 1\0"
-    said = messages.error({"S": "ERROR", "M": "a\0b"})
+    said = messages.told(b"E", {"S": "ERROR", "M": "a\0b"})
     assert raw.fields(said[5:]) == {"S": "ERROR", "M": "ab"}  # a text cannot end a field early
     described = messages.row_description([messages.ColumnDescription("n", 20, 8)], [1])
     assert described[5:] == b"\0\x01n\0" + struct.pack("!ihIhih", 0, 0, 20, 8, -1, 1)

@@ -125,7 +125,7 @@ async def fuzz(served: Served, cases: int, monkeypatch: pytest.MonkeyPatch) -> s
     await listener.close()
     assert not listener._open
     assert not listener._tasks
-    assert not +listener._of_account
+    assert not +listener._of
     return seen
 
 

@@ -13,7 +13,7 @@ from psycopg.pq import Format
 
 from discreet.server.postgres_wire import types
 from discreet.server.postgres_wire.sqlstates import Failure
-from discreet.server.postgres_wire.types import TYPES, encoded, read_value, type_of
+from discreet.server.postgres_wire.types import TYPES, read_value, type_of, written
 from discreet.tables.kind import Kind
 
 VALUES: list[tuple[int, Any]] = [
@@ -44,7 +44,7 @@ VALUES: list[tuple[int, Any]] = [
 @pytest.mark.parametrize("form", [0, 1], ids=["text", "binary"])
 @pytest.mark.parametrize(("oid", "value"), VALUES)
 def test_psycopg_reads_what_is_written(oid: int, value: Any, form: int) -> None:
-    data = encoded(value, TYPES[oid], form)
+    data = written(value, TYPES[oid], form)
     assert data is not None
     loader = Transformer().get_loader(oid, Format(form))
     assert loader.load(data) == value
@@ -63,25 +63,25 @@ def test_what_psycopg_writes_is_read(value: Any, form: int) -> None:
 def test_lists_of_texts() -> None:
     value = ["a", None, 'b"c\\', ""]
     for form in (0, 1):
-        data = encoded(value, TYPES[types.TEXTS], form)
+        data = written(value, TYPES[types.TEXTS], form)
         assert data is not None
         assert Transformer().get_loader(types.TEXTS, Format(form)).load(data) == value
-    assert read_value(encoded(value, TYPES[types.TEXTS], 1), types.TEXTS, 1) == value
-    assert read_value(encoded([], TYPES[types.TEXTS], 1), types.TEXTS, 1) == []
+    assert read_value(written(value, TYPES[types.TEXTS], 1), types.TEXTS, 1) == value
+    assert read_value(written([], TYPES[types.TEXTS], 1), types.TEXTS, 1) == []
 
 
 def test_null_and_special_numbers() -> None:
-    assert encoded(None, TYPES[types.INT8], 0) is None
+    assert written(None, TYPES[types.INT8], 0) is None
     assert read_value(None, types.INT8, 1) is None
-    assert [encoded(float(x), TYPES[types.FLOAT8], 0) for x in ("inf", "-inf", "nan")] == [b"Infinity", b"-Infinity", b"NaN"]
-    assert encoded(3, TYPES[types.FLOAT8], 0) == b"3"
+    assert [written(float(x), TYPES[types.FLOAT8], 0) for x in ("inf", "-inf", "nan")] == [b"Infinity", b"-Infinity", b"NaN"]
+    assert written(3, TYPES[types.FLOAT8], 0) == b"3"
 
 
 @pytest.mark.parametrize("form", [0, 1])
 @pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 0.5])
 def test_numbers_that_do_not_fit_are_refused(value: Any, form: int) -> None:
     with pytest.raises(Failure) as error:
-        encoded(value, TYPES[types.INT8], form)
+        written(value, TYPES[types.INT8], form)
     assert error.value.state == "22003"
 
 

@@ -110,7 +110,7 @@ class Questions:
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def answer(self, question: Question) -> list[tuple[Any, ...]]:
-        """The rows of the answer: one that the account has received, or, in the mode `ask`, a new one at the end of its slot."""
+        """The rows of the answer: one that the account has received, or, in the mode that asks, one that leaves at the end of its slot."""
         caller, data = await asyncio.to_thread(self.admitted)
         if self._variables["discreet.mode"] == "ask":
             found = await self._server.begin(data, caller.account, question.body, None)

@@ -12,7 +12,7 @@ from discreet.server.outcome import UNEXPECTED
 from discreet.server.postgres_wire import messages
 from discreet.server.postgres_wire.columns import Result, ResultColumn
 from discreet.server.postgres_wire.interpreter import Interpreter, Prepared
-from discreet.server.postgres_wire.messages import Bind, Close, ColumnDescription, Control, Describe, Execute, Message, Parse, Query
+from discreet.server.postgres_wire.messages import Bind, Close, ColumnDescription, Describe, Execute, Message, Parse, Query, Simple
 from discreet.server.postgres_wire.sqlstates import (
     ALREADY_PREPARED,
     LIMIT_EXCEEDED,
@@ -29,9 +29,9 @@ from discreet.server.postgres_wire.sqlstates import (
 )
 from discreet.server.postgres_wire.sqlstates import UNEXPECTED as UNEXPECTED_STATE
 from discreet.server.postgres_wire.statements import split
-from discreet.server.postgres_wire.types import encoded, read_value
+from discreet.server.postgres_wire.types import read_value, written
 
-_MOST = 1000  # prepared statements, and as many portals, of one connection
+_MOST = 1000  # prepared statements and portals of one connection
 _CHUNK = 64 * 1024  # bytes after which a slow client is waited for
 
 
@@ -71,7 +71,7 @@ class Connection:
 
     async def handle(self, message: Message) -> None:
         """Answer one message. Errors are told to the client; only what it cannot recover from ends the connection."""
-        if self._skipping and not (isinstance(message, Control) and message.letter in "SX"):
+        if self._skipping and not (isinstance(message, Simple) and message.letter in "SX"):
             return
         text = ""
         self.state = "00000"
@@ -92,8 +92,8 @@ class Connection:
                 case Close():
                     (self._statements if message.kind == "S" else self._portals).pop(message.name, None)
                     self._out.put(messages.CLOSED)
-                case Control():
-                    await self._control(message.letter)
+                case Simple():
+                    await self._step(message.letter)
                 case _:
                     raise Failure(PROTOCOL, "this message is not expected now", fatal=True)
         except (Failure, OutcomeFailure, Error) as error:
@@ -105,8 +105,8 @@ class Connection:
     async def _tell(self, error: Failure | OutcomeFailure | Error, text: str, simple: bool) -> None:
         found = fields_of(error, text)
         self.state = found["C"]
-        self._out.put(messages.error(found))
-        self._interpreter.fail()
+        self._out.put(messages.told(b"E", found))
+        self._interpreter.failed()
         if isinstance(error, Failure) and error.fatal:
             self.open = False
         elif simple:
@@ -115,7 +115,7 @@ class Connection:
             self._skipping = True
         await self._out.flush()
 
-    async def _control(self, letter: str) -> None:
+    async def _step(self, letter: str) -> None:
         match letter:
             case "S":
                 self._skipping = False
@@ -131,10 +131,10 @@ class Connection:
                 raise Failure(NOT_SUPPORTED, "functions are not called directly", "write SELECT …")
 
     def _ready(self) -> None:
-        self._report_settings()
+        self._status()
         self._out.put(messages.ready(self._interpreter.status))
 
-    def _report_settings(self) -> None:
+    def _status(self) -> None:
         for name, value in self._interpreter.told.items():
             self._out.put(messages.parameter_status(name, value))
         self._interpreter.told = {}
@@ -204,7 +204,7 @@ class Connection:
         portal = self._portal(message.portal)
         if portal.result is None:
             portal.result = await self._interpreter.run(portal.prepared, portal.values)
-            self._report_settings()
+            self._status()
         result = portal.result
         if not result.tag:
             self._out.put(messages.EMPTY)
@@ -256,7 +256,7 @@ def _described(columns: Sequence[ResultColumn]) -> list[ColumnDescription]:
 
 
 def _encoded(row: Sequence[Any], columns: Sequence[ResultColumn], formats: Sequence[int]) -> list[bytes | None]:
-    return [encoded(value, column.type, form) for value, column, form in zip(row, columns, formats, strict=True)]
+    return [written(value, column.type, form) for value, column, form in zip(row, columns, formats, strict=True)]
 
 
 def _spread(formats: Sequence[int], count: int) -> tuple[int, ...]:

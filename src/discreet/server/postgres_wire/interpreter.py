@@ -38,7 +38,7 @@ from discreet.server.postgres_wire.variables import Variables, run_setting
 Status: TypeAlias = Literal["I", "T", "E"]
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(\([^)]*\)\s*|(?:VERBOSE|ANALYZE|ANALYSE)\s+)*", re.IGNORECASE)
 _COPY = re.compile(r"\s*COPY\s*\((?P<query>.*)\)\s*TO\s+STDOUT\s*(?:WITH\s*)?(?P<options>\([^)]*\)|BINARY)?\s*", re.IGNORECASE | re.DOTALL)
-_SAMPLES: dict[int, Any] = {  # values with which a question is planned to learn its columns, before its parameters are known
+_SAMPLES: dict[int, Any] = {
     **dict.fromkeys((INT2, INT4, INT8, OID), 1),
     **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), 1.5),
     BOOL: True,
@@ -92,10 +92,10 @@ class Interpreter:
         if found is not None:
             await asyncio.to_thread(self.questions.admitted)
             columns = await self._catalogue.describe(found, self.variables)
-            known = _parameter_types(types, found.types)
+            known = _types(types, found.types)
             return Prepared(statement, "query", known, columns, found)
         kinds = await asyncio.to_thread(self.questions.parameter_kinds, statement.text)
-        known = _parameter_types(types, [type_of(kind).oid for kind in kinds])
+        known = _types(types, [type_of(kind).oid for kind in kinds])
         question = await self.questions.plan(statement, [_SAMPLES.get(oid, "x") for oid in known])
         return Prepared(statement, "query", known, tuple(ResultColumn(one.name, one.type) for one in question.columns))
 
@@ -143,7 +143,7 @@ class Interpreter:
         self.status = "I"
         return "ROLLBACK" if failed or word in ("ROLLBACK", "ABORT") else "COMMIT"
 
-    def fail(self) -> None:
+    def failed(self) -> None:
         """Let the transaction fail, if there is one, because a statement did."""
         self.status = "E" if self.status != "I" else "I"
 
@@ -152,7 +152,7 @@ def _tag(prepared: Prepared, rows: int) -> str:
     return f"{'COPY' if prepared.copied else 'SELECT'} {rows}"
 
 
-def _parameter_types(given: Sequence[int], known: Sequence[int]) -> tuple[int, ...]:
+def _types(given: Sequence[int], known: Sequence[int]) -> tuple[int, ...]:
     """The types that the client gave, and where it gave none, those that were found."""
     said = [*given, *[0] * len(known)]
     return tuple(found if oid in (0, UNKNOWN) else oid for oid, found in zip(said, known, strict=False))

@@ -1,4 +1,4 @@
-"""Listen for PostgreSQL's clients: sockets, TLS, limits on messages, time and connections, and requests to cancel."""
+"""Listen for PostgreSQL's clients: sockets, TLS, limits on length and time, and requests to cancel."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from discreet.server.postgres_wire.sqlstates import NOT_SUPPORTED, PROTOCOL, STO
 from discreet.server.postgres_wire.variables import Variables
 from discreet.server.server import Server
 
-_MOST, _MOST_OF_ONE, _MOST_LOGINS = 1000, 100, 100  # connections in all, of one account, and those that are logging in
-_LOGIN_SECONDS = 10.0
-_SEND_SECONDS = 60.0  # in which a client must read what it is sent
+_MOST, _MOST_OF_ONE, _MOST_UNKNOWN = 1000, 100, 100  # connections in all, of one account, and before they have logged in
+_ENTERING = 10.0  # seconds for the login
+_READING = 60.0  # seconds in which a client must read what it is sent
 _LONGEST_LOGIN = 10_000  # bytes of a message before the login has succeeded
 
 
@@ -81,7 +81,7 @@ class _Socket:
             raise Malformed("something was sent before TLS began")
         self.put(b"S")
         await self.flush()
-        await self._writer.start_tls(context, ssl_handshake_timeout=_LOGIN_SECONDS)
+        await self._writer.start_tls(context, ssl_handshake_timeout=_ENTERING)
         self.encrypted = True
 
     def put(self, data: bytes) -> None:
@@ -90,7 +90,7 @@ class _Socket:
 
     async def flush(self) -> None:
         """Send them; a client that does not read is left."""
-        async with asyncio.timeout(_SEND_SECONDS):
+        async with asyncio.timeout(_READING):
             await self._writer.drain()
 
 
@@ -102,8 +102,8 @@ class PostgresListener:
         self._server, self._context = server, context
         self._catalogues = Catalogues(server)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._open: dict[tuple[int, bytes], Questions] = {}  # by the key with which a client may cancel
-        self._of_account, self._logging_in, self._next = Counter[str](), 0, 1
+        self._open: dict[tuple[int, bytes], Questions] = {}
+        self._of, self._unknown, self._next = Counter[str](), 0, 1
 
     async def listen(self, host: str, port: int) -> asyncio.Server:
         """Accept connections."""
@@ -143,31 +143,31 @@ class PostgresListener:
 
     async def _end_with(self, socket: _Socket, error: Failure) -> None:
         with suppress(TimeoutError, OSError):
-            socket.put(messages.error(fields_of(error) | {"S": "FATAL", "V": "FATAL"}))
+            socket.put(messages.told(b"E", fields_of(error) | {"S": "FATAL", "V": "FATAL"}))
             await socket.flush()
 
     async def _serve(self, socket: _Socket) -> None:
-        if len(self._tasks) > _MOST or self._logging_in >= _MOST_LOGINS:
+        if len(self._tasks) > _MOST or self._unknown >= _MOST_UNKNOWN:
             raise Failure(TOO_MANY, "there are too many connections", "close some, or wait", fatal=True)
-        self._logging_in += 1
+        self._unknown += 1
         try:
-            async with asyncio.timeout(_LOGIN_SECONDS):
-                startup = await self._begin(socket)
+            async with asyncio.timeout(_ENTERING):
+                startup = await self._first(socket)
                 if startup is None:
                     return
                 admitted = await log_in(self._server, socket, startup.parameters)
         finally:
-            self._logging_in -= 1
+            self._unknown -= 1
         account = admitted.caller.account.name
-        if self._of_account[account] >= _MOST_OF_ONE:
+        if self._of[account] >= _MOST_OF_ONE:
             raise Failure(TOO_MANY, "you have too many connections", "close some", fatal=True)
-        self._of_account[account] += 1
+        self._of[account] += 1
         try:
             await self._converse(socket, startup, admitted)
         finally:
-            self._of_account[account] -= 1
+            self._of[account] -= 1
 
-    async def _begin(self, socket: _Socket) -> Startup | None:
+    async def _first(self, socket: _Socket) -> Startup | None:
         """The message that begins a session, after requests for encryption; None if it was a request to cancel."""
         for _ in range(3):
             startup = await socket.startup()

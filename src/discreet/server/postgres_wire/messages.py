@@ -102,13 +102,13 @@ class Password:
 
 @final
 @frozen
-class Control:
+class Simple:
     """A message of which only the letter matters: Sync, Flush, Terminate, and those of COPY FROM and of function calls."""
 
     letter: str
 
 
-Message: TypeAlias = Query | Parse | Bind | Describe | Execute | Close | Password | Control
+Message: TypeAlias = Query | Parse | Bind | Describe | Execute | Close | Password | Simple
 
 
 @final
@@ -201,9 +201,9 @@ def read_message(letter: str, body: bytes) -> Message:
         case "p":
             return Password(body)
         case "S" | "H" | "X" | "c":
-            found = Control(letter)
+            found = Simple(letter)
         case "d" | "f" | "F":
-            return Control(letter)  # whatever its body holds
+            return Simple(letter)  # whatever its body holds
         case _:
             raise Malformed("there is no such message")
     read.end()
@@ -301,9 +301,9 @@ def parameter_description(types: Sequence[int]) -> bytes:
     return _message(b"t", struct.pack("!h", len(types)), *(struct.pack("!I", one) for one in types))
 
 
-def error(fields: Mapping[str, str]) -> bytes:
-    """An error, as fields by their letters."""
-    return _message(b"E", *(name.encode() + _text(value) for name, value in fields.items()), b"\0")
+def told(letter: bytes, fields: Mapping[str, str]) -> bytes:
+    """An error (E) or a notice (N), as fields by their letters."""
+    return _message(letter, *(name.encode() + _text(value) for name, value in fields.items()), b"\0")
 
 
 def copy_begin(columns: int) -> bytes:

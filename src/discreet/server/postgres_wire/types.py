@@ -182,7 +182,7 @@ def type_of(kind: Kind | None) -> Type:
     return TYPES[TEXT if kind is None else _OF_KIND[kind]]
 
 
-def encoded(value: Any, of: Type, form: int) -> bytes | None:
+def written(value: Any, of: Type, form: int) -> bytes | None:
     """A value as text (form 0) or in binary (form 1); None is NULL."""
     if value is None:
         return None

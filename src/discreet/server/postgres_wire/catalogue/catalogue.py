@@ -113,9 +113,9 @@ class _Process:
 class Catalogue:
     """The catalogue of one data set, as one account sees it."""
 
-    def __init__(self, process: _Process, dataset: str, account: str, tables: tuple[str, ...], log: Callable[[str, str], None]) -> None:
-        """`log` gets the statements that failed, and why."""
-        self._process, self._dataset, self._account, self._tables, self._log = process, dataset, account, tables, log
+    def __init__(self, process: _Process, dataset: str, account: str, tables: tuple[str, ...], explain: Callable[[str, str], None]) -> None:
+        """`explain` gets the statements that failed, and why."""
+        self._process, self._dataset, self._account, self._tables, self._explain = process, dataset, account, tables, explain
         # tools send the same statements again and again; what others sent must not make anything faster
         self._read = lru_cache(_RECENT)(read_catalogue)
 
@@ -150,7 +150,7 @@ class Catalogue:
             return tuple(ResultColumn(name, TYPES[_oid(kind)]) for name, kind in found["columns"]), found["rows"]
         if statement.certainly_empty:
             return tuple(ResultColumn(name, TYPES[TEXT]) for name in statement.names), []
-        self._log("catalogue statement", f"{sql}\n{found['error']}")
+        self._explain("catalogue statement", f"{sql}\n{found['error']}")
         raise Failure(NOT_SUPPORTED, "this catalogue statement is not supported", "information_schema.columns lists all columns")
 
 
