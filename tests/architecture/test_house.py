@@ -38,7 +38,7 @@ ROOMS = {
     "matplotlib": {"plots/"},
     "fastapi": {"server/app.py", "server/access.py", "server/api/", "server/pages/"},
     "starlette": {"agents/streamable.py", "server/app.py", "server/pages/"},
-    "pydantic": {"server/api/bodies.py", "agents/tools.py"},
+    "pydantic": {"server/api/bodies.py", "agents/results.py", "agents/tools.py"},
     "mcp": {"agents/tools.py", "agents/streamable.py"},
     "mcp_types": {"agents/tools.py"},
     "uvicorn": {"server/listen.py"},

@@ -82,7 +82,7 @@ class Agent:
     # ── paid ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def to_confirm(self, request: Request, price: Price) -> Planned | None:
-        """The plan, if its price must be confirmed before it is paid; Error if it can be asked at no price like this."""
+        """The plan, if its price must be confirmed before it is paid; BudgetExceeded if it is above the limit of one question."""
         planned = await self.source.plan(request, price)
         if planned.known:
             return None

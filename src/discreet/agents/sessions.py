@@ -1,7 +1,7 @@
-"""Sessions as sources: a local policy, or a data set of a server that is reached with a token.
+"""Sessions as sources: one of a local policy, or one of a server that is reached with a token.
 
 On a local policy one thing is done at a time: while a question is answered, nothing else is, so that neither budgets nor histories tell how
-long it takes. An answer from a local policy leaves at the end of a slot, as from a server; see `discreet.server.clock`.
+long it takes. An answer from a local policy is sent at the end of a slot, as from a server; see `discreet.server.clock`.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from discreet.session.session import Session
 WAIT = 20.0  # seconds: clients give up after a minute or so
 BUSY = "an earlier question is still being answered: ask again in a while. Nothing was charged"
 T = TypeVar("T")
-# the seconds after which an answer leaves: from the session, the call, and how long it took
-Leaves: TypeAlias = Callable[[Session, str, float], float]
+# after how many seconds an answer is sent: from the session, the call, and how many it took to compute
+SendAfter: TypeAlias = Callable[[Session, str, float], float]
 
 
 @final
 class LocalSource:
     """An account on the tables of a policy on this machine."""
 
-    def __init__(self, session: Session, analyst: str, leaves: Leaves, wait: float = WAIT) -> None:
+    def __init__(self, session: Session, analyst: str, send_after: SendAfter, wait: float = WAIT) -> None:
         """`wait` is how many seconds a caller waits before being told to ask again later."""
-        self._session, self._analyst, self._leaves, self._wait = session, analyst, leaves, wait
+        self._session, self._analyst, self._send_after, self._wait = session, analyst, send_after, wait
         self._turn = asyncio.Lock()
         self._open: dict[str, tuple[Planned, asyncio.Task[Released]]] = {}  # what is being answered, by request and price
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], analyst: str, leaves: Leaves) -> LocalSource:
+    def open(cls, path: str | os.PathLike[str], analyst: str, send_after: SendAfter) -> LocalSource:
         """The policy of a discreet.toml; the account needs a grant."""
         if analyst == OWNER:
             raise Invalid("an agent has an account of its own: grant it a small budget with `discreet grant`, and name it with --analyst")
-        return cls(open_project(path, None, analyst, per_account=True), analyst, leaves)
+        return cls(open_project(path, None, analyst, per_account=True), analyst, send_after)
 
     @property
     def name(self) -> str:
@@ -104,7 +104,7 @@ class LocalSource:
         finally:
             if not known:
                 took = time.monotonic() - begin
-                await asyncio.sleep(self._leaves(self._session, request.call, took) - took)
+                await asyncio.sleep(self._send_after(self._session, request.call, took) - took)
 
     async def _alone(self, work: Callable[[], T]) -> T:
         return await asyncio.shield(asyncio.ensure_future(self._in_turn(lambda: asyncio.to_thread(work))))

@@ -24,10 +24,10 @@ NOTE = (
 ROWS = 200  # of an answer at a time
 _TEXT = 200  # characters of a name, key or value
 _LINE = 600  # characters of a line that repeats names
-_EXPLANATION = 4000
+_EXPLANATION = 4000  # characters
 _KEYS = 100  # of a column
-_WITHOUT = "\n\nWhat it costs"  # from here on an explanation is for experts
-_COLUMNS = 200
+_EXPERT_PART = "\n\nWhat it costs"  # how the part of an explanation begins that agents are not shown
+_COLUMNS = 200  # of an answer
 
 
 def text(given: object, most: int = _TEXT) -> str:
@@ -146,7 +146,7 @@ def forecast(planned: Planned) -> dict[str, Any]:
 
 
 def _explanation(said: str) -> str:
-    lines = said.split(_WITHOUT)[0].splitlines()
+    lines = said.split(_EXPERT_PART)[0].splitlines()
     return "\n".join(text(line, _LINE) for line in lines)[:_EXPLANATION]
 
 

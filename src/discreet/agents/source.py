@@ -63,13 +63,11 @@ class Planned:
 @final
 @frozen
 class Running:
-    """A request that takes longer than a client waits: to be asked again later, under the same price."""
-
-    step: str = ""
+    """A request that takes longer than a client waits: to be asked again later, at the same price."""
 
 
 def key_of(request: Request, price: Price) -> str:
-    """The name of a request at a price."""
+    """What identifies a request at a price."""
     return repr((request.chain, sorted(price.items())))
 
 

@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -18,9 +19,12 @@ class Streamable:
     """The tools, answering requests of a web application."""
 
     def __init__(self, find: Find, failed: Failed) -> None:
-        # what MCPServer offers here is a whole application; ours has one already, which admits who may ask
-        server = tools_server(find, failed)._lowlevel_server
-        self._manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+        server = tools_server(find, failed)
+        # this makes a whole application, of which only the manager is used: our own routes admit who may ask, by a token in a header, so a
+        # page that reaches us under another host name (DNS rebinding) has nothing to send
+        any_host = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        server.streamable_http_app(json_response=True, stateless_http=True, transport_security=any_host)
+        self._manager = server.session_manager
 
     def open(self) -> AbstractAsyncContextManager[None]:
         """Answer while the block lasts."""

@@ -1,6 +1,7 @@
 """The tools of the Model Context Protocol, and nothing else: no resources, no prompts, and no tool that returns rows of private tables.
 
-Descriptions and instructions are fixed texts. Results are structured; for clients that show text alone, the same JSON follows a fixed line.
+Descriptions and instructions are fixed texts. Results are structured, with a published schema (see `results.py`); for clients that show
+text alone, the same JSON follows a fixed line.
 Errors say what to do and contain no data; what nobody foresaw is told as such, and its text goes nowhere.
 """
 
@@ -19,6 +20,7 @@ from pydantic import BaseModel, Field
 
 from discreet.agents import shown
 from discreet.agents.agent import DECLINED, Agent, price_of
+from discreet.agents.results import AskResult, DescribeResult, ForecastResult, HistoryResult, RemainingResult
 from discreet.agents.source import LONGEST, Request
 from discreet.errors import Error, Invalid, Refused
 
@@ -31,7 +33,7 @@ UNEXPECTED = "something unexpected failed; the owner of the data can look up the
 MOST_ROWS = 1000  # of a synthetic table
 
 Find: TypeAlias = Callable[[Any], Agent]  # the agent that a request comes from; None is what a request over standard input has
-Failed: TypeAlias = Callable[[Any, Exception], None]
+Failed: TypeAlias = Callable[[Any, Exception], None]  # gets the request, and an error that nobody foresaw
 Sql: TypeAlias = Annotated[str, Field(max_length=LONGEST, description="one SELECT with aggregates, as in the examples of describe")]
 Epsilon: TypeAlias = Annotated[float | str | None, Field(description="the price: smaller is cheaper and noisier, as in 0.05")]
 Delta: TypeAlias = Annotated[float | str | None, Field(description="seldom needed; chosen if left out")]
@@ -94,14 +96,14 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
     paid = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
     @server.tool(annotations=free)
-    async def describe(ctx: Context[Any, Any]) -> CallToolResult:
+    async def describe(ctx: Context[Any, Any]) -> Annotated[CallToolResult, DescribeResult]:
         """The tables and columns, who is protected, what is declared and profiled, example questions, and your limits. Free."""
         return await told(ctx, lambda agent: agent.describe())
 
     @server.tool(annotations=free)
     async def forecast(
         ctx: Context[Any, Any], sql: Sql, epsilon: Epsilon = None, delta: Delta = None, error: Errors = None
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, ForecastResult]:
         """What a question would cost, the error to expect, and why it is private; or the least price for an error. Free."""
         return await told(ctx, lambda agent: agent.forecast(Request("sql", sql), price_of(epsilon, delta), error))
 
@@ -109,7 +111,7 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
     async def ask(
         ctx: Context[Any, Any], sql: Sql, epsilon: Epsilon, agreed: Annotated[Outcome, Resolve(confirm_ask)], delta: Delta = None,
         confirm: Confirm = None, first_row: FirstRow = 0,
-    ) -> CallToolResult:  # fmt: skip
+    ) -> Annotated[CallToolResult, AskResult]:  # fmt: skip
         """Pay epsilon from your budget and get the answer with intervals. The same question at the same price is free the second time."""
         return await told(
             ctx,
@@ -120,7 +122,7 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
         )  # fmt: skip
 
     @server.tool(annotations=free)
-    async def remaining(ctx: Context[Any, Any]) -> CallToolResult:
+    async def remaining(ctx: Context[Any, Any]) -> Annotated[CallToolResult, RemainingResult]:
         """What is left of your budget and of your limits. Free."""
         return await told(ctx, lambda agent: agent.remaining())
 
@@ -129,7 +131,7 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
         ctx: Context[Any, Any], table: Annotated[str, Field(max_length=200, description="a private table")], epsilon: Epsilon,
         agreed: Annotated[Outcome, Resolve(confirm_synthesize)], delta: Delta = None, columns: Columns = None, rows: Rows = 100,
         confirm: Confirm = None, first_row: FirstRow = 0,
-    ) -> CallToolResult:  # fmt: skip
+    ) -> Annotated[CallToolResult, AskResult]:  # fmt: skip
         """Pay epsilon and get made-up rows of the same shape, of no real person; good for trying code, not for reporting numbers."""
         return await told(
             ctx,
@@ -140,7 +142,7 @@ def tools_server(find: Find, failed: Failed = lambda _request, _error: None) -> 
         )  # fmt: skip
 
     @server.tool(annotations=free)
-    async def history(ctx: Context[Any, Any]) -> CallToolResult:
+    async def history(ctx: Context[Any, Any]) -> Annotated[CallToolResult, HistoryResult]:
         """What you were charged for so far; each is free to ask again. Free."""
         return await told(ctx, lambda agent: agent.history())
 

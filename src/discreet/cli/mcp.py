@@ -57,7 +57,7 @@ def mcp(
         )
     clock = Clock(first=slot)
 
-    def leaves(session: Session, call: str, took: float) -> float:
+    def send_after(session: Session, call: str, took: float) -> float:
         return clock.leaves(clock.chosen(rows_of(session.catalog.tables, rows), steps_of(call)), took)
 
-    serve(Agent(LocalSource.open(str(data), analyst, leaves), limits))
+    serve(Agent(LocalSource.open(str(data), analyst, send_after), limits))

@@ -14,7 +14,7 @@ from discreet.errors import Invalid
 from discreet.exact import short
 from discreet.ledger.standing import Amount
 from discreet.query.parameters import Parameters
-from discreet.session import connect as opening
+from discreet.session.connect import connect as connect_session
 from discreet.session.remote.session import RemoteSession
 from discreet.session.session import Session
 
@@ -36,7 +36,7 @@ def connect(
             return Connection(data, settings, owned=False)
         if not os.fspath(data):
             raise Invalid("the address names no data set: it looks like https://host/visits, or is the path of a discreet.toml")
-        return Connection(opening.connect(data, token=token, analyst=analyst), settings)
+        return Connection(connect_session(data, token=token, analyst=analyst), settings)
 
 
 @final

@@ -13,7 +13,7 @@ from discreet.dbapi.types import type_code
 from discreet.query.parameters import Parameters
 from discreet.session.release import Release
 
-Described: TypeAlias = tuple[str, str | None, None, None, None, None, None]
+ColumnDescription: TypeAlias = tuple[str, str | None, None, None, None, None, None]  # its name and type code; PEP 249 has five more
 NOT_STORED = (
     "this connection gives stored answers only, and there is none to this question at this price: ask it once with cached_only=False, "
     "or state the price at which it was asked"
@@ -42,7 +42,7 @@ class Cursor:
 
     def __init__(self, connection: Connected) -> None:
         self.connection, self.arraysize, self.lastrowid = connection, 1, None
-        self.description: tuple[Described, ...] | None = None
+        self.description: tuple[ColumnDescription, ...] | None = None
         self.release: Release | None = None
         self._rows: list[tuple[Any, ...]] | None = None
         self._at, self._closed = 0, False
@@ -56,31 +56,31 @@ class Cursor:
         """
         self._forget()
         with translated():
-            self._do(Statement.read(operation), parameters)
+            self._carry_out(Statement.read(operation), parameters)
         return self
 
     def executemany(self, operation: str, seq_of_parameters: Sequence[Any]) -> None:
         """Not supported: each question has a price, so ask one at a time."""
         raise NotSupportedError("each question has a price: call execute for each, or ask for groups with GROUP BY")
 
-    def _do(self, statement: Statement, parameters: Parameters) -> None:
+    def _carry_out(self, statement: Statement, parameters: Parameters) -> None:
         connection, settings = self.connection, self.connection.settings
         match statement.verb:
             case "ask":
-                self.release = self._asked(statement.text, parameters, settings)
-                self._show(self.release.to_columns(settings.intervals))
+                self.release = self._ask(statement.text, parameters, settings)
+                self._hold(self.release.to_columns(settings.intervals))
             case "explain":
-                self._show({"explanation": str(connection.plan(statement.text, parameters).explain()).splitlines()})
+                self._hold({"explanation": str(connection.plan(statement.text, parameters).explain()).splitlines()})
             case "set":
                 connection.settings = settings.changed(statement.text, statement.value)
             case "show":
-                self._show({statement.text: [connection.shown(statement.text)]})
+                self._hold({statement.text: [connection.shown(statement.text)]})
             case "probe":
-                self._show({"1": [1]})
+                self._hold({"1": [1]})
             case "nothing":
                 pass
 
-    def _asked(self, text: str, parameters: Parameters, settings: Settings) -> Release:
+    def _ask(self, text: str, parameters: Parameters, settings: Settings) -> Release:
         session, price = self.connection.session, settings.price_of(text)
         if not settings.cached_only:
             return session.ask(text, parameters, dialect=settings.dialect, **price)
@@ -89,7 +89,8 @@ class Cursor:
             raise OperationalError(NOT_STORED)
         return found
 
-    def _show(self, columns: Mapping[str, Sequence[Any]]) -> None:
+    def _hold(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Keep rows to be fetched, and describe their columns."""
         self.description = tuple((name, type_code(values), None, None, None, None, None) for name, values in columns.items())
         self._rows = list(zip(*columns.values(), strict=True))
 

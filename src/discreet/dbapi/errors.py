@@ -59,7 +59,7 @@ class NotSupportedError(DatabaseError):
     """Something that private questions cannot do."""
 
 
-_CLASSES: tuple[tuple[type[errors.Error], type[DatabaseError]], ...] = (
+_CLASSES: tuple[tuple[type[errors.Error], type[DatabaseError]], ...] = (  # our error, and that of PEP 249; the first that fits counts
     (errors.NotEnoughData, DataError),
     (errors.Refused, ProgrammingError),
     (errors.PolicyError, OperationalError),
@@ -78,7 +78,7 @@ def translated() -> Iterator[None]:
     try:
         yield
     except errors.Error as error:
-        kind = next((ours for theirs, ours in _CLASSES if isinstance(error, theirs)), InternalError)
+        kind = next((theirs for ours, theirs in _CLASSES if isinstance(error, ours)), InternalError)
         found = kind(str(error))
         for note in getattr(error, "__notes__", ()):
             found.add_note(note)

@@ -1,4 +1,4 @@
-"""What a connection pays for a question, unless the question says so itself; and in which form it answers."""
+"""The settings of a connection: the price of a question that states none, and the form of answers."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class Settings:
         return price
 
     def shown(self, name: str) -> str:
-        """A setting as text."""
-        self.changed(name, None)
+        """A setting as text; Invalid if there is none of this name."""
+        self.changed(name, None)  # raises it
         value = getattr(self, name)
         if isinstance(value, bool):
             return "on" if value else "off"

@@ -56,7 +56,7 @@ class DiscreetDialect(default.DefaultDialect):
     supports_alter = False
     supports_sane_rowcount = False
     supports_default_values = False
-    div_is_floordiv = False  # a / b is what it says, without a cast
+    div_is_floordiv = False  # a / b divides without a cast
     postfetch_lastrowid = False
     returns_unicode_strings = True  # for 1.4, which else runs questions to find out
     supports_unicode_statements = True
@@ -136,7 +136,7 @@ class DiscreetDialect(default.DefaultDialect):
         ]
 
     def get_table_comment(self, connection: Any, table_name: str, schema: str | None = None, **_: Any) -> Any:
-        """Who may see what of the table."""
+        """Whether the table is public or private."""
         return {"text": self._table(connection, table_name, schema).comment or "private: asked for statistics, never for rows"}
 
     def get_pk_constraint(self, connection: Any, table_name: str, schema: str | None = None, **_: Any) -> Any:

@@ -27,7 +27,7 @@ class Statement:
 
     @classmethod
     def read(cls, text: str) -> Statement:
-        """Tell the few other statements from questions; whether a question can be asked is decided when it is read.
+        """Recognise SET, SHOW, EXPLAIN and the like; all else is taken for a question, which may still be refused when it is asked.
 
         >>> Statement.read("SET discreet.epsilon = 0.1")
         Statement(verb='set', text='epsilon', value='0.1')

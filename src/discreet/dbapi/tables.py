@@ -8,16 +8,17 @@ from attrs import frozen
 
 from discreet.session.remote.session import RemoteSession
 from discreet.session.session import Session
-from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
+from discreet.tables.table import Table
 
 AnySession = Session | RemoteSession
+_UNIT_COMMENT, _PUBLIC_COMMENT = "names the protected unit", "public"
 
 
 @final
 @frozen
 class ListedColumn:
-    """A column: its name, its kind, and whether it may be NULL."""
+    """A column: its name, its kind, whether it may be NULL, and what else is declared about it."""
 
     name: str
     kind: Kind
@@ -36,26 +37,21 @@ class ListedTable:
 
 
 def listed_tables(session: AnySession) -> tuple[ListedTable, ...]:
-    """All tables of a session."""
+    """All tables of a session: from its catalog, or from what its server says about them."""
     if isinstance(session, RemoteSession):
-        return tuple(_told(table) for table in session.about["tables"])
-    return tuple(
-        ListedTable(
-            one.name, tuple(_declared(column, one.unit_column) for column in one.columns), None if one.private else "public"
-        )
-        for one in session.catalog.tables
-    )  # fmt: skip
+        return tuple(_of_server(table) for table in session.about["tables"])
+    return tuple(_of_catalog(table) for table in session.catalog.tables)
 
 
-def _declared(column: ColumnMetadata, unit: str | None) -> ListedColumn:
-    return ListedColumn(column.name, column.kind, column.nullable, "names the protected unit" if column.name == unit else None)
+def _of_catalog(table: Table) -> ListedTable:
+    columns = (_listed(one.name, one.kind, one.nullable, table.unit_column) for one in table.columns)
+    return ListedTable(table.name, tuple(columns), None if table.private else _PUBLIC_COMMENT)
 
 
-def _told(table: Any) -> ListedTable:
-    columns = (
-        ListedColumn(
-            str(one["name"]), Kind(one["type"]), bool(one["nullable"]), "names the protected unit" if one["name"] == table["unit"] else None
-        )
-        for one in table["columns"]
-    )
-    return ListedTable(str(table["name"]), tuple(columns), None if table["private"] else "public")
+def _of_server(table: Any) -> ListedTable:
+    columns = (_listed(str(one["name"]), Kind(one["type"]), bool(one["nullable"]), table["unit"]) for one in table["columns"])
+    return ListedTable(str(table["name"]), tuple(columns), None if table["private"] else _PUBLIC_COMMENT)
+
+
+def _listed(name: str, kind: Kind, nullable: bool, unit: str | None) -> ListedColumn:
+    return ListedColumn(name, kind, nullable, _UNIT_COMMENT if name == unit else None)

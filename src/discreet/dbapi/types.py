@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Sequence
 from typing import Any, final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from discreet.tables.kind import Kind
 
@@ -20,7 +20,7 @@ class TypeObject:
     (True, False)
     """
 
-    codes: frozenset[str] = field()
+    codes: frozenset[str]
 
     def __eq__(self, other: object) -> bool:
         return other in self.codes if isinstance(other, str) else self is other

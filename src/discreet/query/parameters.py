@@ -1,4 +1,4 @@
-"""Values that a program passes beside its SQL: they become literals of the question, and are never pasted into its text."""
+"""Values that a program passes beside its SQL, checked; `sql/bind.py` makes literals of them, and their text is never pasted into SQL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.tables.kind import Value, is_storable
 Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any] | None  # as programs give them
 Values: TypeAlias = tuple[Value | None, ...] | dict[str, Value | None]
 N = TypeVar("N", int, Fraction)
-_MOST = 10_000
+_MOST = 10_000  # parameters of a question
 _LARGEST = 10**1500
 _SHORT = 200  # characters of all values together, where a question is shown
 

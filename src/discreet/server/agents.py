@@ -29,6 +29,7 @@ from discreet.session.remote.wire import plain
 from discreet.session.saved import release_of_text
 
 _LOOK = 0.1  # seconds between two looks at a job
+_ERRORS: dict[str, type[Error]] = {name: getattr(errors, name) for name in errors.__all__}
 SEVERAL = "this token is good for several data sets: connect to /mcp/NAME, or make a token for one of them"
 
 
@@ -70,7 +71,7 @@ class AccountSource:
     """An account on a data set of this server."""
 
     def __init__(self, server: Server, data: DataSet, account: Account, jobs: dict[tuple[str, str, str], str]) -> None:
-        """`jobs` are those that an agent was told to ask for again."""
+        """`jobs` are those that run longer than clients wait; the agent was told to ask again."""
         self._server, self._data, self._account, self._jobs = server, data, account, jobs
 
     @property
@@ -138,8 +139,7 @@ def _body(request: Request, price: Price) -> dict[str, Any]:
 def _released(outcome: Outcome) -> Released:
     if "error" not in outcome:
         return release_of_text(outcome["release"], bool(outcome.get("repeated")))
-    kind = getattr(errors, str(outcome["error"]), Error)
-    error = (kind if isinstance(kind, type) and issubclass(kind, Error) else Error)(str(outcome["message"]))
+    error = _ERRORS.get(str(outcome["error"]), Error)(str(outcome["message"]))
     for note in outcome.get("notes", ()):
         error.add_note(str(note))
     raise error

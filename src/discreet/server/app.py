@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from discreet.errors import Error
 from discreet.server.access import Unauthenticated, require_login, server_of, token_holder
 from discreet.server.api import asking, checking, owning, reading, running
-from discreet.server.api.agents import agents_door
+from discreet.server.api.agents import agent_routes
 from discreet.server.api.answers import problem
 from discreet.server.api.nesting import require_plain
 from discreet.server.outcome import UNEXPECTED
@@ -42,7 +42,7 @@ _HEADERS = {
 def application(server: Server, beside: AbstractAsyncContextManager[None] | None = None) -> FastAPI:
     """The application of a server; `beside` is what else listens while it runs."""
 
-    agents = agents_door()
+    agents = agent_routes()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -49,36 +49,37 @@ def _role(series: Series) -> dict[str, Any]:
     """What a column is: a group key, or an answer with the columns of its interval."""
     if series.is_key:
         return {"role": "key"}
-    told = {"measures": series.measures, "of": series.of}
+    known = {"measures": series.measures, "of": series.of}
     ends = {} if series.low is None else {"low": f"{series.name}_low", "high": f"{series.name}_high"}
-    return {"role": "answer"} | {name: text for name, text in told.items() if text} | ends
+    return {"role": "answer"} | {name: text for name, text in known.items() if text} | ends
 
 
-def roles(told: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The role of each column of a table, ends of intervals included."""
-    known: dict[str, dict[str, Any]] = dict(told["columns"])
-    for name, role in told["columns"].items():
-        known |= {role[end]: {"role": f"{end} end", "of": name, "confidence": told["confidence"]} for end in ("low", "high") if end in role}
+def roles(meta: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The role of each column of a table, by the metadata of its release; columns x_low and x_high are ends of intervals."""
+    known: dict[str, dict[str, Any]] = dict(meta["columns"])
+    for name, role in meta["columns"].items():
+        known |= {role[end]: {"role": f"{end} end", "of": name, "confidence": meta["confidence"]} for end in ("low", "high") if end in role}
     return {name: known.get(name, {"role": "answer"}) for name in names}
 
 
 # ── Arrow and Parquet ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def arrow_table(columns: Columns, told: Mapping[str, Any]) -> Any:
+def arrow_table(columns: Columns, meta: Mapping[str, Any]) -> Any:
     """An Arrow table with metadata."""
     try:
         import pyarrow
     except ImportError:
         raise missing("pyarrow") from None
     arrays, fields = [], []
-    for name, role in roles(told, list(columns)).items():
+    for name, role in roles(meta, list(columns)).items():
         values = _narrow(columns[name])
-        is_number = ("low" in role or "end" in role["role"]) and all(value is None for value in values)  # which Arrow cannot guess
-        array = pyarrow.array(values, pyarrow.float64() if is_number else None)
+        is_numeric = "low" in role or "end" in role["role"]
+        unknown = is_numeric and all(value is None for value in values)  # Arrow cannot guess the type of NULLs
+        array = pyarrow.array(values, pyarrow.float64() if unknown else None)
         arrays.append(array)
         fields.append(pyarrow.field(name, array.type, metadata={KEY: json.dumps(role)}))
-    return pyarrow.table(arrays, pyarrow.schema(fields, metadata={KEY: json.dumps(told)}))
+    return pyarrow.table(arrays, pyarrow.schema(fields, metadata={KEY: json.dumps(meta)}))
 
 
 def write_parquet(table: Any, place: Any) -> None:
@@ -111,8 +112,8 @@ def _harmless(value: Any) -> Any:
     return _FORMULA.sub("'", value) if isinstance(value, str) else value
 
 
-def csv_sidecar(path: str | os.PathLike[str], columns: Columns, told: Mapping[str, Any]) -> str:
+def csv_sidecar(path: str | os.PathLike[str], columns: Columns, meta: Mapping[str, Any]) -> str:
     """What stands beside a CSV file: its columns as "CSV on the Web" describes them, and the metadata of the release."""
-    described = [{"name": name, "titles": name, "discreet": role} for name, role in roles(told, list(columns)).items()]
+    described = [{"name": name, "titles": name, "discreet": role} for name, role in roles(meta, list(columns)).items()]
     said = {"@context": "http://www.w3.org/ns/csvw", "url": os.path.basename(path), "tableSchema": {"columns": described}}
-    return json.dumps(said | {"discreet": told}, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(said | {"discreet": meta}, indent=1, ensure_ascii=False) + "\n"

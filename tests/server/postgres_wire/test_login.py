@@ -67,7 +67,7 @@ def test_whoever_it_is_not_gets_the_same_answer(fresh: Wire) -> None:
 def test_a_token_without_a_verifier_cannot_log_in_and_is_told_how(fresh: Wire) -> None:
     with fresh.served.server.database.writing() as run:
         run("UPDATE tokens SET scram = NULL")
-    assert "made anew" in refusal(fresh, "ann")["H"]
+    assert "make a new one" in refusal(fresh, "ann")["H"]
 
 
 def test_the_salt_tells_nothing(wire: Wire) -> None:

@@ -78,3 +78,14 @@ def test_what_a_server_sends() -> None:
     assert raw.fields(said[5:]) == {"S": "ERROR", "M": "ab"}  # a text cannot end a field early
     described = messages.row_description([messages.ColumnDescription("n", 20, 8)], [1])
     assert described[5:] == b"\0\x01n\0" + struct.pack("!ihIhih", 0, 0, 20, 8, -1, 1)
+
+
+def test_rows_of_a_copy() -> None:
+    signature, end = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+    [only] = messages.copy_rows([])
+    assert only[5:] == signature + end
+    first, second, last = messages.copy_rows([[b"a", None], [None, b""]])
+    assert first[5:] == signature + b"\0\x02\0\0\0\x01a\xff\xff\xff\xff"
+    assert second[5:] == b"\0\x02\xff\xff\xff\xff\0\0\0\0"
+    assert last[5:] == end
+    assert messages.copy_begin(2) == b"H\0\0\0\x0b\x01\0\x02\0\x01\0\x01"

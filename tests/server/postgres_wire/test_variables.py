@@ -86,7 +86,7 @@ def test_reset_gives_what_was_at_first() -> None:
 
 def test_options_of_the_first_message() -> None:
     variables = Variables("ann")
-    variables.startup(
+    variables.set_at_startup(
         {
             "user": "ann",
             "database": "clinic",
@@ -97,7 +97,7 @@ def test_options_of_the_first_message() -> None:
     assert (variables["discreet.epsilon"], variables["discreet.mode"], variables["x"]) == ("0.1", "ask", "a b")
     assert variables.reported["application_name"] == "psql"
     with pytest.raises(Failure):
-        variables.startup({"options": "-c discreet.mod=ask"})
+        variables.set_at_startup({"options": "-c discreet.mod=ask"})
 
 
 def test_clients_are_told_of_some_changes() -> None:

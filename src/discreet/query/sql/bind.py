@@ -19,7 +19,8 @@ from discreet.errors import Refused
 from discreet.query.parameters import Values
 from discreet.tables.kind import Value
 
-_OURS = "discreet_parameter_"  # the names of placeholders in the parsed tree
+_PREFIX = "discreet_parameter_"  # of the names of placeholders in the parsed tree
+_NEXT = ""  # the name of ?, which stands for the next position
 
 
 @final
@@ -43,30 +44,30 @@ class Bound:
 def bind(tokens: list[Token], values: Values | None) -> Bound:
     """Number the placeholders of a question; Refused unless each has a value, and each value a placeholder."""
     found: list[Token] = []
-    used: dict[str, Value | None] = {}
-    at, place, asked = 0, 0, set[str | int]()
+    bound: dict[str, Value | None] = {}
+    at, position, used = 0, 0, set[str | int]()
     while at < len(tokens):
         name, length = _placeholder(tokens, at, values)
         if name is None:
             found.append(tokens[at])
             at += 1
             continue
-        if name == "":
-            name, place = place, place + 1
-        own = f"{_OURS}{len(used)}"
-        used[own] = _of(values, name, "".join(token.text for token in tokens[at : at + length]))
-        asked.add(name)
+        if name == _NEXT:
+            name, position = position, position + 1
+        own = f"{_PREFIX}{len(bound)}"
+        bound[own] = _value_of(values, name, "".join(token.text for token in tokens[at : at + length]))
+        used.add(name)
         found += [_like(tokens[at], TokenType.COLON, ":"), _like(tokens[at], TokenType.VAR, own)]
         at += length
-    _require_all(values, asked)
-    return Bound(found, used)
+    _require_all_used(values, used)
+    return Bound(found, bound)
 
 
 def _placeholder(tokens: Sequence[Token], at: int, values: Values | None) -> tuple[str | int | None, int]:
-    """The name or position of the placeholder that begins here ("" for the next position), and its tokens; None if none does."""
+    """The name or position of the placeholder that begins here, and how many tokens it has; None if none begins."""
     token, following = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else None
     if token.token_type is TokenType.PLACEHOLDER:
-        return "", 1
+        return _NEXT, 1
     if following is None or following.start != token.end + 1:
         return None, 1
     if token.token_type is TokenType.PARAMETER and following.token_type is TokenType.NUMBER and following.text.isdigit():
@@ -75,7 +76,7 @@ def _placeholder(tokens: Sequence[Token], at: int, values: Values | None) -> tup
     return (following.text, 2) if begins and following.text.isidentifier() else (None, 1)
 
 
-def _of(values: Values | None, name: str | int, written: str) -> Value | None:
+def _value_of(values: Values | None, name: str | int, written: str) -> Value | None:
     if values is None:
         raise Refused(f"{written[:40]} stands for a parameter, and none was given: pass parameters=[…], or write the value")
     if isinstance(values, dict):
@@ -91,10 +92,10 @@ def _of(values: Values | None, name: str | int, written: str) -> Value | None:
     return values[name]
 
 
-def _require_all(values: Values | None, asked: set[str | int]) -> None:
-    """A list is matched completely; of values by name, programs may pass more than one question needs."""
-    if isinstance(values, tuple) and len(asked) < len(values):
-        raise Refused(f"{len(values)} values were given, and the question has {len(asked)} parameters: write ? for each value")
+def _require_all_used(values: Values | None, used: set[str | int]) -> None:
+    """Refuse a list with values that no placeholder uses; a dict may hold more than one question needs."""
+    if isinstance(values, tuple) and len(used) < len(values):
+        raise Refused(f"{len(values)} values were given, and the question has {len(used)} parameters: write ? for each value")
 
 
 def literal_of(value: Value | None) -> exp.Expr:

@@ -1,4 +1,4 @@
-"""The kinds of a question's parameters $1, $2, …, before their values are known; `bind.py` makes literals of the values."""
+"""The kinds of a question's parameters $1, $2, …, before their values are known, for clients that prepare first and bind later."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet.query.sql.tokens import parse
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 
-_MOST = 1000
+_MOST = 1000  # parameters, as over the wire
 _TYPES = (
     (exp.DataType.INTEGER_TYPES, Kind.INTEGER),
     (exp.DataType.FLOAT_TYPES | {exp.DataType.Type.DECIMAL}, Kind.REAL),
@@ -24,7 +24,7 @@ _COMPARING = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, ex
 
 
 def place_of(node: exp.Parameter) -> int | None:
-    """The number of a parameter: 1 for $1."""
+    """The number of a parameter: 1 for $1; None if it has a name, or a number that is too large."""
     name = node.name
     return int(name) if name.isascii() and name.isdigit() and len(name) <= 4 and 0 < int(name) <= _MOST else None
 
@@ -55,8 +55,8 @@ def _kind(node: exp.Parameter, known: dict[str, Kind]) -> Kind | None:
     if isinstance(above, exp.Like | exp.ILike):
         return Kind.TEXT
     if isinstance(above, _COMPARING):
-        column = next((one for one in above.find_all(exp.Column)), None)
-        if column is not None and above.find(exp.AggFunc) is None:
-            return known.get(column.name.casefold())
-        return Kind.REAL if above.find(exp.AggFunc) is not None else None
+        if above.find(exp.AggFunc) is not None:
+            return Kind.REAL
+        column = above.find(exp.Column)
+        return None if column is None else known.get(column.name.casefold())
     return None

@@ -20,8 +20,8 @@ AgentCaller = Annotated[Caller, Depends(by_token("analyst", scope="ask"))]
 
 @final
 @frozen(eq=False)
-class Door:
-    """The routes of agents, and what must be open while they are served."""
+class AgentRoutes:
+    """The routes of agents, and the protocol that must be open while they are served."""
 
     router: APIRouter
     protocol: Any
@@ -32,8 +32,8 @@ class Door:
         return opened
 
 
-def agents_door() -> Door | None:
-    """The routes of agents; None if the extra is not installed."""
+def agent_routes() -> AgentRoutes | None:
+    """The routes of agents; None if the extra `mcp` is not installed."""
     if importlib.util.find_spec("mcp") is None:
         return None
     from discreet.agents.streamable import Streamable
@@ -58,4 +58,4 @@ def agents_door() -> Door | None:
 
     for path in ("/mcp", "/mcp/{name}"):
         router.add_api_route(path, answer, methods=["POST"], include_in_schema=False)
-    return Door(router, protocol)
+    return AgentRoutes(router, protocol)

@@ -1,7 +1,7 @@
-"""Questions of one connection: they go the way of every other interface, through the plan, the queue, its slots and the ledger.
+"""Questions of one connection. Like those of every other interface they go through the plan, the queue, its slots and the ledger.
 
-Tools run questions that nobody asked for. So a connection repeats answers that its account has received already, and asks nothing new,
-until somebody says `SET discreet.mode = 'ask'`.
+Tools run questions that nobody asked for. So a connection only repeats answers that its account has received, and asks nothing new, until
+somebody says `SET discreet.mode = 'ask'`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,16 @@ from discreet.server.access import ASKING, Caller, TooManyRequests
 from discreet.server.asked import Asked
 from discreet.server.datasets import UNKNOWN, DataSet
 from discreet.server.postgres_wire.columns import AnswerColumn, answer_columns, answer_rows
-from discreet.server.postgres_wire.sqlstates import CANCELLED, NO_DATABASE, NOT_SUPPORTED, Failure, OutcomeFailure
+from discreet.server.postgres_wire.sqlstates import (
+    CANCELLED,
+    INVALID_VALUE,
+    NO_DATABASE,
+    NOT_ADMITTED,
+    NOT_SUPPORTED,
+    WRONG_MODE,
+    Failure,
+    OutcomeFailure,
+)
 from discreet.server.postgres_wire.statements import Statement
 from discreet.server.postgres_wire.variables import Variables
 from discreet.server.replay import request_of
@@ -62,7 +71,7 @@ class Questions:
         assert token is not None, "programs come with a token"
         found = self._server.tokens.by_id(token.id)
         if found is None:
-            raise Failure("28000", "your token was revoked or has expired", "make a new one in the console", fatal=True)
+            raise Failure(NOT_ADMITTED, "your token was revoked or has expired", "make a new one in the console", fatal=True)
         caller = Caller(found[0], found[1])
         self.take()
         if caller.account.role not in ASKING or not caller.may_use(self._dataset):
@@ -99,7 +108,7 @@ class Questions:
         # what the question says itself comes first
         body["price"] = {name: value for name, value in price.items() if stated.get(name) is None}
         if not query.is_priced and "epsilon" not in price:
-            raise Failure("22023", NO_PRICE, HOW_TO_PAY)
+            raise Failure(INVALID_VALUE, NO_PRICE, HOW_TO_PAY)
         plan = self._server.asking.plan(data, caller.account, Asked.read(body))
         return Question(body, answer_columns(plan.steps, self._variables["discreet.intervals"] == "on"), plan)
 
@@ -110,23 +119,29 @@ class Questions:
         caller, data = await asyncio.to_thread(self.admitted)
         if self._variables["discreet.mode"] == "ask":
             found = await self._server.begin(data, caller.account, question.body, None)
-            outcome = await self._ended(found) if isinstance(found, Running) else found.said if isinstance(found, Job) else found
+            match found:
+                case Running():
+                    outcome = await self._ended(found)
+                case Job():
+                    outcome = found.said
+                case _:
+                    outcome = found
         else:
             known = await self._server.received(data, caller.account, question.body)
             if known is None:
-                raise Failure("55000", NOT_RECEIVED, HOW_TO_ASK)
+                raise Failure(WRONG_MODE, NOT_RECEIVED, HOW_TO_ASK)
             outcome = known
         if "error" in outcome:
             raise OutcomeFailure(outcome)
         return await asyncio.to_thread(_rows, str(outcome["release"]), question.columns)
 
     async def _ended(self, running: Running) -> dict[str, Any]:
-        """The outcome of a job, when its slot has ended; a cancelled wait ends at once, and so does a job that has not begun."""
+        """Wait for the outcome of a job until its slot has ended. Who cancels no longer waits, and a job that has not begun is not done."""
         self._cancelled.clear()
         self._waiting = True
         stopped = asyncio.ensure_future(self._cancelled.wait())
         try:
-            await asyncio.wait({running.task, stopped}, timeout=self._patience, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({running.task, stopped}, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._waiting = False
             stopped.cancel()
@@ -138,7 +153,8 @@ class Questions:
         raise Failure(CANCELLED, "the question has begun and goes on; you no longer wait for it", "ask again to receive its answer")
 
     @property
-    def _patience(self) -> float | None:
+    def _timeout(self) -> float | None:
+        """How many seconds the client waits, if it has set a number of milliseconds."""
         said = self._variables["statement_timeout"]
         return int(said) / 1000 if said.isascii() and said.isdigit() and len(said) < 12 and int(said) else None
 

@@ -1,4 +1,4 @@
-"""The columns of an answer, known before it is asked for: names, types and interval columns follow from the plan alone."""
+"""Results of statements; and the columns of an answer, known before it is asked for: they follow from the plan alone."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class AnswerColumn:
 @final
 @frozen
 class Result:
-    """What a statement gives: rows, and the word that says what was done. Without columns it gives no rows."""
+    """What a statement gives: rows, and its command tag, as in SELECT 3. Without columns it gives no rows."""
 
     tag: str
     columns: tuple[ResultColumn, ...] | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, final
 
@@ -16,11 +15,15 @@ from discreet.server.postgres_wire.columns import Result, ResultColumn
 from discreet.server.postgres_wire.interpreter import Interpreter, Prepared
 from discreet.server.postgres_wire.messages import Bind, Close, ColumnDescription, Describe, Execute, Message, Parse, Query, Simple
 from discreet.server.postgres_wire.sqlstates import (
+    ALREADY_PREPARED,
+    LIMIT_EXCEEDED,
     NO_PORTAL,
     NOT_PREPARED,
     NOT_SUPPORTED,
+    PORTAL_EXISTS,
     PROTOCOL,
     SYNTAX,
+    UNDEFINED_PARAMETER,
     Failure,
     OutcomeFailure,
     fields_of,
@@ -34,7 +37,6 @@ _MOST = 1000  # prepared statements and portals of one connection
 _MOST_OPEN = 10  # portals whose rows were not all sent
 _SHORT = 10_000  # characters of a text that is cut at once
 _CHUNK = 64 * 1024  # bytes after which a slow client is waited for
-_COPY_BEGIN, _COPY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), struct.pack("!h", -1)
 
 
 class Output(Protocol):
@@ -69,7 +71,7 @@ class Connection:
         self._portals: dict[str, _Portal] = {}
         self._skipping = False  # after an error, until the client is in step again
         self.open = True
-        self.state = "00000"  # of the last statement, for the log
+        self.state = "00000"  # the SQLSTATE of the last message, for the log
 
     async def handle(self, message: Message) -> None:
         """Answer one message. Errors are told to the client; only what it cannot recover from ends the connection."""
@@ -148,14 +150,15 @@ class Connection:
             await self._out.flush()
             prepared = await self._interpreter.prepare(statement)
             if prepared.types:
-                raise Failure("42P02", "a parameter has no value here", "give values through your driver, or write them into the question")
+                hint = "give values through your driver, or write them into the question"
+                raise Failure(UNDEFINED_PARAMETER, "a parameter has no value here", hint)
             result = await self._interpreter.run(prepared)
             if not result.tag:
                 self._out.put(messages.EMPTY)
                 continue
             if result.columns is not None:
                 formats = (0,) * len(result.columns)
-                if prepared.is_copy:
+                if prepared.copied:
                     await self._copy(result)
                 else:
                     self._out.put(messages.row_description(_described(result.columns), formats))
@@ -167,11 +170,11 @@ class Connection:
 
     async def _parse(self, message: Parse) -> None:
         if message.name and message.name in self._statements:
-            raise Failure("42P05", "there is a prepared statement of this name", "close it first")
+            raise Failure(ALREADY_PREPARED, "there is a prepared statement of this name", "close it first")
         if len(self._statements) >= _MOST:
-            raise Failure("54000", f"a connection has at most {_MOST} prepared statements", "close some")
+            raise Failure(LIMIT_EXCEEDED, f"a connection has at most {_MOST} prepared statements", "close some")
         if sum(len(one.statement.text) for one in self._statements.values()) + len(message.text) > _MOST_TEXT:
-            raise Failure("54000", "the prepared statements of this connection are too long together", "close some")
+            raise Failure(LIMIT_EXCEEDED, "the prepared statements of this connection are too long together", "close some")
         first, *more = await _cut(message.text)
         if more:
             raise Failure(SYNTAX, "a prepared statement is exactly one", "send statements one by one")
@@ -184,9 +187,9 @@ class Connection:
         if len(message.values) != len(prepared.types):
             raise Failure(PROTOCOL, f"{len(prepared.types)} parameters are needed, and {len(message.values)} were given")
         if message.portal and message.portal in self._portals:
-            raise Failure("42P03", "there is a portal of this name", "close it first")
+            raise Failure(PORTAL_EXISTS, "there is a portal of this name", "close it first")
         if len(self._portals) >= _MOST:
-            raise Failure("54000", f"a connection has at most {_MOST} portals", "close some")
+            raise Failure(LIMIT_EXCEEDED, f"a connection has at most {_MOST} portals", "close some")
         formats = _spread(message.formats, len(message.values))
         values = tuple(map(read_value, message.values, prepared.types, formats))
         self._portals[message.portal] = _Portal(prepared, values, _spread(message.results, len(prepared.columns or ())))
@@ -200,7 +203,7 @@ class Connection:
         else:
             portal = self._portal(message.name)
             prepared, formats = portal.prepared, portal.formats
-        none = prepared.columns is None or prepared.is_copy
+        none = prepared.columns is None or prepared.copied
         self._out.put(messages.NO_DATA if none else messages.row_description(_described(prepared.columns or ()), formats))
 
     async def _execute(self, message: Execute) -> None:
@@ -212,7 +215,7 @@ class Connection:
         if not result.tag:
             self._out.put(messages.EMPTY)
             return
-        if result.columns is not None and portal.prepared.is_copy:
+        if result.columns is not None and portal.prepared.copied:
             await self._copy(result)
         elif result.columns is not None:
             end = len(result.rows) if message.most <= 0 else portal.sent + message.most
@@ -227,7 +230,7 @@ class Connection:
 
     def _require_few_open(self) -> None:
         if sum(one.result is not None and one.sent < len(one.result.rows) for one in self._portals.values()) > _MOST_OPEN:
-            raise Failure("54000", f"a connection reads at most {_MOST_OPEN} answers in parts", "read one to its end, or close it")
+            raise Failure(LIMIT_EXCEEDED, f"a connection reads at most {_MOST_OPEN} answers in parts", "read one to its end, or close it")
 
     def _statement(self, name: str) -> Prepared:
         if name not in self._statements:
@@ -244,7 +247,7 @@ class Connection:
     async def _rows(self, columns: Sequence[ResultColumn], rows: Iterable[Sequence[Any]], formats: Sequence[int]) -> None:
         size = 0
         for row in rows:
-            data = messages.data_row(written(value, column.type, form) for value, column, form in zip(row, columns, formats, strict=True))
+            data = messages.data_row(_encoded(row, columns, formats))
             self._out.put(data)
             size += len(data)
             if size > _CHUNK:
@@ -253,15 +256,10 @@ class Connection:
 
     async def _copy(self, result: Result) -> None:
         columns = result.columns or ()
-        self._out.put(messages.copy_out(len(columns), 1))
-        begin = _COPY_BEGIN  # in one message with what follows, as PostgreSQL sends it
-        for row in result.rows:
-            fields = (written(value, column.type, 1) for value, column in zip(row, columns, strict=True))
-            parts = (struct.pack("!i", -1) if one is None else struct.pack("!i", len(one)) + one for one in fields)
-            self._out.put(messages.copy_data(begin + struct.pack("!h", len(columns)) + b"".join(parts)))
-            begin = b""
-        self._out.put(messages.copy_data(begin + _COPY_END))
-        self._out.put(messages.COPIED)
+        self._out.put(messages.copy_begin(len(columns)))
+        for data in messages.copy_rows(_encoded(row, columns, (1,) * len(columns)) for row in result.rows):
+            self._out.put(data)
+        self._out.put(messages.COPY_END)
         await self._out.flush()
 
 
@@ -274,8 +272,12 @@ def _described(columns: Sequence[ResultColumn]) -> list[ColumnDescription]:
     return [ColumnDescription(column.name, column.type.oid, column.type.size) for column in columns]
 
 
+def _encoded(row: Sequence[Any], columns: Sequence[ResultColumn], formats: Sequence[int]) -> list[bytes | None]:
+    return [written(value, column.type, form) for value, column, form in zip(row, columns, formats, strict=True)]
+
+
 def _spread(formats: Sequence[int], count: int) -> tuple[int, ...]:
     """A format for each value: none given means text, one is for all."""
     if len(formats) not in (0, 1, count):
-        raise Failure(PROTOCOL, "there are more formats than values")
+        raise Failure(PROTOCOL, "give no format, one for all values, or one for each")
     return tuple(formats) if len(formats) == count else (formats[0] if formats else 0,) * count

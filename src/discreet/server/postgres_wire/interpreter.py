@@ -59,19 +59,14 @@ class Prepared:
     catalogue: bool = False  # whether it is about the catalogue
     copied: bool = False  # whether its rows are sent as binary COPY data
 
-    @property
-    def is_copy(self) -> bool:
-        """Whether it is COPY … TO STDOUT."""
-        return self.copied
-
 
 @final
 class Interpreter:
-    """The statements of one connection, and the state of its transaction, which changes nothing but what clients expect to see."""
+    """The statements of one connection, and the state of its transaction, which is kept only because clients look at it."""
 
     def __init__(self, questions: Questions, variables: Variables, catalogue: Catalogue) -> None:
         self.questions, self.variables, self._catalogue = questions, variables, catalogue
-        self.status: Status = "I"
+        self.status: Status = "I"  # no transaction; T is in one, E in one that has failed
         self.told: dict[str, str] = {}  # settings that changed, of which the client must be told
 
     async def prepare(self, statement: Statement, types: Sequence[int] = ()) -> Prepared:
@@ -144,9 +139,9 @@ class Interpreter:
         return Result("EXPLAIN", None, [(line,) for line in text.splitlines()])
 
     def _transaction(self, words: list[str]) -> str:
-        word, failed = words[0].rstrip(";"), self.status == "E"
+        word, failed = words[0], self.status == "E"
         if word in ("BEGIN", "START"):
-            self.status = self.status if self.status != "I" else "T"
+            self.status = "E" if failed else "T"
             return "START TRANSACTION" if word == "START" else "BEGIN"
         if word in ("SAVEPOINT", "RELEASE") or "TO" in words[1:3]:
             if failed and word != "ROLLBACK":
@@ -157,7 +152,7 @@ class Interpreter:
         return "ROLLBACK" if failed or word in ("ROLLBACK", "ABORT") else "COMMIT"
 
     def failed(self) -> None:
-        """A statement failed."""
+        """Let the transaction fail, if there is one, because a statement did."""
         self.status = "E" if self.status != "I" else "I"
 
 

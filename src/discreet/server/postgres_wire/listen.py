@@ -21,7 +21,7 @@ from discreet.server.postgres_wire.connection import Connection
 from discreet.server.postgres_wire.interpreter import Interpreter
 from discreet.server.postgres_wire.login import Admitted, log_in
 from discreet.server.postgres_wire.messages import CANCEL, GSS, LONGEST_STARTUP, TLS, VERSION, Malformed, Message, Startup
-from discreet.server.postgres_wire.sqlstates import PROTOCOL, STOPPING, TOO_MANY, Failure, fields_of
+from discreet.server.postgres_wire.sqlstates import NOT_SUPPORTED, PROTOCOL, STOPPING, TOO_MANY, Failure, fields_of
 from discreet.server.postgres_wire.variables import Variables
 from discreet.server.server import Server
 
@@ -33,13 +33,13 @@ _LONGEST_LOGIN = 10_000  # bytes of a message before the login has succeeded
 
 @final
 class _Reader(asyncio.StreamReader):
-    """A stream that knows whether there is more than was read: nothing may follow a request for TLS before TLS begins."""
+    """A stream that counts the bytes that arrived: nothing may follow a request for TLS before TLS begins."""
 
-    fed = 0
+    arrived = 0
 
     def feed_data(self, data: Any) -> None:
-        """Some bytes arrived."""
-        self.fed += len(data)
+        """Count bytes that arrive."""
+        self.arrived += len(data)
         super().feed_data(data)
 
 
@@ -48,7 +48,7 @@ class _Socket:
     """One client's socket, as messages."""
 
     def __init__(self, reader: _Reader, writer: asyncio.StreamWriter, body_seconds: float) -> None:
-        self._reader, self._writer, self._seconds, self._read = reader, writer, body_seconds, 0
+        self._reader, self._writer, self._body_seconds, self._read = reader, writer, body_seconds, 0
         name = writer.get_extra_info("peername")
         self.address = str(name[0]) if isinstance(name, tuple) else ""
         self.encrypted, self.longest = False, _LONGEST_LOGIN
@@ -63,7 +63,7 @@ class _Socket:
     async def message(self) -> Message:
         """The next message; one that has begun must arrive in time."""
         letter = await self._exactly(1)
-        async with asyncio.timeout(self._seconds):
+        async with asyncio.timeout(self._body_seconds):
             length = struct.unpack("!i", await self._exactly(4))[0]
             if not 4 <= length <= self.longest:
                 raise Malformed("a message has an impossible length")
@@ -76,8 +76,8 @@ class _Socket:
         return found
 
     async def encrypt(self, context: ssl.SSLContext) -> None:
-        """Begin TLS; what was sent before it has begun is not believed."""
-        if self._reader.fed != self._read:
+        """Begin TLS; Malformed if something was sent before it began, which anybody could have added."""
+        if self._reader.arrived != self._read:
             raise Malformed("something was sent before TLS began")
         self.put(b"S")
         await self.flush()
@@ -128,11 +128,11 @@ class PostgresListener:
         try:
             await self._serve(socket)
         except Failure as error:
-            await self._last(socket, error)
+            await self._end_with(socket, error)
         except Malformed as error:
-            await self._last(socket, Failure(PROTOCOL, str(error), fatal=True))
+            await self._end_with(socket, Failure(PROTOCOL, str(error), fatal=True))
         except asyncio.CancelledError:
-            await self._last(socket, Failure(STOPPING, "the server is stopping", fatal=True))
+            await self._end_with(socket, Failure(STOPPING, "the server is stopping", fatal=True))
         except (TimeoutError, OSError, EOFError, ssl.SSLError):
             pass  # they went away, or were too slow
         except Exception as error:
@@ -144,7 +144,7 @@ class PostgresListener:
             # what a client never reads would keep its socket open, beyond all limits
             asyncio.get_running_loop().call_later(_READING, writer.transport.abort)
 
-    async def _last(self, socket: _Socket, error: Failure) -> None:
+    async def _end_with(self, socket: _Socket, error: Failure) -> None:
         with suppress(TimeoutError, OSError):
             socket.put(messages.told(b"E", fields_of(error) | {"S": "FATAL", "V": "FATAL"}))
             await socket.flush()
@@ -185,13 +185,13 @@ class PostgresListener:
                 socket.put(b"N")
                 await socket.flush()
             elif startup.code >> 16 == VERSION >> 16:
-                newer = startup.code != VERSION or any(name.startswith("_pq_.") for name in startup.parameters)
-                if newer:
-                    socket.put(messages.version_supported([name for name in startup.parameters if name.startswith("_pq_.")]))
+                options = [name for name in startup.parameters if name.startswith("_pq_.")]  # of newer versions
+                if startup.code != VERSION or options:
+                    socket.put(messages.version_supported(options))
                 return startup
             else:
-                raise Failure("0A000", "only version 3 of the protocol is supported", fatal=True)
-        raise Malformed("the session does not begin")
+                raise Failure(NOT_SUPPORTED, "only version 3 of the protocol is supported", fatal=True)
+        raise Malformed("encryption was asked for again and again")
 
     def _cancel(self, startup: Startup, address: str) -> None:
         """Stop waiting on another connection, whose key the client must know; who guesses too often is not heard."""
@@ -207,7 +207,7 @@ class PostgresListener:
         server, account = self._server, admitted.caller.account.name
         prices = server.settings.pg_prices
         variables = Variables(account, prices.get(account, prices.get("*")))
-        variables.startup(startup.parameters)
+        variables.set_at_startup(startup.parameters)
         questions = Questions(server, admitted.dataset, admitted.caller, variables)
         interpreter = Interpreter(questions, variables, self._catalogues.of(admitted.dataset, admitted.caller.account))
         connection = Connection(interpreter, socket, server.log.crashed)

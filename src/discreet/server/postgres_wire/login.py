@@ -1,4 +1,4 @@
-"""How a client comes in: TLS if the server has it, then a token as the password, proved by SCRAM and never sent."""
+"""Log a client in: its password is a token of the account, proved by SCRAM and never sent."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from discreet.server.limits import network_of
 from discreet.server.postgres_wire import messages
 from discreet.server.postgres_wire.messages import Malformed, Message, Password
 from discreet.server.postgres_wire.scram import MECHANISM, Exchange
-from discreet.server.postgres_wire.sqlstates import NO_DATABASE, NO_TLS, PROTOCOL, TOO_MANY, WRONG_PASSWORD, Failure
+from discreet.server.postgres_wire.sqlstates import NO_DATABASE, NO_TLS, NOT_PERMITTED, PROTOCOL, TOO_MANY, WRONG_PASSWORD, Failure
 from discreet.server.server import Server
 from discreet.server.store.secret import new_secret
 from discreet.server.store.tokens import Token
 
 WRONG = "this account and token do not belong together"
 WRONG_HINT = (
-    "the password is a token of the account, made in the console; tokens from before version 0.1 with PostgreSQL need to be made anew"
+    "the password is a token of the account, made in the console; make a new one if it is older than the server's PostgreSQL interface"
 )
-READ_ONLY = "this token may only look"
 
 
 class Peer(Protocol):
@@ -54,42 +53,45 @@ class Admitted:
     dataset: str
 
 
-async def log_in(server: Server, peer: Peer, given: Mapping[str, str]) -> Admitted:
-    """Ask for a token and check it; a Failure, the same for unknown accounts and wrong tokens, if it is not good."""
+async def log_in(server: Server, peer: Peer, parameters: Mapping[str, str]) -> Admitted:
+    """Ask for a token and check it; a Failure if it is not good, which is the same for unknown accounts and wrong tokens."""
     if server.settings.is_secure and not peer.encrypted and not is_local(peer.address):
         raise Failure(NO_TLS, "this server needs TLS", "connect with sslmode=require", fatal=True)
-    user = given.get("user", "")
-    if not user or given.get("replication", "false").lower() not in ("false", "off", "no", "0"):
+    user = parameters.get("user", "")
+    if not user or parameters.get("replication", "false").lower() not in ("false", "off", "no", "0"):
         raise Failure(PROTOCOL, "give an account and a data set", "connect with user=… and dbname=…", fatal=True)
     network = network_of(peer.address)
-    tries = f"{network}\n{user.casefold()}"
-    if server.login_limit.wait(tries) or server.address_limit.wait(network):
+    attempt = f"{network}\n{user.casefold()}"
+    if server.login_limit.wait(attempt) or server.address_limit.wait(network):
         raise Failure(TOO_MANY, "too many wrong passwords from here", "wait a minute", fatal=True)
     salt, known = await asyncio.to_thread(lambda: (server.tokens.salt(user), server.tokens.verifiers(user)))
     exchange: Exchange[Token] = Exchange(salt, known, new_secret(120))
     proved = await _proved(peer, exchange)
     found = None if proved is None else server.tokens.by_id(proved[0].id)
     if proved is None or found is None:
-        server.login_limit.take(tries)
+        server.login_limit.take(attempt)
         server.address_limit.take(network)
         await asyncio.to_thread(server.logins.failed, user)
         raise Failure(WRONG_PASSWORD, WRONG, WRONG_HINT, fatal=True)
     account, token = found
     peer.put(messages.authentication(12, proved[1]))
-    dataset = given.get("database") or user
-    caller = Caller(account, token)
-    if account.role not in ASKING or token.scope == "read":
-        raise Failure("42501", READ_ONLY if token.scope == "read" else "an auditor asks nothing", "use one with the scope ask", fatal=True)
+    if token.scope == "read":
+        raise Failure(NOT_PERMITTED, "this token may only read", "use one with the scope ask", fatal=True)
+    if account.role not in ASKING:
+        raise Failure(NOT_PERMITTED, "an auditor asks no questions", "use an analyst's account", fatal=True)
+    dataset, caller = parameters.get("database") or user, Caller(account, token)
+    unknown = Failure(NO_DATABASE, UNKNOWN, "the database is the name of a data set", fatal=True)
+    if not caller.may_use(dataset):
+        raise unknown
     try:
-        if not caller.may_use(dataset):
-            raise Failure(NO_DATABASE, UNKNOWN, "the database is the name of a data set", fatal=True)
         server.datasets.get(dataset, account)
     except Error:
-        raise Failure(NO_DATABASE, UNKNOWN, "the database is the name of a data set", fatal=True) from None
+        raise unknown from None
     return Admitted(caller, dataset)
 
 
 async def _proved(peer: Peer, exchange: Exchange[Token]) -> tuple[Token, bytes] | None:
+    """Which token the client holds, and the server's last message; None if it proved none."""
     peer.put(messages.authentication(10, MECHANISM.encode() + b"\0\0"))
     await peer.flush()
     mechanism, _, rest = (await _password(peer)).partition(b"\0")

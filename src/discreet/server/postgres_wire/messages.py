@@ -6,12 +6,12 @@ A message is a letter, a length of four bytes that counts itself, and a body. Th
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias, final
 
 from attrs import frozen
 
-VERSION, TLS, GSS, CANCEL = 196608, 80877103, 80877104, 80877102
+VERSION, TLS, GSS, CANCEL = 3 << 16, 80877103, 80877104, 80877102  # the first number of a connection: protocol 3.0, or a request
 LONGEST_STARTUP = 10_000  # bytes, as in PostgreSQL
 _MOST_VALUES = 1000  # parameters of a statement, and formats
 
@@ -103,7 +103,7 @@ class Password:
 @final
 @frozen
 class Simple:
-    """A message that is its letter: Sync, Flush, Terminate, and what belongs to COPY."""
+    """A message of which only the letter matters: Sync, Flush, Terminate, and those of COPY FROM and of function calls."""
 
     letter: str
 
@@ -203,7 +203,7 @@ def read_message(letter: str, body: bytes) -> Message:
         case "S" | "H" | "X" | "c":
             found = Simple(letter)
         case "d" | "f" | "F":
-            return Simple(letter)
+            return Simple(letter)  # whatever its body holds
         case _:
             raise Malformed("there is no such message")
     read.end()
@@ -282,8 +282,13 @@ def row_description(columns: Sequence[ColumnDescription], formats: Sequence[int]
 
 def data_row(values: Iterable[bytes | None]) -> bytes:
     """One row; None is NULL."""
+    return _message(b"D", _row(values))
+
+
+def _row(values: Iterable[bytes | None]) -> bytes:
+    """How many values there are, and each after its length; the length of NULL is -1."""
     parts = [struct.pack("!i", -1) if value is None else struct.pack("!i", len(value)) + value for value in values]
-    return _message(b"D", struct.pack("!h", len(parts)), *parts)
+    return struct.pack("!h", len(parts)) + b"".join(parts)
 
 
 def complete(tag: str) -> bytes:
@@ -297,19 +302,23 @@ def parameter_description(types: Sequence[int]) -> bytes:
 
 
 def told(letter: bytes, fields: Mapping[str, str]) -> bytes:
-    """An error (E) or a notice (N)."""
+    """An error (E) or a notice (N), as fields by their letters."""
     return _message(letter, *(name.encode() + _text(value) for name, value in fields.items()), b"\0")
 
 
-def copy_out(columns: int, form: int) -> bytes:
-    """Rows follow as COPY data."""
-    return _message(b"H", struct.pack("!bh", form, columns), struct.pack("!h", form) * columns)
+def copy_begin(columns: int) -> bytes:
+    """Rows of so many columns follow as binary COPY data."""
+    return _message(b"H", struct.pack("!bh", 1, columns), struct.pack("!h", 1) * columns)
 
 
-def copy_data(data: bytes) -> bytes:
-    """A part of COPY's data."""
-    return _message(b"d", data)
+def copy_rows(rows: Iterable[Iterable[bytes | None]]) -> Iterator[bytes]:
+    """The rows as binary COPY data. Its signature is in one message with the first row, or with the end, as PostgreSQL sends it."""
+    begin = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+    for row in rows:
+        yield _message(b"d", begin + _row(row))
+        begin = b""
+    yield _message(b"d", begin + struct.pack("!h", -1))
 
 
 PARSED, BOUND, CLOSED = _message(b"1"), _message(b"2"), _message(b"3")
-NO_DATA, EMPTY, SUSPENDED, COPIED = _message(b"n"), _message(b"I"), _message(b"s"), _message(b"c")
+NO_DATA, EMPTY, SUSPENDED, COPY_END = _message(b"n"), _message(b"I"), _message(b"s"), _message(b"c")

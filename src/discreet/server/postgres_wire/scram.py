@@ -1,4 +1,7 @@
-"""The server's side of a login by SCRAM-SHA-256, in which the client proves that it holds one of an account's tokens."""
+"""The server's side of a login by SCRAM-SHA-256, in which the client proves that it holds one of an account's tokens.
+
+What is stored of a token for this is in `server/store/scram.py`.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ T = TypeVar("T")
 
 @final
 class Exchange(Generic[T]):
-    """One login. An account has several tokens with the same salt; the proof tells which one is meant, and the others stay secret.
+    """One login. All tokens of an account have the same salt, and the proof tells which one the client holds.
 
-    For an account without tokens, or none at all, the same is done with a verifier that nothing fits.
+    For an account without tokens, and for one that does not exist, the same is done with a verifier that nothing fits.
     """
 
     def __init__(self, salt: bytes, known: Sequence[tuple[T, Verifier]], nonce: str, iterations: int = ITERATIONS) -> None:
@@ -28,7 +31,7 @@ class Exchange(Generic[T]):
         self._header = self._first = self._challenge = ""
 
     def challenge(self, first: bytes) -> bytes:
-        """What the server says to the client's first message; Malformed if it is none."""
+        """The server's answer to the client's first message; Malformed if it is none."""
         text = _text(first)
         binding, user, bare = (*text.split(",", 2), "", "")[:3]
         if binding not in ("n", "y") or (user and not user.startswith("a=")):
@@ -42,28 +45,27 @@ class Exchange(Generic[T]):
         self._challenge = f"r={self._nonce},s={salt},i={self._iterations}"
         return self._challenge.encode()
 
-    def outcome(self, final: bytes) -> tuple[T, bytes] | None:
-        """What was proved, and what the server says; None if nothing was. Malformed if it is no final message."""
-        text = _text(final)
-        without, _, proof = text.rpartition(",p=")
-        fields = _fields(without)
+    def outcome(self, last: bytes) -> tuple[T, bytes] | None:
+        """Which token was proved, and the server's last message; None if none was. Malformed if `last` is no final message."""
+        without_proof, _, proof = _text(last).rpartition(",p=")
+        fields = _fields(without_proof)
         try:
-            shown, header = base64.b64decode(proof, validate=True), base64.b64decode(fields.get("c", ""), validate=True)
+            proof_bytes, header = base64.b64decode(proof, validate=True), base64.b64decode(fields.get("c", ""), validate=True)
         except (binascii.Error, ValueError):
             raise Malformed("this is no final message of SCRAM") from None
-        if not self._challenge or fields.get("r") != self._nonce or header != self._header.encode() or len(shown) != 32:
+        if not self._challenge or fields.get("r") != self._nonce or header != self._header.encode() or len(proof_bytes) != 32:
             raise Malformed("this is no final message of SCRAM")
-        said = f"{self._first},{self._challenge},{without}".encode()
-        fitting: tuple[T, bytes] | None = None
-        _fits(Verifier(bytes(32), bytes(32)), said, shown)  # an account without tokens takes as long
-        for who, verifier in self._known:
-            if _fits(verifier, said, shown):
-                fitting = who, b"v=" + base64.b64encode(signature(verifier.server, said))
-        return fitting
+        signed = f"{self._first},{self._challenge},{without_proof}".encode()
+        found: tuple[T, bytes] | None = None
+        _fits(Verifier(bytes(32), bytes(32)), signed, proof_bytes)  # an account without tokens takes as long
+        for token, verifier in self._known:  # all of them, so that the time does not tell which one fits
+            if _fits(verifier, signed, proof_bytes):
+                found = token, b"v=" + base64.b64encode(signature(verifier.server, signed))
+        return found
 
 
-def _fits(verifier: Verifier, said: bytes, proof: bytes) -> bool:
-    mask = signature(verifier.stored, said)
+def _fits(verifier: Verifier, signed: bytes, proof: bytes) -> bool:
+    mask = signature(verifier.stored, signed)
     key = bytes(one ^ other for one, other in zip(proof, mask, strict=True))
     return hmac.compare_digest(hashlib.sha256(key).digest(), verifier.stored)
 

@@ -1,4 +1,4 @@
-"""Errors as PostgreSQL's clients read them: a code of five letters, a message, a hint, and the place in the text."""
+"""Errors as PostgreSQL's clients read them: a code of five characters (SQLSTATE), a message, a hint, and the place in the text."""
 
 from __future__ import annotations
 
@@ -10,20 +10,28 @@ from discreet.errors import BudgetExceeded, EngineError, Error, Invalid, LedgerE
 from discreet.server.access import Forbidden, TooManyRequests, Unauthenticated
 from discreet.server.outcome import error_named
 
-NOT_PREPARED, NO_PORTAL, PROTOCOL, CANCELLED, SYNTAX = "26000", "34000", "08P01", "57014", "42601"
-FAILED_TRANSACTION, BAD_VALUE, TOO_LARGE, UNEXPECTED, STOPPING = "25P02", "22P02", "22003", "XX000", "57P01"
-WRONG_PASSWORD, NO_DATABASE, TOO_MANY, NOT_SUPPORTED, NO_TLS = "28P01", "3D000", "53300", "0A000", "28000"
+# of logins and connections
+PROTOCOL, TOO_MANY, STOPPING, NO_TLS, NOT_ADMITTED = "08P01", "53300", "57P01", "28000", "28000"
+WRONG_PASSWORD, NOT_PERMITTED, NO_DATABASE = "28P01", "42501", "3D000"
+# of statements
+SYNTAX, NOT_SUPPORTED, FAILED_TRANSACTION, CANCELLED, WRONG_MODE = "42601", "0A000", "25P02", "57014", "55000"
+NOT_PREPARED, NO_PORTAL, ALREADY_PREPARED, PORTAL_EXISTS, LIMIT_EXCEEDED = "26000", "34000", "42P05", "42P03", "54000"
+NO_RELATION, UNDEFINED_OBJECT, UNCHANGEABLE = "42P01", "42704", "55P02"
+# of values
+UNDEFINED_PARAMETER, BAD_VALUE, INVALID_VALUE, TOO_LARGE = "42P02", "22P02", "22023", "22003"
+# of the server
+SYSTEM, INPUT_OUTPUT, UNEXPECTED = "58000", "58030", "XX000"
 _STATES: tuple[tuple[type[Error], str], ...] = (
-    (Unauthenticated, "28000"),
-    (Forbidden, "42501"),
+    (Unauthenticated, NOT_ADMITTED),
+    (Forbidden, NOT_PERMITTED),
     (TooManyRequests, "53400"),
     (BudgetExceeded, "53400"),
     (WrongType, "42804"),
     (Refused, NOT_SUPPORTED),
-    (Invalid, "22023"),
-    (LedgerError, "58030"),
-    (EngineError, "58000"),
-    (RandomnessFailed, "58000"),
+    (Invalid, INVALID_VALUE),
+    (LedgerError, INPUT_OUTPUT),
+    (EngineError, SYSTEM),
+    (RandomnessFailed, SYSTEM),
 )
 _PLACE = re.compile(r"line (\d+), column (\d+)")
 

@@ -14,10 +14,12 @@ from attrs import frozen
 from discreet.server.postgres_wire.sqlstates import BAD_VALUE, NOT_SUPPORTED, TOO_LARGE, Failure
 from discreet.tables.kind import Kind
 
-BOOL, BYTEA, CHAR, NAME, INT8, INT2, INT4, TEXT, OID = 16, 17, 18, 19, 20, 21, 23, 25, 26
-FLOAT4, FLOAT8, UNKNOWN, VARCHAR, DATE, TIMESTAMP, TIMESTAMPTZ, NUMERIC, TEXTS = 700, 701, 705, 1043, 1082, 1114, 1184, 1700, 1009
-_EPOCH = datetime.datetime(2000, 1, 1)
-_FIRST = _EPOCH.date().toordinal()
+BOOL, CHAR, NAME, INT8, INT2, INT4, TEXT, OID = 16, 18, 19, 20, 21, 23, 25, 26
+FLOAT4, FLOAT8, UNKNOWN, BPCHAR, VARCHAR, DATE, TIMESTAMP, TIMESTAMPTZ, NUMERIC = 700, 701, 705, 1042, 1043, 1082, 1114, 1184, 1700
+TEXTS = 1009  # a list of texts
+_LISTS = (TEXTS, 1002, 1003, 1015)  # of text, "char", name and varchar
+_EPOCH = datetime.datetime(2000, 1, 1)  # from which PostgreSQL counts
+_FIRST_DAY = _EPOCH.date().toordinal()
 
 
 @final
@@ -99,7 +101,7 @@ def _date_text(value: Any) -> str:
 
 
 def _date_binary(value: Any) -> bytes:
-    return struct.pack("!i", value.toordinal() - _FIRST)
+    return struct.pack("!i", value.toordinal() - _FIRST_DAY)
 
 
 def _moment_text(value: Any) -> str:
@@ -181,7 +183,7 @@ def type_of(kind: Kind | None) -> Type:
 
 
 def written(value: Any, of: Type, form: int) -> bytes | None:
-    """A value as text (0) or in binary (1)."""
+    """A value as text (form 0) or in binary (form 1); None is NULL."""
     if value is None:
         return None
     return of.binary(value) if form else of.text(value).encode("utf-8", "replace")
@@ -214,7 +216,7 @@ _READ_TEXT: dict[int, Callable[[str], Any]] = {
     DATE: lambda text: datetime.date.fromisoformat(text.strip()[:10]),
     TIMESTAMP: _moment,
     TIMESTAMPTZ: _moment,
-    **dict.fromkeys((0, UNKNOWN, TEXT, VARCHAR, NAME, CHAR, 1042, TEXTS, 1015, 1003, 1002), str),
+    **dict.fromkeys((0, UNKNOWN, TEXT, VARCHAR, NAME, CHAR, BPCHAR, *_LISTS), str),
 }
 _READ_BINARY: dict[int, Callable[[bytes], Any]] = {
     BOOL: lambda data: {b"\1": True, b"\0": False}[data],
@@ -225,11 +227,11 @@ _READ_BINARY: dict[int, Callable[[bytes], Any]] = {
     FLOAT4: lambda data: _finite(struct.unpack("!f", data)[0]),
     FLOAT8: lambda data: _finite(struct.unpack("!d", data)[0]),
     NUMERIC: _numeric_read,
-    DATE: lambda data: datetime.date.fromordinal(struct.unpack("!i", data)[0] + _FIRST),
+    DATE: lambda data: datetime.date.fromordinal(struct.unpack("!i", data)[0] + _FIRST_DAY),
     TIMESTAMP: lambda data: _EPOCH + datetime.timedelta(microseconds=struct.unpack("!q", data)[0]),
     TIMESTAMPTZ: lambda data: _EPOCH + datetime.timedelta(microseconds=struct.unpack("!q", data)[0]),
-    **dict.fromkeys((0, UNKNOWN, TEXT, VARCHAR, NAME, CHAR, 1042), lambda data: data.decode()),
-    **dict.fromkeys((TEXTS, 1015, 1003, 1002), _texts_read),
+    **dict.fromkeys((0, UNKNOWN, TEXT, VARCHAR, NAME, CHAR, BPCHAR), lambda data: data.decode()),
+    **dict.fromkeys(_LISTS, _texts_read),
 }
 
 

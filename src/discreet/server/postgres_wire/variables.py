@@ -1,4 +1,4 @@
-"""The settings of one connection: those of `discreet.…` decide how questions are asked, all others only please the clients."""
+"""The settings of one connection: those of `discreet.…` decide how questions are asked, all others exist because clients expect them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,27 @@ from discreet.errors import Invalid
 from discreet.hints import suggest_and_list
 from discreet.query.sql.tokens import DIALECTS
 from discreet.server.postgres_wire.columns import Result, ResultColumn
-from discreet.server.postgres_wire.sqlstates import Failure
+from discreet.server.postgres_wire.sqlstates import (
+    INVALID_VALUE,
+    LIMIT_EXCEEDED,
+    NOT_PERMITTED,
+    SYNTAX,
+    UNCHANGEABLE,
+    UNDEFINED_OBJECT,
+    Failure,
+)
 from discreet.server.postgres_wire.types import TEXT, TYPES
 
 VERSION = "15.0"
 _MOST, _LONGEST = 200, 1000  # settings of one connection, and characters of a value
 _CHOICES: dict[str, tuple[str, ...]] = {"discreet.mode": ("cached", "ask"), "discreet.intervals": ("on", "off")}
-_OURS = ("discreet.epsilon", "discreet.delta", "discreet.mode", "discreet.intervals", "discreet.dialect")
+_OWN = ("discreet.epsilon", "discreet.delta", "discreet.mode", "discreet.intervals", "discreet.dialect")
 _REPORTED = (
     *("server_version", "server_encoding", "client_encoding", "application_name", "is_superuser", "session_authorization"),
     *("DateStyle", "IntervalStyle", "TimeZone", "integer_datetimes", "standard_conforming_strings", "default_transaction_read_only"),
 )
-_FIXED = {"client_encoding": ("utf8", "utf-8", "unicode"), "standard_conforming_strings": ("on", "true", "1")}
+_FIXED = {"client_encoding": ("utf8", "utf-8", "unicode"), "standard_conforming_strings": ("on", "true", "1")}  # accepted, and left as is
+_READ_ONLY = ("server_version", "server_version_num", "server_encoding", "is_superuser", "integer_datetimes", "session_authorization")
 _DEFAULTS = {
     "server_version": VERSION,
     "server_version_num": "150000",
@@ -64,7 +73,7 @@ _QUOTED = re.compile(r"[eE]?'((?:''|[^'])*)'")
 
 @final
 class Variables:
-    """Names with values. Names of `discreet.…` that are misspelled are refused; whatever else a client sets is kept for SHOW."""
+    """Settings by name. An unknown name of `discreet.…` is refused; whatever else a client sets is kept for SHOW."""
 
     def __init__(self, account: str, price: str | None = None) -> None:
         self._defaults = dict(_DEFAULTS) | {"session_authorization": account}
@@ -95,15 +104,15 @@ class Variables:
         return {name: value for name in ("epsilon", "delta") if (value := self._values[f"discreet.{name}"])}
 
     def set(self, name: str, value: str) -> dict[str, str]:
-        """Change a setting; those of which the client must be told."""
+        """Change a setting, and return what the client must be told of."""
         name = self._known(name)
         if len(value) > _LONGEST or (name not in self._values and len(self._values) >= _MOST):
-            raise Failure("54000", "there are too many settings, or one is too long", "leave some out")
+            raise Failure(LIMIT_EXCEEDED, "there are too many settings, or one is too long", "leave some out")
         self._values[name] = self._checked(name, value)
         return {name: self._values[name]} if name in _REPORTED else {}
 
     def reset(self, name: str | None) -> dict[str, str]:
-        """A setting as it was at first, or all."""
+        """Set one setting back to its default, or all, and return what the client must be told of."""
         if name is None:
             self._values = dict(self._defaults)
             return self.reported
@@ -114,8 +123,8 @@ class Variables:
             self._values.pop(name, None)
         return {name: self._values[name]} if name in _REPORTED else {}
 
-    def startup(self, given: Mapping[str, str]) -> None:
-        """The settings that a client sends with its first message."""
+    def set_at_startup(self, given: Mapping[str, str]) -> None:
+        """Take over the settings that a client sends with its first message."""
         options = given.get("options", "")
         for name, value in re.findall(r"(?:-c\s*|--)([\w.]+)=((?:\\.|\S)*)", options):
             self.set(name, re.sub(r"\\(.)", r"\1", value))
@@ -126,8 +135,8 @@ class Variables:
     def _known(self, name: str) -> str:
         plain = name.strip('"')
         found = next((known for known in self._values if known.lower() == plain.lower()), plain.lower())
-        if found.startswith("discreet.") and found not in _OURS:
-            raise Failure("42704", f"there is no setting {found[:60]}", suggest_and_list(found, _OURS))
+        if found.startswith("discreet.") and found not in _OWN:
+            raise Failure(UNDEFINED_OBJECT, f"there is no setting {found[:60]}", suggest_and_list(found, _OWN))
         return found
 
     def _checked(self, name: str, value: str) -> str:
@@ -141,24 +150,15 @@ class Variables:
             (parameter.price_epsilon if name.endswith("epsilon") else parameter.price_delta)(value)
         if name in _FIXED:
             if value.lower() not in _FIXED[name]:
-                raise Failure("22023", f"{name} cannot be changed here", f"leave it at {self._defaults[name]}")
+                raise Failure(INVALID_VALUE, f"{name} cannot be changed here", f"leave it at {self._defaults[name]}")
             return self._defaults[name]
         if name == "DateStyle":
-            return self._defaults[name] if "iso" in value.lower() else _no_other_dates()
-        if name in (
-            "server_version",
-            "server_version_num",
-            "server_encoding",
-            "is_superuser",
-            "integer_datetimes",
-            "session_authorization",
-        ):
-            raise Failure("55P02", f"{name} cannot be changed")
+            if "iso" not in value.lower():
+                raise Failure(INVALID_VALUE, "dates are written as in 2026-11-15", "leave DateStyle at ISO")
+            return self._defaults[name]
+        if name in _READ_ONLY:
+            raise Failure(UNCHANGEABLE, f"{name} cannot be changed")
         return value
-
-
-def _no_other_dates() -> str:
-    raise Failure("22023", "dates are written as in 2026-11-15", "leave DateStyle at ISO")
 
 
 def run_setting(variables: Variables, bare: str) -> tuple[Result, dict[str, str]]:
@@ -182,13 +182,13 @@ def _assigned(variables: Variables, rest: str) -> dict[str, str]:
     if upper.startswith(("TRANSACTION ", "SESSION CHARACTERISTICS", "CONSTRAINTS ")):
         return {}
     if upper.startswith(("ROLE ", "SESSION AUTHORIZATION")):
-        raise Failure("42501", "an account is who logged in", "log in as another one")
+        raise Failure(NOT_PERMITTED, "a connection belongs to the account that logged in", "log in as another one")
     for words, name in (("TIME ZONE ", "TimeZone"), ("NAMES ", "client_encoding")):
         if upper.startswith(words):
             rest = f"{name} = {rest[len(words) :]}"
     found = _ASSIGNED.match(rest)
     if found is None:
-        raise Failure("42601", "this could not be read as SET", "write SET name = value")
+        raise Failure(SYNTAX, "this could not be read as SET", "write SET name = value")
     value = found[2].strip()
     if value.upper() == "DEFAULT":
         return variables.reset(found[1])
@@ -207,5 +207,5 @@ def _shown(variables: Variables, name: str) -> Result:
     )
     value = variables.get(name)
     if value is None:
-        raise Failure("42704", f'there is no setting "{name[:60]}"', "SHOW ALL lists them")
+        raise Failure(UNDEFINED_OBJECT, f'there is no setting "{name[:60]}"', "SHOW ALL lists them")
     return Result("SHOW", (ResultColumn(name.strip('"'), text),), [(value,)])

@@ -8,7 +8,7 @@ import pytest
 
 from discreet.server.postgres_wire.catalogue.calls import list_of
 from discreet.server.postgres_wire.catalogue.nodes import NODES
-from discreet.server.postgres_wire.catalogue.relations import LETTERS, TYPES, relations
+from discreet.server.postgres_wire.catalogue.relations import DUCKDB_TYPES, LETTERS, relations
 from discreet.server.postgres_wire.catalogue.rewrite import read_catalogue
 from discreet.server.postgres_wire.sqlstates import Failure
 from discreet.server.postgres_wire.types import INT8, TEXT, TEXTS
@@ -120,8 +120,12 @@ def test_what_certainly_has_no_rows_needs_no_support() -> None:
     found = read_catalogue("SELECT (information_schema._pg_expandarray(i.indkey)).n AS k, i.x FROM pg_catalog.pg_index i", [])
     assert found is not None
     assert found.sql((), SESSION) == 'SELECT NULL AS "k", NULL AS "x" WHERE FALSE'
+
+
+@pytest.mark.parametrize("joined", ["pg_class c LEFT JOIN pg_index i", "pg_index i RIGHT JOIN pg_class c", "pg_index FULL JOIN pg_class c"])
+def test_what_may_have_rows_is_refused(joined: str) -> None:
     with pytest.raises(Failure):
-        read_catalogue("SELECT nothing_known(c.oid) FROM pg_catalog.pg_class c LEFT JOIN pg_index i ON true", [])
+        read_catalogue(f"SELECT nothing_known(c.oid) FROM {joined} ON true", [])
 
 
 def test_lists() -> None:
@@ -130,6 +134,6 @@ def test_lists() -> None:
 
 def test_relations_have_known_types() -> None:
     assert len(relations()) > 70
-    assert all(letter in TYPES for columns in relations().values() for _, letter in columns)
+    assert all(letter in DUCKDB_TYPES for columns in relations().values() for _, letter in columns)
     assert LETTERS["relname"] == "t"
     assert not {"Command", "Create", "Insert", "Update", "Delete", "Drop", "Copy", "Attach", "Pragma"} & {node.__name__ for node in NODES}

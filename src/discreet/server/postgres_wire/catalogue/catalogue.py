@@ -1,4 +1,7 @@
-"""The catalogue of a data set, as PostgreSQL's clients read it: statements run on an empty database in a process of its own."""
+"""The catalogue of a data set, as PostgreSQL's clients read it: statements run on an empty database in a process of its own.
+
+It is made of the declared tables (`tables/catalog.py`); `process.py` is the program that runs in the process.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from discreet.server.limits import Limit
 from discreet.server.postgres_wire.catalogue.rewrite import CatalogueStatement, read_catalogue
 from discreet.server.postgres_wire.catalogue.rows import setup
 from discreet.server.postgres_wire.columns import ResultColumn
-from discreet.server.postgres_wire.sqlstates import CANCELLED, NOT_SUPPORTED, Failure
+from discreet.server.postgres_wire.sqlstates import CANCELLED, NOT_SUPPORTED, SYSTEM, Failure
 from discreet.server.postgres_wire.types import BOOL, DATE, FLOAT8, INT2, INT4, INT8, NUMERIC, OID, TEXT, TEXTS, TIMESTAMP, TYPES
 from discreet.server.postgres_wire.variables import VERSION, Variables
 from discreet.server.server import Server
@@ -52,7 +55,7 @@ class _Process:
         self._running: asyncio.subprocess.Process | None = None
 
     async def ask(self, sql: str) -> dict[str, Any]:
-        """What a statement gives. One that takes too long ends the process."""
+        """The columns and rows of a statement, or its error. One that takes too long ends the process."""
         async with self._lock:
             try:
                 if self._running is None or self._running.returncode is not None:
@@ -64,7 +67,7 @@ class _Process:
                 raise Failure(CANCELLED, "this catalogue statement takes too long") from None
             except (OSError, ValueError, EOFError):
                 await self._end()
-                raise Failure("58000", "the catalogue cannot be read now", "try again") from None
+                raise Failure(SYSTEM, "the catalogue cannot be read now", "try again") from None
             except asyncio.CancelledError:
                 await self._end()  # it may be in the middle of an answer
                 raise
@@ -114,7 +117,7 @@ class Catalogue:
     """The catalogue of one data set, as one account sees it."""
 
     def __init__(self, process: _Process, dataset: str, account: str, tables: tuple[str, ...], explain: Callable[[str, str], None]) -> None:
-        """`explain` is told why a statement failed."""
+        """`explain` gets the statements that failed, and why."""
         self._process, self._dataset, self._account, self._tables, self._explain = process, dataset, account, tables, explain
         # tools send the same statements again and again; what others sent must not make anything faster
         self._read = lru_cache(_RECENT)(read_catalogue)

@@ -1,4 +1,4 @@
-"""PostgreSQL's functions about its catalogue, as macros of the empty database; most have nothing to tell.
+"""PostgreSQL's functions about its catalogue, as macros of the empty database; most of them return a constant.
 
 Macros look names up in maps, not in tables: inside a subquery, a column that is given as an argument could be taken for one of its own.
 """
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 PREFIX = "pgf_"  # of our macros
-_NAMES = (
+_TYPE_NAME = (
     "CASE TRY_CAST(x AS INTEGER) WHEN 16 THEN 'boolean' WHEN 17 THEN 'bytea' WHEN 18 THEN '\"char\"' WHEN 19 THEN 'name' "
     "WHEN 20 THEN 'bigint' "
     "WHEN 21 THEN 'smallint' WHEN 23 THEN 'integer' WHEN 25 THEN 'text' WHEN 26 THEN 'oid' WHEN 700 THEN 'real' "
     "WHEN 701 THEN 'double precision' WHEN 1042 THEN 'character' WHEN 1043 THEN 'character varying' WHEN 1082 THEN 'date' "
     "WHEN 1114 THEN 'timestamp without time zone' WHEN 1184 THEN 'timestamp with time zone' WHEN 1700 THEN 'numeric' "
-    "ELSE {types}[TRY_CAST(x AS INTEGER)] END"
+    "ELSE {type_names}[TRY_CAST(x AS INTEGER)] END"
 )
 _ABSENT = (  # definitions of things that are not here
     *("pg_get_indexdef", "pg_get_constraintdef", "pg_get_viewdef", "pg_get_ruledef", "pg_get_triggerdef", "pg_get_functiondef"),
@@ -34,8 +34,8 @@ _ZERO = (
     *("pg_relation_size", "pg_total_relation_size", "pg_table_size", "pg_indexes_size", "pg_database_size", "pg_my_temp_schema"),
     *("txid_current", "age", "pg_stat_get_numscans"),
 )
-_ONE = {  # of one argument x, or of several
-    "format_type": ("(x, y) AS " + _NAMES, "(x) AS " + _NAMES),
+_OTHERS = {  # each with its overloads
+    "format_type": ("(x, y) AS " + _TYPE_NAME, "(x) AS " + _TYPE_NAME),
     "pg_get_userbyid": ("(x) AS 'discreet'",),
     "pg_encoding_to_char": ("(x) AS 'UTF8'",),
     "pg_size_pretty": ("(x) AS concat(x, ' bytes')",),
@@ -45,11 +45,11 @@ _ONE = {  # of one argument x, or of several
         "(x) AS CASE WHEN regexp_full_match(x, '[a-z_][a-z0-9_$]*') THEN x ELSE concat('\"', replace(x, '\"', '\"\"'), '\"') END",
     ),
     "quote_literal": ("(x) AS concat('''', replace(x, '''', ''''''), '''')",),
-    "to_regclass": ("(x) AS {relations}[replace(replace(replace(x, 'public.', ''), '\"public\".', ''), '\"', '')]::UINTEGER",),
-    "regclass_name": ("(x) AS coalesce({named_relations}[TRY_CAST(x AS INTEGER)], x::VARCHAR)",),
-    "regnamespace_name": ("(x) AS coalesce({named_schemas}[TRY_CAST(x AS INTEGER)], x::VARCHAR)",),
-    "to_regtype": ("(x) AS {named_types}[x]::UINTEGER",),
-    "to_regnamespace": ("(x) AS {schemas}[x]::UINTEGER",),
+    "to_regclass": ("(x) AS {relation_numbers}[replace(replace(replace(x, 'public.', ''), '\"public\".', ''), '\"', '')]::UINTEGER",),
+    "regclass_name": ("(x) AS coalesce({relation_names}[TRY_CAST(x AS INTEGER)], x::VARCHAR)",),
+    "regnamespace_name": ("(x) AS coalesce({schema_names}[TRY_CAST(x AS INTEGER)], x::VARCHAR)",),
+    "to_regtype": ("(x) AS {type_numbers}[x]::UINTEGER",),
+    "to_regnamespace": ("(x) AS {schema_numbers}[x]::UINTEGER",),
     "array_upper": ("(x, y) AS len(x)",),
     "array_lower": ("(x, y) AS 1",),
     "current_schemas": ("(x) AS ['pg_catalog', 'public']",),
@@ -63,11 +63,12 @@ _ONE = {  # of one argument x, or of several
 
 
 def _of_any(names: tuple[str, ...], value: str) -> dict[str, tuple[str, ...]]:
+    """Macros that return a constant, whatever arguments they get."""
     arguments = ("()", "(a)", "(a, b)", "(a, b, c)", "(a, b, c, d)")
     return {name: tuple(f"{given} AS {value}" for given in arguments) for name in names}
 
 
-_ALL = {**_of_any(_ABSENT, "NULL::VARCHAR"), **_of_any(_YES, "true"), **_of_any(_NO, "false"), **_of_any(_ZERO, "0::BIGINT"), **_ONE}
+_ALL = {**_of_any(_ABSENT, "NULL::VARCHAR"), **_of_any(_YES, "true"), **_of_any(_NO, "false"), **_of_any(_ZERO, "0::BIGINT"), **_OTHERS}
 MACRO_NAMES = frozenset(_ALL)
 
 

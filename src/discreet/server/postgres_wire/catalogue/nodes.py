@@ -12,19 +12,8 @@ _VALUES = (
     *(exp.Alias, exp.Column, exp.Identifier, exp.Star, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Dot, exp.Var, exp.Parameter),
     *(exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike),
     *(exp.RegexpLike, exp.RegexpILike, exp.Any, exp.All, exp.Exists, exp.Case, exp.If, exp.Cast, exp.DataType, exp.Add, exp.Sub, exp.Mul),
-    *(
-        exp.Div,
-        exp.Mod,
-        exp.Neg,
-        exp.DPipe,
-        exp.Array,
-        exp.Bracket,
-        exp.Distinct,
-        exp.Collate,
-        exp.Operator,
-        exp.NullSafeEQ,
-        exp.NullSafeNEQ,
-    ),
+    *(exp.Div, exp.Mod, exp.Neg, exp.DPipe, exp.Array, exp.Bracket, exp.Distinct, exp.Collate, exp.Operator),
+    *(exp.NullSafeEQ, exp.NullSafeNEQ),
     *(exp.Window, exp.WindowSpec, exp.ObjectIdentifier, exp.PseudoType, exp.DataTypeParam, exp.Filter, exp.BitwiseAnd, exp.Escape),
     *(exp.WithinGroup, exp.AtTimeZone, exp.ByteString, exp.Explode, exp.IntDiv),
 )
@@ -60,19 +49,15 @@ SESSION = {
     "pg_backend_pid": "process",
 }
 # functions that the parser has no class for, and what the empty database calls them
+_SAME_NAMES = (
+    *("strpos", "translate", "char_length", "unnest", "array_to_string", "now", "concat_ws", "bool_or", "bool_and", "generate_subscripts"),
+    *("initcap", "btrim", "ltrim", "rtrim", "lpad", "rpad", "repeat", "starts_with", "cardinality", "array_length"),
+)
 FUNCTIONS = {
-    **{
-        name: name
-        for name in ("strpos", "translate", "char_length", "unnest", "array_to_string", "now", "concat_ws", "bool_or", "bool_and")
-    },
-    **{
-        name: name
-        for name in ("initcap", "btrim", "ltrim", "rtrim", "lpad", "rpad", "repeat", "starts_with", "cardinality", "array_length")
-    },
+    **{name: name for name in _SAME_NAMES},
     "array_append": "list_append",
     "array_cat": "list_concat",
     "string_to_array": "string_split",
-    "generate_subscripts": "generate_subscripts",
     "clock_timestamp": "now",
 }
 OPERATORS = {
@@ -99,4 +84,5 @@ TYPES = {
     "oid": "uinteger",
     "date": "date",
 }
+# columns of pg_type that hold functions: numbers in PostgreSQL, names in the empty database
 FUNCTION_COLUMNS = ("typinput", "typoutput", "typreceive", "typsend", "typmodin", "typmodout", "typanalyze", "typsubscript")

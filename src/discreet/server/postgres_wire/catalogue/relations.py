@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-TYPES = {
+DUCKDB_TYPES = {  # by letter
     "t": "VARCHAR",
     "o": "UINTEGER",
     "i": "INTEGER",
@@ -193,4 +193,4 @@ pg_catalog.pg_user: usename usesysid:o usecreatedb:b usesuper:b userepl:b usebyp
 pg_catalog.pg_user_mapping: oid:o umuser:o umserver:o umoptions:T
 pg_catalog.pg_views: schemaname viewname viewowner definition
 """
-LETTERS = {column: letter for columns in relations().values() for column, letter in columns}  # a column's name tells its type
+LETTERS = {column: letter for columns in relations().values() for column, letter in columns}  # by column, to guess types of parameters

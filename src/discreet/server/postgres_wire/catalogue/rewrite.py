@@ -1,8 +1,8 @@
 """Catalogue statements: parsed, checked against lists of what may occur, and written anew for the empty database.
 
-Tools ask PostgreSQL's own tables which tables and columns there are. Only a statement whose relations are all relations of the catalogue is
-one, or a look at a table that cannot have rows (LIMIT 0). Every class of node, every function and every type that occurs must be listed
-here; the SQL that runs is written from the tree, and its text never reaches a database.
+Tools ask PostgreSQL's own tables which tables and columns there are. Such a statement reads relations of the catalogue only, or it looks
+at a table in a way that gives no rows (LIMIT 0). Every class of node, every function and every type in it must be on the lists of
+`nodes.py`; the SQL that runs is written from the tree, and the text of the client never reaches a database.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from discreet.server.postgres_wire.catalogue.macros import PREFIX
 from discreet.server.postgres_wire.catalogue.nodes import FUNCTION_COLUMNS, NODES, SESSION
 from discreet.server.postgres_wire.catalogue.relations import LETTERS, relations
 from discreet.server.postgres_wire.catalogue.rows import FILLED, PUBLIC, SCHEMAS
-from discreet.server.postgres_wire.sqlstates import NOT_SUPPORTED, Failure
+from discreet.server.postgres_wire.sqlstates import NO_RELATION, NOT_SUPPORTED, Failure
 from discreet.server.postgres_wire.types import INT8, TEXT, TEXTS
 
 _LONGEST = 100_000  # characters
@@ -65,7 +65,7 @@ class CatalogueStatement:
 
 
 def read_catalogue(text: str, tables: Collection[str]) -> CatalogueStatement | None:
-    """The statement, if it is about the catalogue; None if it is not, or cannot be read: then it is taken for a question."""
+    """The statement, if it is about the catalogue; None if it is not, or cannot be read, and is to be taken for a question."""
     if len(text) > _LONGEST:
         return None
     try:
@@ -75,13 +75,13 @@ def read_catalogue(text: str, tables: Collection[str]) -> CatalogueStatement | N
     if len(parsed) != 1 or not isinstance(parsed[0], exp.Query):
         return None
     tree = parsed[0]
-    named = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     read = [table for table in tree.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
-    mine = [table for table in read if not _is_catalogue(table) and table.name.lower() not in named]
-    if mine and not (all(_is_of(table, tables) for table in mine) and _has_no_rows(tree)):
+    own = [table for table in read if not _is_catalogue(table) and table.name.lower() not in ctes]
+    if own and not (all(_is_of(table, tables) for table in own) and _has_no_rows(tree)):
         return None
     try:
-        return _rewritten(tree, named, {table.lower(): table for table in tables})
+        return _rewritten(tree, ctes, {table.lower(): table for table in tables})
     except RecursionError:
         raise Failure(NOT_SUPPORTED, "this statement is nested too deeply") from None
 
@@ -116,13 +116,13 @@ def _has_no_rows(tree: exp.Query) -> bool:
 # ── checking and rewriting ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _rewritten(tree: exp.Query, named: set[str], tables: Mapping[str, str]) -> CatalogueStatement:
+def _rewritten(tree: exp.Query, ctes: set[str], tables: Mapping[str, str]) -> CatalogueStatement:
     if any(node.depth > _DEEPEST for node in tree.walk()):
         raise Failure(NOT_SUPPORTED, "this statement is nested too deeply")
     names, types = tuple(_output_name(item) for item in _outputs(tree)), _parameter_types(tree)
-    empty = _certainly_empty(tree, named)
+    empty = _certainly_empty(tree, ctes)
     try:
-        _rewrite(tree, named, tables)
+        _rewrite(tree, ctes, tables)
     except Failure:
         if not empty:
             raise
@@ -130,10 +130,10 @@ def _rewritten(tree: exp.Query, named: set[str], tables: Mapping[str, str]) -> C
     return CatalogueStatement(tree, types, names, empty)
 
 
-def _rewrite(tree: exp.Query, named: set[str], tables: Mapping[str, str]) -> None:
+def _rewrite(tree: exp.Query, ctes: set[str], tables: Mapping[str, str]) -> None:
     _name_outputs(tree)
     for node in reversed(list(tree.walk())):  # what is inside comes first
-        replaced = _replaced(node, named, tables)
+        replaced = _replaced(node, ctes, tables)
         if replaced is not node and node.parent is not None:
             node.replace(replaced)
 
@@ -157,7 +157,7 @@ def _parameter_types(tree: exp.Query) -> tuple[int, ...]:
     return tuple(found.get(place, TEXT) for place in range(1, max(found, default=0) + 1))
 
 
-def _replaced(node: exp.Expr, named: set[str], tables: Mapping[str, str]) -> exp.Expr:
+def _replaced(node: exp.Expr, ctes: set[str], tables: Mapping[str, str]) -> exp.Expr:
     """What stands for a node; a Failure if it may not occur."""
     node.comments = None
     if not isinstance(node, NODES):
@@ -166,7 +166,7 @@ def _replaced(node: exp.Expr, named: set[str], tables: Mapping[str, str]) -> exp
         case exp.Identifier():
             return node if node.args.get("quoted") else exp.to_identifier(node.name.lower(), quoted=True)
         case exp.Table() if isinstance(node.this, exp.Identifier):
-            _place(node, named, tables)
+            _point_to(node, ctes, tables)
         case exp.Table():
             return as_table(node)
         case exp.Format():
@@ -208,19 +208,19 @@ def _replaced(node: exp.Expr, named: set[str], tables: Mapping[str, str]) -> exp
     return node
 
 
-def _place(table: exp.Table, named: set[str], tables: Mapping[str, str]) -> None:
-    """Let a table name stand for the relation of the empty database."""
+def _point_to(table: exp.Table, ctes: set[str], tables: Mapping[str, str]) -> None:
+    """Let a name in FROM mean the relation of that name in the empty database; a Failure if there is none."""
     schema, name = table.text("db").lower(), table.name.lower()
     if table.args.get("catalog") is not None:
         table.set("catalog", None)
-    if not schema and name in named:
+    if not schema and name in ctes:
         return
     if schema in ("", "public") and name in tables and ("pg_catalog", name) not in relations():
         table.set("db", exp.to_identifier(PUBLIC, quoted=True))
         return
     schema = schema or "pg_catalog"
     if (schema, name) not in relations():
-        raise Failure("42P01", f'relation "{name[:60]}" does not exist', "information_schema.tables lists those that there are")
+        raise Failure(NO_RELATION, f'relation "{name[:60]}" does not exist', "information_schema.tables lists those that there are")
     table.set("this", exp.to_identifier(name, quoted=True))
     table.set("db", exp.to_identifier(SCHEMAS[schema], quoted=True))
 
@@ -270,21 +270,25 @@ def _output_name(item: exp.Expr) -> str:
     return "?column?"
 
 
-def _certainly_empty(tree: exp.Expr, named: set[str]) -> bool:
-    """Whether every arm of a statement joins a relation that has no rows here, so that it has none; without aggregates that make one."""
+def _certainly_empty(tree: exp.Expr, ctes: set[str]) -> bool:
+    """Whether every arm of a statement joins a relation that has no rows here, so that it has none.
+
+    It has one all the same where it aggregates without GROUP BY.
+    """
     if isinstance(tree, exp.SetOperation):
-        return _certainly_empty(tree.this, named) and _certainly_empty(tree.expression, named)
+        return _certainly_empty(tree.this, ctes) and _certainly_empty(tree.expression, ctes)
     if not isinstance(tree, exp.Select) or (tree.find(exp.AggFunc) is not None and tree.args.get("group") is None):
         return False
-    inner = [join.this for join in tree.args.get("joins") or () if join.side in ("", "RIGHT") or join.kind == "INNER"]
-    source = tree.args.get("from_")
-    read = ([] if source is None else [source.this]) + inner
-    return any(_is_empty(one, named) for one in read)
+    joins, source = tree.args.get("joins") or (), tree.args.get("from_")
+    if any(join.side in ("RIGHT", "FULL") for join in joins):  # they keep rows without a match on their left
+        return False
+    read = ([] if source is None else [source.this]) + [join.this for join in joins if not join.side]
+    return any(_is_empty(one, ctes) for one in read)
 
 
-def _is_empty(source: exp.Expr, named: set[str]) -> bool:
+def _is_empty(source: exp.Expr, ctes: set[str]) -> bool:
     if isinstance(source, exp.Subquery):
-        return _certainly_empty(source.this, named)
-    if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier) or source.name.lower() in FILLED | named:
+        return _certainly_empty(source.this, ctes)
+    if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier) or source.name.lower() in FILLED | ctes:
         return False
     return (source.text("db").lower() or "pg_catalog", source.name.lower()) in relations()

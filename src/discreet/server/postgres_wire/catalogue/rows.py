@@ -7,22 +7,21 @@ from typing import Any
 
 from discreet.exact import short
 from discreet.server.postgres_wire.catalogue.macros import macros
-from discreet.server.postgres_wire.catalogue.relations import TYPES as LETTERS
-from discreet.server.postgres_wire.catalogue.relations import relations
+from discreet.server.postgres_wire.catalogue.relations import DUCKDB_TYPES, relations
 from discreet.server.postgres_wire.types import type_of
 from discreet.tables.column import ColumnMetadata
 from discreet.tables.kind import Kind
 from discreet.tables.table import Table
 
-PG, INFO, PUBLIC = "pg", "info", "tables"  # schemas of the empty database
+PG, INFO, PUBLIC = "pg", "info", "tables"  # schemas of the empty database; the last is that of the data set's tables
 SCHEMAS = {"pg_catalog": PG, "information_schema": INFO}
-FILLED = frozenset(
+FILLED = frozenset(  # relations that have rows here; all others are empty
     {
         *("pg_namespace", "pg_class", "pg_attribute", "pg_type", "pg_description", "pg_database", "pg_roles", "pg_user", "pg_am"),
         *("pg_settings", "pg_collation", "pg_tables", "pg_stat_user_tables", "schemata", "tables", "columns"),
     }
 )
-_OWNER, _FIRST = 10, 16384
+_OWNER, _FIRST_TABLE = 10, 16384  # numbers of objects
 _CLASSES = {"pg_class": 1259, "pg_type": 1247, "pg_attribute": 1249, "pg_proc": 1255, "pg_namespace": 2615, "pg_database": 1262}
 _CLASSES |= {f"pg_catalog.{name}": oid for name, oid in _CLASSES.items()}
 _SPELLED = {Kind.BOOLEAN: "boolean", Kind.INTEGER: "bigint", Kind.REAL: "double precision", Kind.TEXT: "text", Kind.DATE: "date"}
@@ -48,7 +47,7 @@ def setup(dataset: str, tables: Iterable[Table]) -> dict[str, Any]:
     listed = list(tables)
     statements = [f"CREATE SCHEMA {name}" for name in (PG, INFO, PUBLIC)]
     for (schema, name), columns in relations().items():
-        spelled = ", ".join(f'"{column}" {LETTERS[letter]}' for column, letter in columns)
+        spelled = ", ".join(f'"{column}" {DUCKDB_TYPES[letter]}' for column, letter in columns)
         statements.append(f'CREATE TABLE {SCHEMAS[schema]}."{name}" ({spelled})')
     for table in listed:
         spelled = ", ".join(f"{_quoted(column.name)} {_NATIVE.get(column.kind, 'TIMESTAMP')}" for column in table.columns)
@@ -59,15 +58,15 @@ def setup(dataset: str, tables: Iterable[Table]) -> dict[str, Any]:
 
 
 def _maps(given: dict[tuple[str, str], list[dict[str, Any]]]) -> dict[str, dict[Any, Any]]:
-    """What functions look up: names by number, and numbers by name."""
+    """What macros look up: names by number, and numbers by name."""
     types, classes, schemas = (given["pg_catalog", name] for name in ("pg_type", "pg_class", "pg_namespace"))
     return {
-        "types": {row["oid"]: row["typname"] for row in types},
-        "named_types": {row["typname"]: row["oid"] for row in types},
-        "relations": _CLASSES | {row["relname"]: row["oid"] for row in classes},
-        "named_relations": {row["oid"]: row["relname"] for row in classes},
-        "schemas": {row["nspname"]: row["oid"] for row in schemas},
-        "named_schemas": {row["oid"]: row["nspname"] for row in schemas},
+        "type_names": {row["oid"]: row["typname"] for row in types},
+        "type_numbers": {row["typname"]: row["oid"] for row in types},
+        "relation_names": {row["oid"]: row["relname"] for row in classes},
+        "relation_numbers": _CLASSES | {row["relname"]: row["oid"] for row in classes},
+        "schema_names": {row["oid"]: row["nspname"] for row in schemas},
+        "schema_numbers": {row["nspname"]: row["oid"] for row in schemas},
         "descriptions": {f"{row['objoid']}.{row['objsubid']}": row["description"] for row in given["pg_catalog", "pg_description"]},
     }
 
@@ -93,7 +92,7 @@ def _filled(schema: str, name: str, given: list[dict[str, Any]]) -> list[list[An
 
 
 def _rows(dataset: str, tables: list[Table]) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    numbered = list(enumerate(tables, start=_FIRST))
+    numbered = list(enumerate(tables, start=_FIRST_TABLE))
     pg: dict[str, list[dict[str, Any]]] = {
         "pg_namespace": [
             {"oid": oid, "nspname": name, "nspowner": _OWNER}
