@@ -25,7 +25,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.magnitude import Magnitude
 from discreet.mechanisms.mean import Mean
 from discreet.mechanisms.mechanism import Mechanism, Processed
-from discreet.mechanisms.noisy_max import NoisyMax, TopK
+from discreet.mechanisms.noisy_max import NoisyMax, NoisyMaxGap, TopK
 from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
 from discreet.mechanisms.quantile import Quantile, Quantiles
 from discreet.mechanisms.quantile_interval import QuantileInterval
@@ -36,6 +36,7 @@ from discreet.mechanisms.robust.order_statistics import Robust
 from discreet.mechanisms.robust.propose_test_release import ProposeTestRelease, StabilityTest, StableMode
 from discreet.mechanisms.robust.sample_and_aggregate import SampleAndAggregate
 from discreet.mechanisms.robust.smooth_sensitivity import SmoothSensitivity
+from discreet.mechanisms.staircase import Staircase
 from discreet.mechanisms.streams.sparse_vector import SparseVector
 from discreet.mechanisms.streams.toeplitz import Toeplitz
 from discreet.mechanisms.streams.tree import Tree
@@ -64,6 +65,7 @@ EVERY: list[tuple[Mechanism[Any], Any]] = [
     (Exponential(epsilon=1), SCORES),
     (IntervalExponential(epsilon=1, lower=0, upper=1, step="1/8"), ([0, 3], [1, SECRET])),
     *((NoisyMax(epsilon=1, noise=noise), SCORES) for noise in ("exponential", "laplace", "gumbel", "geometric")),
+    *((NoisyMaxGap(epsilon=1, noise=noise), SCORES) for noise in ("exponential", "laplace")),
     (TopK(epsilon=1, k=2), SCORES),
     (SparseVector(epsilon=1, threshold=0), [0, SECRET]),
     (SparseVector(epsilon=1, threshold=0, hits=2, extra="gap"), [0, SECRET]),
@@ -78,6 +80,7 @@ EVERY: list[tuple[Mechanism[Any], Any]] = [
     (Quantiles(epsilon=1, qs=["1/4", "1/2"], lower=0, upper=100), [2.5, SECRET]),
     (RandomizedResponse(epsilon=1, choices=40_000), [SECRET, 2]),
     (TruncatedGeometric(epsilon=1, delta="1e-4"), [SECRET, 2]),
+    (Staircase(epsilon=1, sensitivity=3), [SECRET, 2]),
     (Laplace(epsilon=1).then(str), SECRET),
     (Tree(epsilon=1, horizon=9), [1, SECRET]),
     (Tree(rho="1/2", horizon=9, contributions=2), [1, SECRET]),
