@@ -21,6 +21,7 @@ from discreet.loss.loss import Loss
 from discreet.mechanisms.covariance import Covariance
 from discreet.mechanisms.exponential import Exponential, IntervalExponential
 from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.joint_quantiles import JointQuantiles
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.magnitude import Magnitude
 from discreet.mechanisms.mean import Mean
@@ -78,6 +79,7 @@ EVERY: list[tuple[Mechanism[Any], Any]] = [
     (Quantile(epsilon=1, q="1/4", lower=0, upper=100, adjacency="replace-one"), [2.5, SECRET]),
     (QuantileInterval(epsilon=1, q=Fraction(1, 2), grid=ValueGrid.of(0, 100, 1)), [2.5, SECRET]),
     (Quantiles(epsilon=1, qs=["1/4", "1/2"], lower=0, upper=100), [2.5, SECRET]),
+    (JointQuantiles(epsilon=1, qs=["1/4", "1/2"], lower=0, upper=100), [2.5, SECRET]),
     (RandomizedResponse(epsilon=1, choices=40_000), [SECRET, 2]),
     (TruncatedGeometric(epsilon=1, delta="1e-4"), [SECRET, 2]),
     (Staircase(epsilon=1, sensitivity=3), [SECRET, 2]),

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.exponential import Exponential as Exponential
     from discreet.mechanisms.exponential import IntervalExponential as IntervalExponential
     from discreet.mechanisms.gaussian import Gaussian as Gaussian
+    from discreet.mechanisms.joint_quantiles import JointQuantiles as JointQuantiles
     from discreet.mechanisms.laplace import Laplace as Laplace
     from discreet.mechanisms.mean import Mean as Mean
     from discreet.mechanisms.mechanism import Mechanism as Mechanism
