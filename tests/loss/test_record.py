@@ -22,11 +22,14 @@ STORED = (
     {"kind": "gaussian-threshold", "ratio_squared": "1/30", "delta": "1/10000000"},
     {"kind": "gdp", "mu": "1/4"},
     {"kind": "laplace", "epsilon": "1/5"},
+    {"kind": "poisson-subsampled", "part": {"kind": "gaussian", "ratio_squared": "1"}, "rate": "1/100"},
     {"kind": "promised", "parts": {"kind": "gaussian", "ratio_squared": "1/20"}, "promised_epsilon": "1", "promised_delta": "1/10000"},
     {"kind": "pure", "epsilon": "1/10"},
     {"kind": "randomized-response", "epsilon": "1/6", "choices": 4},
     {"kind": "response", "epsilon": "1/7", "steep": "1", "flat": "3"},
+    {"kind": "shuffled", "epsilon": "1", "reports": 1000},
     {"kind": "some-parts", "part": {"kind": "approx", "epsilon": "1/2", "delta": "1/1000000"}, "parts": 2, "units": 1},
+    {"kind": "subsampled", "part": {"kind": "laplace", "epsilon": "1"}, "rate": "1/10"},
     {"kind": "zcdp", "rho": "1/8"},
 )
 

@@ -21,11 +21,12 @@ from discreet.loss.loss import Loss
 from discreet.mechanisms.covariance import Covariance
 from discreet.mechanisms.exponential import Exponential, IntervalExponential
 from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.joint_quantiles import JointQuantiles
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.magnitude import Magnitude
 from discreet.mechanisms.mean import Mean
 from discreet.mechanisms.mechanism import Mechanism, Processed
-from discreet.mechanisms.noisy_max import NoisyMax, TopK
+from discreet.mechanisms.noisy_max import NoisyMax, NoisyMaxGap, TopK
 from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
 from discreet.mechanisms.quantile import Quantile, Quantiles
 from discreet.mechanisms.quantile_interval import QuantileInterval
@@ -36,6 +37,7 @@ from discreet.mechanisms.robust.order_statistics import Robust
 from discreet.mechanisms.robust.propose_test_release import ProposeTestRelease, StabilityTest, StableMode
 from discreet.mechanisms.robust.sample_and_aggregate import SampleAndAggregate
 from discreet.mechanisms.robust.smooth_sensitivity import SmoothSensitivity
+from discreet.mechanisms.staircase import Staircase
 from discreet.mechanisms.streams.sparse_vector import SparseVector
 from discreet.mechanisms.streams.toeplitz import Toeplitz
 from discreet.mechanisms.streams.tree import Tree
@@ -64,6 +66,7 @@ EVERY: list[tuple[Mechanism[Any], Any]] = [
     (Exponential(epsilon=1), SCORES),
     (IntervalExponential(epsilon=1, lower=0, upper=1, step="1/8"), ([0, 3], [1, SECRET])),
     *((NoisyMax(epsilon=1, noise=noise), SCORES) for noise in ("exponential", "laplace", "gumbel", "geometric")),
+    *((NoisyMaxGap(epsilon=1, noise=noise), SCORES) for noise in ("exponential", "laplace")),
     (TopK(epsilon=1, k=2), SCORES),
     (SparseVector(epsilon=1, threshold=0), [0, SECRET]),
     (SparseVector(epsilon=1, threshold=0, hits=2, extra="gap"), [0, SECRET]),
@@ -76,8 +79,10 @@ EVERY: list[tuple[Mechanism[Any], Any]] = [
     (Quantile(epsilon=1, q="1/4", lower=0, upper=100, adjacency="replace-one"), [2.5, SECRET]),
     (QuantileInterval(epsilon=1, q=Fraction(1, 2), grid=ValueGrid.of(0, 100, 1)), [2.5, SECRET]),
     (Quantiles(epsilon=1, qs=["1/4", "1/2"], lower=0, upper=100), [2.5, SECRET]),
+    (JointQuantiles(epsilon=1, qs=["1/4", "1/2"], lower=0, upper=100), [2.5, SECRET]),
     (RandomizedResponse(epsilon=1, choices=40_000), [SECRET, 2]),
     (TruncatedGeometric(epsilon=1, delta="1e-4"), [SECRET, 2]),
+    (Staircase(epsilon=1, sensitivity=3), [SECRET, 2]),
     (Laplace(epsilon=1).then(str), SECRET),
     (Tree(epsilon=1, horizon=9), [1, SECRET]),
     (Tree(rho="1/2", horizon=9, contributions=2), [1, SECRET]),

@@ -24,6 +24,7 @@ from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.mechanisms.robust.order_statistics import Robust
 from discreet.mechanisms.robust.propose_test_release import ProposeTestRelease, StableMode
 from discreet.mechanisms.robust.sample_and_aggregate import SampleAndAggregate
+from discreet.mechanisms.staircase import Staircase
 from discreet.mechanisms.streams.sparse_vector import SparseVector
 from discreet.mechanisms.streams.tree import Tree
 from discreet.mechanisms.truncated_geometric import TruncatedGeometric
@@ -96,6 +97,8 @@ def totals(made: Any) -> Promise:
 EXACT: dict[str, Callable[[], Promise]] = {
     "Laplace": lambda: largest(Laplace(epsilon=1, sensitivity=50, whole=True), 1),
     "Laplace, 20 answers": lambda: largest(Laplace(epsilon=1, sensitivity=50, whole=True), 20),
+    "Staircase": lambda: largest(Staircase(epsilon=1, sensitivity=50), 1),
+    "Staircase, 20 answers": lambda: largest(Staircase(epsilon=1, sensitivity=50), 20),
     "Gaussian": lambda: largest(Gaussian(sensitivity=9, whole=True, **DELTA), 1),
     "Gaussian, 20 answers": lambda: largest(Gaussian(sensitivity=9, whole=True, **DELTA), 20),
     "PartitionSelection": lambda: shown(PartitionSelection(**DELTA), lambda n: {"a": n}, bool),

@@ -1,7 +1,8 @@
 """Privacy loss distributions: the law of L = ln(dP/dQ) under P for dominating pairs (P, Q), and its pessimistic discretisation.
 
 Only the law of L under P matters: δ(ε) = E_P[(1 − e^{ε−L})₊]. Moving P-mass to a larger L never lowers it, so every rounding
-here moves mass up. All laws are symmetric: exchanging P and Q gives the same law, so one direction is enough.
+here moves mass up. Most laws are symmetric: exchanging P and Q gives the same law, so one direction is enough. The others have a
+`reverse` (see sampled_law.py), and a composition is examined in both directions.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
-from typing import TypeAlias, final
+from typing import ClassVar, TypeAlias, final
 
 import numpy as np
 from attrs import frozen
@@ -39,6 +40,8 @@ class Dots:
 class LossLaw(ABC):
     """The law of a privacy loss."""
 
+    tilts: ClassVar[tuple[float, ...]] = (1.0,)  # the shares of the best tilt to try: several for a tail that is heavier than the bulk
+
     @abstractmethod
     def log_moment(self, s: Floats) -> Floats:
         """ln E_P[e^{sL}], rounded up: s·D_{s+1}(P‖Q)."""
@@ -56,6 +59,16 @@ class LossLaw(ABC):
     @abstractmethod
     def extent(self, s: float, depth: float) -> tuple[float, float]:
         """An interval that holds the law tilted by e^{sL}, up to relative mass about e^(−depth) on either side."""
+
+    @property
+    def reverse(self) -> LossLaw:
+        """The law of ln(dQ/dP) under Q."""
+        return self
+
+    @property
+    def symmetric(self) -> LossLaw:
+        """A law that dominates this one and its reverse."""
+        return self
 
     def moments(self, s: float, depth: float) -> tuple[float, float]:
         """Mean and variance under the tilt e^{sL}; they only choose the grid, so any rounding is sound."""
@@ -92,7 +105,38 @@ def _atom(out: Floats, low: int, step: float, at: float, mass: float) -> None:
         out[index + 1] += mass * right * (1 + 4 * U)
 
 
+def spread(losses: Floats, mass: Floats, step: float, low: float, high: float) -> tuple[int, Floats, float]:
+    """Put many atoms on a grid, by the same rule: its first index, its masses, and the mass of atoms above `high`."""
+    first, last = math.floor(low / step), math.ceil(high / step) + 1
+    cells = np.floor(losses / step)
+    right = np.clip(np.expm1(cells * step - losses) / math.expm1(-step), 0.0, 1.0)
+    right[cells < first] = 0.0  # moved up to the first point
+    inside = cells < last
+    index = np.maximum(cells[inside] - first, 0).astype(np.int64)
+    kept, share = mass[inside], right[inside]
+    size = last - first + 1
+    out = np.bincount(index, kept * (1 - share), size) + np.bincount(index + 1, kept * share, size) * (1 + 8 * U)
+    return first, out, float(mass[~inside].sum()) * (1 + len(mass) * U)
+
+
+def log_sum(losses: Floats, mass: Floats, s: Floats) -> Floats:
+    """ln Σ mass·e^{s·loss} for each s."""
+    powers = np.outer(s, losses) + np.log(np.maximum(mass, 1e-300))
+    peak = powers.max(axis=1)
+    return np.asarray(peak + np.log(np.exp(powers - peak[:, None]).sum(axis=1)), dtype=np.float64)
+
+
 Laws: TypeAlias = tuple[tuple[LossLaw, int], ...]  # with multiplicities
+
+
+def reverse(laws: Laws) -> Laws:
+    """The laws in the other direction."""
+    return tuple((law.reverse, k) for law, k in laws)
+
+
+def symmetric(laws: Laws) -> Laws:
+    """Laws that dominate these in both directions, for compositions in which a unit enters one part and leaves another."""
+    return tuple((law.symmetric, k) for law, k in laws)
 
 
 @final

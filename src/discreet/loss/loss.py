@@ -18,7 +18,7 @@ from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.loss import convert
 from discreet.loss.certify import float_up_or_infinite
-from discreet.loss.law import Floats, Laws, LossLaw, NormalLaw, pure_law
+from discreet.loss.law import Floats, Laws, LossLaw, NormalLaw, pure_law, symmetric
 from discreet.loss.routes import epsilons, least_delta
 
 Adjacency: TypeAlias = Literal["add/remove", "replace-one"]
@@ -267,8 +267,8 @@ class Alternatives(Loss):
 
     def _worst(self, measure: Callable[[Loss], float]) -> float:
         """Without further composition, the choice of parts is fixed before any answer, so the worst choice bounds them all."""
-        if len(self.parts) > 16:
-            return math.inf
+        if len(self.parts) > 16 or (self.touched > 1 and any(symmetric(part.laws or ()) != (part.laws or ()) for part in self.parts)):
+            return math.inf  # too many choices, or a unit that enters one part and leaves another: see `laws`
         return max(measure(compose(choice)) for choice in combinations(self.parts, min(self.touched, len(self.parts))))
 
     @property
@@ -288,7 +288,7 @@ class Alternatives(Loss):
             if top is None or top.laws is None:
                 return None if self.mu_squared is None else ((NormalLaw(self.mu_squared), 1),)
             left.remove(top)
-            found += top.laws
+            found += top.laws if self.touched == 1 else symmetric(top.laws)
         return tuple(found)
 
     def renyi(self, orders: Floats) -> Floats:

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from discreet.exact import float_down
 from discreet.loss.certify import log_inverse
-from discreet.loss.law import Dots, Floats, Laws, LossLaw, NormalLaw, U
+from discreet.loss.law import Dots, Floats, Laws, LossLaw, NormalLaw, U, reverse
 
 _LONGEST = 20  # the grid has at most 2^20 points; beyond, its step grows
 _SHORTEST = 12
@@ -56,9 +56,18 @@ def merged(laws: Laws) -> Laws:
     return tuple((law, k) for law, k in counts.items() if k)
 
 
-@lru_cache(maxsize=256)
 def epsilon(laws: Laws, delta: Fraction) -> float:
-    """An upper bound on the ε at δ of the composition; ∞ where this method gives no bound."""
+    """An upper bound on the ε at δ of the composition, in both directions; ∞ where this method gives no bound."""
+    return max(_epsilon(side, delta) for side in {laws, reverse(laws)})
+
+
+def delta(laws: Laws, epsilon: Fraction) -> float:
+    """An upper bound on the δ at ε of the composition, in both directions; 1 where this method gives no bound."""
+    return max(_delta(side, epsilon) for side in {laws, reverse(laws)})
+
+
+@lru_cache(maxsize=256)
+def _epsilon(laws: Laws, delta: Fraction) -> float:
     laws = merged(laws)
     if not laws or delta >= 1:
         return 0.0
@@ -66,13 +75,12 @@ def epsilon(laws: Laws, delta: Fraction) -> float:
         return math.inf
     goal = log_inverse(delta)
     tilt = min(_best_tilt(laws, lambda s, moment: (moment + goal - s * np.log1p(1 / s) - np.log1p(s)) / s), _steepest(laws, goal))
-    composed = _compose(laws, tilt, goal)
-    return math.inf if composed is None else composed.epsilon(-goal)
+    tried = (_compose(laws, tilt * share, goal) for share in _shares(laws))
+    return min((composed.epsilon(-goal) for composed in tried if composed is not None), default=math.inf)
 
 
 @lru_cache(maxsize=256)
-def delta(laws: Laws, epsilon: Fraction) -> float:
-    """An upper bound on the δ at ε of the composition; 1 where this method gives no bound."""
+def _delta(laws: Laws, epsilon: Fraction) -> float:
     laws = merged(laws)
     if not laws:
         return 0.0
@@ -82,8 +90,14 @@ def delta(laws: Laws, epsilon: Fraction) -> float:
     tilt = _best_tilt(laws, lambda s, moment: moment - s * e - s * np.log1p(1 / s) - np.log1p(s))
     moment = _log_moment(laws, np.array([tilt]))[0]
     goal = float(max(1.0, tilt * e - moment + tilt * math.log1p(1 / tilt) + math.log1p(tilt)))
-    composed = _compose(laws, min(tilt, _steepest(laws, goal)), goal)
-    return 1.0 if composed is None else composed.delta(float_down(epsilon))
+    shares = _shares(laws)
+    goal = min(goal, 100.0) if len(shares) > 1 else goal  # δ far below e^−100 would ask for tilts that are out of range
+    tried = (_compose(laws, min(tilt, _steepest(laws, goal)) * share, goal) for share in shares)
+    return min((composed.delta(float_down(epsilon)) for composed in tried if composed is not None), default=1.0)
+
+
+def _shares(laws: Laws) -> tuple[float, ...]:
+    return max((law.tilts for law, _ in laws), key=len)
 
 
 def _workable(laws: Laws) -> bool:
@@ -229,7 +243,7 @@ def _transform(
     spectrum: NDArray[np.complex128] | None = None
     per_transform = 16 * U * log_n
     log_m = slack = shift = above = first_order = second_order = 0.0
-    orders = np.array([2.0, 4.0, 9.0, 18.0]) / deviation
+    orders = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 9.0, 18.0]) / deviation  # small ones for laws with a heavy tail
     chernoff = np.zeros(len(orders))
     top = step * (first + n - 1)
     highest = 0

@@ -9,6 +9,7 @@ import attrs
 
 from discreet import exact
 from discreet.errors import Invalid
+from discreet.loss.amplify import PoissonSubsampled, Subsampled
 from discreet.loss.leaves import (
     Approx,
     BoundedRange,
@@ -26,6 +27,7 @@ from discreet.loss.leaves import (
 from discreet.loss.loss import Alternatives, Group, Loss, LossSum, compose, parallel
 from discreet.loss.parts import SomeParts
 from discreet.loss.promise import InteractiveStep, Promised
+from discreet.loss.shuffle import Shuffled
 
 _KINDS: dict[str, type[Loss]] = {
     "pure": Pure,
@@ -43,6 +45,9 @@ _KINDS: dict[str, type[Loss]] = {
     "promised": Promised,
     "interactive-step": InteractiveStep,
     "some-parts": SomeParts,
+    "poisson-subsampled": PoissonSubsampled,
+    "subsampled": Subsampled,
+    "shuffled": Shuffled,
     "sum": LossSum,
     "alternatives": Alternatives,
     "group": Group,

@@ -9,10 +9,12 @@ if TYPE_CHECKING:
     from discreet.mechanisms.exponential import Exponential as Exponential
     from discreet.mechanisms.exponential import IntervalExponential as IntervalExponential
     from discreet.mechanisms.gaussian import Gaussian as Gaussian
+    from discreet.mechanisms.joint_quantiles import JointQuantiles as JointQuantiles
     from discreet.mechanisms.laplace import Laplace as Laplace
     from discreet.mechanisms.mean import Mean as Mean
     from discreet.mechanisms.mechanism import Mechanism as Mechanism
     from discreet.mechanisms.noisy_max import NoisyMax as NoisyMax
+    from discreet.mechanisms.noisy_max import NoisyMaxGap as NoisyMaxGap
     from discreet.mechanisms.noisy_max import TopK as TopK
     from discreet.mechanisms.partition_selection import PartitionSelection as PartitionSelection
     from discreet.mechanisms.partition_selection import ThresholdedCounts as ThresholdedCounts
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from discreet.mechanisms.robust.propose_test_release import StableMode as StableMode
     from discreet.mechanisms.robust.sample_and_aggregate import SampleAndAggregate as SampleAndAggregate
     from discreet.mechanisms.robust.smooth_sensitivity import SmoothSensitivity as SmoothSensitivity
+    from discreet.mechanisms.staircase import Staircase as Staircase
     from discreet.mechanisms.streams.sparse_vector import SparseVector as SparseVector
     from discreet.mechanisms.streams.toeplitz import Toeplitz as Toeplitz
     from discreet.mechanisms.streams.tree import Tree as Tree

@@ -18,7 +18,7 @@ from discreet.loss.loss import Loss
 from discreet.mechanisms import answer as answers
 from discreet.mechanisms.exponential import exponential_error, selection_rate
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.noise import choice
+from discreet.noise import choice, lattice
 from discreet.noise.bits import Bits
 from discreet.noise.laplace import Geometric
 
@@ -120,6 +120,77 @@ def _solve(miss: Callable[[float], float], beta: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if miss(middle) > beta else (low, middle)
     return high
+
+
+def _gap_noise(value: Literal["exponential", "laplace"]) -> Literal["exponential", "laplace"]:
+    if value not in ("exponential", "laplace"):
+        raise Invalid("noise must be exponential or laplace")
+    return value
+
+
+@final
+@frozen(kw_only=True)
+class NoisyMaxGap(Mechanism[tuple[int, float]]):
+    """Release the position of the largest noisy score and, at no further loss, its lead over the second largest.
+
+    The lead is rounded down to a power-of-two grid of about scale/2¹⁶. In `Private` scores NaN and −∞ are replaced by the lowest float,
+    +∞ by the highest, and a lead above 2⁶² steps of the grid by that.
+
+    Theorem (Ding, Wang, Zhang & Kifer 2019 for Laplace noise; for exponential noise by the proof below).
+        Let scores change by at most Δ, and R = 2Δ (R = Δ if all change in the same direction). With continuous noise of scale R/ε of
+        either kind the winner together with its lead over the second is ε-DP.
+
+    Proof. Rounding is a post-processing. Let m be the largest noisy score of the others: i wins by g just when its noise is m − uᵢ + g.
+        laplace: fix the others' noise. Between neighbours m − uᵢ changes by at most R, and the density of the noise there by at most e^ε.
+        exponential, of rate λ = ε/R: with c = uᵢ − g the density of (i, g) is p = Σⱼ ψⱼ, where ψⱼ = ∫ fⱼ(m)·λe^(−λ(m−c)) dm over m ≥ c and
+        fⱼ is the part of m's density in which j ≠ i is the second. Integrating by parts, ∂p/∂uⱼ = λ·fⱼ(c) − λ·ψⱼ. As fⱼ(m)·e^{λm} does
+        not fall, ψⱼ ≥ fⱼ(c)/2: so |∂p/∂uⱼ| ≤ λ·ψⱼ. Moving all scores together changes nothing, so along the straight line between
+        neighbours, of speeds s, |p′| = |Σⱼ (sⱼ − sᵢ)·∂p/∂uⱼ| ≤ R·λ·Σⱼ ψⱼ = ε·p.
+
+    Accuracy.
+        As `NoisyMax` for the winner. The lead is on average too large where scores are close, because the winner was chosen for its noise.
+
+    >>> winner, lead = NoisyMaxGap(epsilon=1).release([3, 1, 400, 5])
+    >>> winner, abs(lead - 395) < 100
+    (2, True)
+    """
+
+    epsilon: Fraction = field(converter=parameter.some_epsilon, repr=str)
+    sensitivity: Fraction = field(default=Fraction(1), converter=parameter.sensitivity, repr=str)
+    noise: Literal["exponential", "laplace"] = field(default="exponential", converter=_gap_noise)
+    monotone: bool = field(default=False, converter=parameter.monotone)
+
+    def __attrs_post_init__(self) -> None:
+        selection_rate(self.epsilon, self.sensitivity, self.monotone)
+
+    @property
+    def rate(self) -> Fraction:
+        """ε/R."""
+        return selection_rate(self.epsilon, self.sensitivity, self.monotone)
+
+    @property
+    def step(self) -> Fraction:
+        """The step of the grid on which leads are released."""
+        return lattice.step(1 / self.rate)
+
+    @property
+    def loss(self) -> Loss:
+        return leaves.Pure(self.epsilon)
+
+    def error(self, confidence: Number = 0.95, size: int = 1) -> float:
+        return NoisyMax(epsilon=self.epsilon, sensitivity=self.sensitivity, noise=self.noise, monotone=self.monotone).error(
+            confidence, size
+        )
+
+    def check(self, answer: Any) -> None:
+        answers.check_scores(answer)
+
+    def sample(self, answer: Any, bits: Bits) -> tuple[int, float]:
+        scores = answers.scores(answer)
+        if len(scores) < 2:
+            raise Invalid("a lead needs a second candidate: give at least two scores")
+        winner, steps = choice.best_with_gap(scores, self.rate, self.noise, bits, self.step)
+        return winner, float(steps * self.step)
 
 
 @final

@@ -160,7 +160,8 @@ def _with_ends(records: Places, start: int, stop: int) -> Places:
     return Places(joined, np.concatenate([[0] * len(before), counts, [0] * len(after)]).astype(np.int64))
 
 
-def _levels(qs: Any) -> tuple[Fraction, ...]:
+def levels_of(qs: Any) -> tuple[Fraction, ...]:
+    """Read the levels of several quantiles."""
     read = tuple(level(q, "each q") for q in qs)
     if not read or sorted(set(read)) != list(read):
         raise Invalid("qs must be distinct levels in ascending order, at least one")
@@ -186,7 +187,7 @@ class Quantiles(Mechanism[list[float]]):
     """
 
     epsilon: Fraction = field(repr=str)
-    qs: tuple[Fraction, ...] = field(converter=_levels, repr=lambda qs: ", ".join(map(str, qs)))
+    qs: tuple[Fraction, ...] = field(converter=levels_of, repr=lambda qs: ", ".join(map(str, qs)))
     grid: ValueGrid
     adjacency: Adjacency
 

@@ -30,6 +30,7 @@ from discreet.noise.refine import BLOCK, Floats, Integers
 
 Noise = Literal["exponential", "gumbel", "laplace"]
 Scores = NDArray[np.int64] | NDArray[np.float64] | NDArray[np.object_]  # whole, float, or exact fractions
+Cells = dict[int, tuple[int, int]]  # the bits of a candidate's uniform that were drawn, as a number, and how many
 
 _SLACK = 2.0**-21
 _FAINT = np.uint64(1 << 25)  # words below this have fewer than 24 significant bits of U
@@ -44,8 +45,29 @@ def best(
 
     Weights are non-negative integers, at least one of them positive; a weight of 0 excludes the candidate.
     """
+    return _best(scores, rate, noise, bits, bits.words(len(scores)), count, weights)[0]
+
+
+def best_with_gap(scores: Scores, rate: Fraction, noise: Noise, bits: Bits, step: Fraction) -> tuple[int, int]:
+    """The position of the largest noisy score of two or more, and ⌊(its lead over the second largest)/step⌋, at most 2⁶²."""
+    words = bits.words(len(scores))
+    (first, second), known = _best(scores, rate, noise, bits, words, 2, None)
+    one, other = (Fraction(scores[i] if scores.dtype == object else scores[i].item()) for i in (first, second))
+    lead = rate * (one - other)
+
+    def steps(u: Ball, v: Ball) -> int | None:
+        ahead = _value(u, lead, noise, int(words[first]) & 1, 1) - _value(v, Fraction(0), noise, int(words[second]) & 1, 1)
+        size = ahead / exact.ball(rate * step)
+        return 2**62 if size >= 2**62 else exact.floor(size)
+
+    return first, max(0, refine.resolve(steps, [known[first], known[second]], bits))
+
+
+def _best(
+    scores: Scores, rate: Fraction, noise: Noise, bits: Bits, words: Words, count: int, weights: NDArray[np.int64] | None
+) -> tuple[list[int], Cells]:
+    """The positions of the largest, and what was drawn for them where their order was decided in ball arithmetic."""
     size = len(scores)
-    words = bits.words(size)
     values: Floats = np.empty(size)
     doubtful: list[int] = []
     living = scores if weights is None else scores[weights > 0]
@@ -72,7 +94,7 @@ def best(
         near = ~(sure + error < bar)
     contenders = sorted({*np.flatnonzero(near if weights is None else near & (weights > 0)).tolist(), *alive})
     if len(contenders) == 1:
-        return contenders
+        return contenders, {}
     return _order(contenders, words, scores, rate, noise, weights, count, bits)
 
 
@@ -112,8 +134,8 @@ def _order(
     weights: Integers | None,
     count: int,
     bits: Bits,
-) -> list[int]:
-    """The first `count` contenders by exact value."""
+) -> tuple[list[int], Cells]:
+    """The first `count` contenders by exact value, and their cells."""
     exactly = {i: Fraction(scores[i] if scores.dtype == object else scores[i].item()) for i in contenders}
     top = max(exactly.values())
     lead = {i: rate * (score - top) for i, score in exactly.items()}
@@ -128,7 +150,7 @@ def _order(
                 ranking = sorted(contenders, key=lambda i: exact.lower(values[i]), reverse=True)
                 chosen = ranking[:count]
                 if all(values[a] > values[b] for place, a in enumerate(chosen) for b in ranking[place + 1 :]):
-                    return chosen
+                    return chosen, known
         known = {i: (index << 64 | bits.word(), size + 64) for i, (index, size) in known.items()}
 
 
