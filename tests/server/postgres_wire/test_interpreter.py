@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import psycopg
 import pytest
 from server.clinic import COUNT
 from server.postgres_wire.wire import Wire
+
+from discreet.exact import short
 
 
 @pytest.fixture
@@ -87,3 +90,26 @@ def test_types_of_parameters(connection: psycopg.Connection[Any]) -> None:
 def test_explain_is_the_plan(connection: psycopg.Connection[Any]) -> None:
     rows = connection.execute("EXPLAIN SELECT AVG(cost) AS m FROM visits").fetchall()
     assert rows[0] == ("Who is protected",)
+
+
+def test_explain_with_parameters(connection: psycopg.Connection[Any]) -> None:
+    rows = connection.execute("EXPLAIN SELECT COUNT(*) AS n FROM visits WHERE dept = %s AND cost > %s", ["eyes", 10]).fetchall()
+    assert rows[0] == ("Who is protected",)
+    assert any("eyes" in line for (line,) in rows)
+
+
+@pytest.mark.parametrize("prepare", [False, True])
+def test_the_budget_is_shown(wire: Wire, connection: psycopg.Connection[Any], prepare: bool) -> None:
+    found = connection.execute("SHOW discreet.spent", prepare=prepare)
+    assert [column.name for column in found.description or ()] == ["discreet.spent"]
+    before = Fraction(str(found.fetchone()[0]).partition(",")[0].removeprefix("epsilon="))  # type: ignore[index]
+    assert float(before) == pytest.approx(wire.spent)
+    connection.execute("SET discreet.mode = 'ask'")
+    connection.execute(f"SELECT COUNT(*) AS n FROM visits WHERE cost > {int(prepare)} /* epsilon=0.0125 */")
+    assert (
+        connection.execute("SHOW discreet.spent", prepare=prepare)
+        .fetchone()[0]
+        .startswith(f"epsilon={short(before + Fraction(1, 80))}, delta=")
+    )  # type: ignore[index]
+    assert connection.execute("show  DISCREET.REMAINING").fetchone()[0].startswith("epsilon=")  # type: ignore[index]
+    assert state(connection, "SET discreet.remaining = 5") == "42704"

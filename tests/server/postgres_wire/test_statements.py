@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from discreet.errors import Refused
 from discreet.server.postgres_wire.sqlstates import Failure
 from discreet.server.postgres_wire.statements import split
 
@@ -67,16 +68,33 @@ def test_nothing_can_be_changed(text: str) -> None:
     [
         ("SELECT 1", {}),
         ("/* epsilon=0.1 */ SELECT 1", {"epsilon": "0.1"}),
-        ("SELECT 1 -- epsilon = 1/10, delta = 1e-7", {"epsilon": "1/10", "delta": "1e-7"}),
+        ("SELECT 1 -- epsilon = 1/10, delta = 1e-7", {"epsilon": "0.1", "delta": "0.0000001"}),
+        ("SELECT 1 /* Epsilon=.5 */", {"epsilon": "0.5"}),
+        ("SELECT 1; -- epsilon=0.1", {"epsilon": "0.1"}),
+        ("SELECT 1 ; /* epsilon=0.1 */ ; SELECT 2 -- epsilon=0.2", {"epsilon": "0.1"}),
         ("SELECT 'epsilon=0.1'", {}),
         ("SELECT epsilon=0.1", {}),
     ],
 )
 def test_a_price_in_a_comment(text: str, price: dict[str, str]) -> None:
-    assert split(text)[0].price == price
+    assert split(text)[0].price() == price
+
+
+@pytest.mark.parametrize(
+    "comment", ["/* epsilon=much */", "-- epsilon: 0.1", "/* epsilon=0.1 or less */", "/* epsilon=1 *//* epsilon=2 */"]
+)
+def test_a_price_that_cannot_be_read(comment: str) -> None:
+    with pytest.raises(Refused):
+        split(f"SELECT 1 {comment}")[0].price()
+
+
+def test_a_price_that_the_clause_states_too() -> None:
+    with pytest.raises(Refused, match="keep one"):
+        split("SELECT 1 /* epsilon=0.1 */")[0].price(frozenset({"epsilon"}))
 
 
 def test_long_texts_are_split_quickly() -> None:
     assert len(split("SELECT 1;" * 20_000)) == 20_000
     assert len(split("'" + "x" * 500_000)) == 1
     assert len(split("/*" * 200_000)) == 1
+    assert len(split("SELECT 1" + ";/**/" * 100_000)) == 1

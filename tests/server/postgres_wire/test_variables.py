@@ -22,6 +22,7 @@ def shown(variables: Variables, name: str) -> str:
         ("SET SESSION discreet.delta = 1e-7", "discreet.delta", "1e-7"),
         ("SET LOCAL discreet.mode = 'ask'", "discreet.mode", "ask"),
         ("SET discreet.mode = ASK", "discreet.mode", "ask"),
+        ("SET\n  discreet.mode\t= 'ask'", "discreet.mode", "ask"),
         ("SET discreet.intervals = false", "discreet.intervals", "off"),
         ("SET discreet.dialect = bigquery", "discreet.dialect", "bigquery"),
         ("SET TIME ZONE 'Europe/Zurich'", "TimeZone", "Europe/Zurich"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import final
 
@@ -18,10 +19,10 @@ from discreet.errors import Invalid, Refused
 NAMES = ("epsilon", "delta", "confidence")
 _PRICE = re.compile(rf"\b({'|'.join(NAMES)})\b\s*[=:]", re.IGNORECASE)
 _WHOLE = re.compile(
-    rf"\s*(?:discreet\s*:?\s*)?((?:{'|'.join(NAMES)})\s*=\s*[0-9.eE+-]+(?:\s*[,;]?\s*(?:{'|'.join(NAMES)})\s*=\s*[0-9.eE+-]+)*)\s*;?\s*",
+    rf"\s*(?:discreet\s*:?\s*)?((?:{'|'.join(NAMES)})\s*=\s*[0-9.eE/+-]+(?:\s*[,;]?\s*(?:{'|'.join(NAMES)})\s*=\s*[0-9.eE/+-]+)*)\s*;?\s*",
     re.IGNORECASE,
 )
-_EACH = re.compile(r"(\w+)\s*=\s*([0-9.eE+-]+)")
+_EACH = re.compile(r"(\w+)\s*=\s*([0-9.eE/+-]+)")
 _EXAMPLE = "write it like /* epsilon=0.1 */ or /* epsilon=0.1, delta=1e-6 */"
 
 
@@ -46,16 +47,20 @@ def written_price(text: str, dialect: str = "duckdb") -> WrittenPrice:
         tokens = Dialect.get_or_raise(dialect).tokenize(text)
     except (SqlglotError, ValueError):
         return WrittenPrice()  # whoever reads the question says what is wrong
-    found: dict[str, Fraction] = {}
-    for token in tokens:
-        for comment in token.comments:
-            for name, amount in _amounts(comment):
-                if found.setdefault(name, amount) != amount:
-                    raise Refused(f"comments state {name} twice, with different values: keep one")
     clause = _clause(tokens)
+    return WrittenPrice(price_in_comments((comment for token in tokens for comment in token.comments), clause), clause)
+
+
+def price_in_comments(comments: Iterable[str], clause: frozenset[str] = frozenset()) -> dict[str, Fraction]:
+    """The amounts that comments state, without their marks; Refused if one cannot be read, or is stated twice or by the clause too."""
+    found: dict[str, Fraction] = {}
+    for comment in comments:
+        for name, amount in _amounts(comment):
+            if found.setdefault(name, amount) != amount:
+                raise Refused(f"comments state {name} twice, with different values: keep one")
     if both := sorted(clause & found.keys()):
         raise Refused(f"{both[0]} is stated in a comment and in OPTIONS(…): keep one")
-    return WrittenPrice(found, clause)
+    return found
 
 
 def _amounts(comment: str) -> list[tuple[str, Fraction]]:

@@ -79,6 +79,12 @@ class Questions:
         caller, data = self._caller, self._server.datasets.get(self._dataset, self._caller.account)
         return parameter_kinds(text, data.session(caller.account).catalog.tables, self._variables["discreet.dialect"])
 
+    def budget(self, part: str) -> str:
+        """What this account has spent, or the largest single question that its budget still admits."""
+        caller, data = self.admitted()
+        allowance = data.allowance(caller.account)
+        return (allowance.spent if part == "spent" else allowance.remaining).written
+
     async def plan(self, statement: Statement, values: Sequence[Any] = ()) -> Question:
         """Plan a question at the price that it states, or that was set; it reads no private row and spends nothing."""
         caller, data = await asyncio.to_thread(self.admitted)
@@ -90,9 +96,10 @@ class Questions:
         body: dict[str, Any] = {"request": [["sql", [statement.text], named]], "verb": "release", "price": {}, "refine": [], "of": None}
         query = request_of(data.session(caller.account), Asked.read(body).chain)
         assert isinstance(query, Query), "a text is a question"
-        price = self._variables.price | statement.price
         stated = {"epsilon": query.question.epsilon, "delta": query.question.delta}
-        body["price"] = {name: value for name, value in price.items() if stated[name] is None}  # what the question says itself comes first
+        clause = frozenset(name for name, amount in stated.items() if amount is not None)
+        price = self._variables.price | statement.price(clause)
+        body["price"] = {name: value for name, value in price.items() if name not in clause}  # what the question says itself comes first
         if not query.is_priced and "epsilon" not in price:
             raise Failure("22023", NO_PRICE, HOW_TO_PAY)
         plan = self._server.asking.plan(data, caller.account, Asked.read(body))

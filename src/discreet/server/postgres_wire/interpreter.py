@@ -37,6 +37,7 @@ from discreet.server.postgres_wire.variables import Variables, run_setting
 
 Status: TypeAlias = Literal["I", "T", "E"]
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(\([^)]*\)\s*|(?:VERBOSE|ANALYZE|ANALYSE)\s+)*", re.IGNORECASE)
+_BUDGET = re.compile(r"SHOW\s+discreet\.(remaining|spent)", re.IGNORECASE)
 _COPY = re.compile(r"\s*COPY\s*\((?P<query>.*)\)\s*TO\s+STDOUT\s*(?:WITH\s*)?(?P<options>\([^)]*\)|BINARY)?\s*", re.IGNORECASE | re.DOTALL)
 _SAMPLES: dict[int, Any] = {
     **dict.fromkeys((INT2, INT4, INT8, OID), 1),
@@ -86,8 +87,10 @@ class Interpreter:
                 inside = await self.prepare(_copied(statement), types)
                 return evolve(inside, copied=True)
             case "explain":
-                await self._prepared(_explained(statement), types)
-                return Prepared(statement, sort, columns=(ResultColumn("QUERY PLAN", TYPES[TEXT]),))
+                inside = await self._prepared(_explained(statement), types)
+                return Prepared(statement, sort, inside.types, (ResultColumn("QUERY PLAN", TYPES[TEXT]),))
+            case "setting" if (amount := _BUDGET.fullmatch(statement.bare)) is not None:
+                return Prepared(statement, sort, columns=(ResultColumn(f"discreet.{amount[1].lower()}", TYPES[TEXT]),))
             case "setting" if statement.words[0] == "SHOW":
                 return Prepared(statement, sort, columns=run_setting(self.variables, statement.bare)[0].columns)
         return Prepared(statement, sort)
@@ -112,12 +115,14 @@ class Interpreter:
                 return Result("")
             case "transaction":
                 return Result(self._transaction(statement.words))
+            case "setting" if (amount := _BUDGET.fullmatch(statement.bare)) is not None:
+                return Result("SHOW", prepared.columns, [(await asyncio.to_thread(self.questions.budget, amount[1].lower()),)])
             case "setting":
                 result, told = run_setting(self.variables, statement.bare)
                 self.told |= told
                 return result
             case "explain":
-                return evolve(await self._plan(_explained(statement)), columns=prepared.columns)
+                return evolve(await self._plan(_explained(statement), values), columns=prepared.columns)
         if prepared.catalogue is not None:
             listed = await self._catalogue.run(prepared.catalogue, self.variables, values)
             return Result(_tag(prepared, len(listed)), prepared.columns, listed)
@@ -128,10 +133,10 @@ class Interpreter:
         rows = await self.questions.answer(question)
         return Result(_tag(prepared, len(rows)), columns, rows)
 
-    async def _plan(self, statement: Statement) -> Result:
+    async def _plan(self, statement: Statement, values: Sequence[Any]) -> Result:
         if await asyncio.to_thread(self._catalogue.read, statement.text) is not None:
             return Result("EXPLAIN", None, [("answered from what is declared; it costs nothing",)])
-        question = await self.questions.plan(statement)
+        question = await self.questions.plan(statement, values)
         text = await asyncio.to_thread(lambda: str(question.plan.explain()))
         return Result("EXPLAIN", None, [(line,) for line in text.splitlines()])
 

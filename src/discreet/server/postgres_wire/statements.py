@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias, final
 
 from attrs import frozen
 
+from discreet.exact import short
+from discreet.query.sql.written_price import price_in_comments
 from discreet.server.postgres_wire.sqlstates import NOT_SUPPORTED, Failure
 
 Sort: TypeAlias = Literal["empty", "transaction", "setting", "explain", "copy", "query"]
@@ -17,7 +19,6 @@ _PIECES = re.compile(
       | (?P<plain>[^-/;'"$eE]+|.)""",
     re.DOTALL | re.VERBOSE,
 )
-_PRICE = re.compile(r"(epsilon|delta)\s*=\s*([0-9][0-9.eE/+-]*)")
 _SORTS: dict[str, Sort] = {
     **dict.fromkeys(("BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"), "transaction"),
     **dict.fromkeys(("SET", "RESET", "SHOW", "DISCARD", "DEALLOCATE", "UNLISTEN", "CLOSE"), "setting"),
@@ -54,23 +55,23 @@ class Statement:
             raise Failure(NOT_SUPPORTED, f"{said} questions are answered here, and nothing can be changed", "write SELECT … FROM …")
         return _SORTS[word]
 
-    @property
-    def price(self) -> dict[str, str]:
-        """The price that a comment states, as in /* epsilon=0.1 */."""
-        found: dict[str, str] = {}
-        for comment in self.comments:
-            inside = comment.removeprefix("--").removeprefix("/*").removesuffix("*/")
-            found |= {match[1]: match[2] for match in _PRICE.finditer(inside)}
-        return found
+    def price(self, clause: frozenset[str] = frozenset()) -> dict[str, str]:
+        """The price that its comments state, as in /* epsilon=0.1 */; Refused if that cannot be read, or `clause` states it too."""
+        inside = (comment.removeprefix("--").removeprefix("/*").removesuffix("*/") for comment in self.comments)
+        return {name: short(amount) for name, amount in price_in_comments(inside, clause).items()}
 
 
 def split(text: str) -> list[Statement]:
-    """The statements of a text; at least one, which may be empty."""
-    found: list[Statement] = []
+    """The statements of a text; at least one, which may be empty. Comments after a semicolon are about the statement before it."""
+    found: list[tuple[str, str, list[str]]] = []
     written, bare, comments = list[str](), list[str](), list[str]()
 
     def end() -> None:
-        found.append(Statement("".join(written), "".join(bare).strip(), tuple(comments)))
+        said = "".join(bare).strip()
+        if not said and found:
+            found[-1][2].extend(comments)
+        else:
+            found.append(("".join(written), said, list(comments)))
         written.clear()
         bare.clear()
         comments.clear()
@@ -84,5 +85,5 @@ def split(text: str) -> list[Statement]:
         if piece["comment"]:
             comments.append(piece["comment"])
     end()
-    some = [one for one in found if one.bare]
-    return some or found[:1]
+    statements = [Statement(one, without, tuple(said)) for one, without, said in found]
+    return [one for one in statements if one.bare] or statements[:1]

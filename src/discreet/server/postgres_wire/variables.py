@@ -162,8 +162,8 @@ def _no_other_dates() -> str:
 
 def run_setting(variables: Variables, bare: str) -> tuple[Result, dict[str, str]]:
     """Carry out SET, RESET, SHOW and the like; and what the client must be told."""
-    word, _, rest = bare.partition(" ") if " " in bare else (bare, "", "")
-    word, rest = word.upper().strip(), rest.strip()
+    word, rest = [*bare.split(None, 1), "", ""][:2]
+    word = word.upper()
     match word:
         case "SHOW":
             return _shown(variables, rest), {}
