@@ -87,7 +87,7 @@ def test_a_price_that_cannot_be_read_is_not_replaced_by_another(wire: Wire, pric
     with connected(wire, mode="ask", epsilon="0.5") as connection:
         assert refused(connection, f"{MEAN} /* epsilon={price} */").sqlstate == "0A000"
         assert "keep one" in str(
-            refused(connection, f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.05) AVG(cost) AS m FROM visits -- epsilon=1")
+            refused(connection, "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.05) AVG(cost) AS m FROM visits -- epsilon=1")
         )
     assert wire.spent == before
 

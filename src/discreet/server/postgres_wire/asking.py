@@ -47,6 +47,15 @@ class Question:
 
 
 @final
+@frozen
+class Answer:
+    """The rows of an answer, and what is said below it everywhere: what intervals do not include, what was discovered, what it cost."""
+
+    rows: list[tuple[Any, ...]]
+    notes: list[str]
+
+
+@final
 class Questions:
     """What the account of one connection asks of its data set."""
 
@@ -107,8 +116,8 @@ class Questions:
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def answer(self, question: Question) -> list[tuple[Any, ...]]:
-        """The rows of the answer: one that the account has received, or, in the mode that asks, one that leaves at the end of its slot."""
+    async def answer(self, question: Question) -> Answer:
+        """The answer: one that the account has received, or, in the mode that asks, one that leaves at the end of its slot."""
         caller, data = await asyncio.to_thread(self.admitted)
         if self._variables["discreet.mode"] == "ask":
             found = await self._server.begin(data, caller.account, question.body, None)
@@ -120,7 +129,7 @@ class Questions:
             outcome = known
         if "error" in outcome:
             raise OutcomeFailure(outcome)
-        return await asyncio.to_thread(_rows, str(outcome["release"]), question.columns)
+        return await asyncio.to_thread(_answer, str(outcome["release"]), bool(outcome.get("repeated")), question.columns)
 
     async def _ended(self, running: Running) -> dict[str, Any]:
         """The outcome of a job, when its slot has ended; a cancelled wait ends at once, and so does a job that has not begun."""
@@ -150,8 +159,8 @@ class Questions:
             self._cancelled.set()
 
 
-def _rows(text: str, columns: Sequence[AnswerColumn]) -> list[tuple[Any, ...]]:
-    release = release_of_text(text)
+def _answer(text: str, repeated: bool, columns: Sequence[AnswerColumn]) -> Answer:
+    release = release_of_text(text, repeated)
     if not isinstance(release, Release):
         raise Failure(NOT_SUPPORTED, "only the answers to questions are tables")
-    return answer_rows(release, columns)
+    return Answer(answer_rows(release, columns), [*([] if len(release) else [release.empty]), *release.small_print])

@@ -137,6 +137,10 @@ class Connection:
             self._out.put(messages.parameter_status(name, value))
         self._interpreter.told = {}
 
+    def _notify(self, result: Result) -> None:
+        for note in result.notes:
+            self._out.put(messages.told(b"N", {"S": "NOTICE", "V": "NOTICE", "C": "00000", "M": note}))
+
     # ── simple ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _simple(self, text: str) -> None:
@@ -145,6 +149,7 @@ class Connection:
             if prepared.types:
                 raise Failure("42P02", "a parameter has no value here", "give values through your driver, or write them into the question")
             result = await self._interpreter.run(prepared)
+            self._notify(result)
             if not result.tag:
                 self._out.put(messages.EMPTY)
                 continue
@@ -202,6 +207,7 @@ class Connection:
         if portal.result is None:
             portal.result = await self._interpreter.run(portal.prepared, portal.values)
             self._status()
+            self._notify(portal.result)
         result = portal.result
         if not result.tag:
             self._out.put(messages.EMPTY)

@@ -38,6 +38,7 @@ from discreet.server.postgres_wire.variables import Variables, run_setting
 Status: TypeAlias = Literal["I", "T", "E"]
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(\([^)]*\)\s*|(?:VERBOSE|ANALYZE|ANALYSE)\s+)*", re.IGNORECASE)
 _BUDGET = re.compile(r"SHOW\s+discreet\.(remaining|spent)", re.IGNORECASE)
+_QUIET = ("warning", "error", "fatal", "panic")  # values of client_min_messages that leave notices out
 _COPY = re.compile(r"\s*COPY\s*\((?P<query>.*)\)\s*TO\s+STDOUT\s*(?:WITH\s*)?(?P<options>\([^)]*\)|BINARY)?\s*", re.IGNORECASE | re.DOTALL)
 _SAMPLES: dict[int, Any] = {
     **dict.fromkeys((INT2, INT4, INT8, OID), 1),
@@ -118,7 +119,7 @@ class Interpreter:
             case "setting" if (amount := _BUDGET.fullmatch(statement.bare)) is not None:
                 return Result("SHOW", prepared.columns, [(await asyncio.to_thread(self.questions.budget, amount[1].lower()),)])
             case "setting":
-                result, told = run_setting(self.variables, statement.bare)
+                result, told = run_setting(self.variables, statement.bare, self.status != "I")
                 self.told |= told
                 return result
             case "explain":
@@ -130,8 +131,9 @@ class Interpreter:
         columns = tuple(ResultColumn(one.name, one.type) for one in question.columns)
         if columns != prepared.columns:
             raise Failure(NOT_SUPPORTED, "the columns have changed since this statement was prepared", "prepare it again")
-        rows = await self.questions.answer(question)
-        return Result(_tag(prepared, len(rows)), columns, rows)
+        answer = await self.questions.answer(question)
+        notes = answer.notes if self.variables["client_min_messages"].lower() not in _QUIET else ()
+        return Result(_tag(prepared, len(answer.rows)), columns, answer.rows, notes)
 
     async def _plan(self, statement: Statement, values: Sequence[Any]) -> Result:
         if await asyncio.to_thread(self._catalogue.read, statement.text) is not None:
@@ -151,6 +153,7 @@ class Interpreter:
             self.status = "T" if self.status != "I" else "I"
             return word
         self.status = "I"
+        self.told |= self.variables.end_transaction()
         return "ROLLBACK" if failed or word in ("ROLLBACK", "ABORT") else "COMMIT"
 
     def failed(self) -> None:
