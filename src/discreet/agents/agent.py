@@ -131,7 +131,9 @@ class Agent:
         if isinstance(found, Running):
             return {
                 "status": "running",
-                "meaning": ["this takes longer: ask the same again at the same price in a while. It is charged once, and not confirmed again."],
+                "meaning": [
+                    "this takes longer: ask the same again at the same price in a while. It is charged once, and not confirmed again."
+                ],
             }
         if first_row < 0:
             raise Invalid("first_row must not be negative: the first row is 0")
