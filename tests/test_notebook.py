@@ -11,7 +11,7 @@ from session.clinic import clinic, visits
 from session.project import POLICY
 from session.served import remote_session
 
-from discreet.errors import Invalid
+from discreet.errors import Invalid, Refused
 from discreet.notebook import read_line
 from discreet.session.plan import Plan
 from discreet.session.release import Release
@@ -56,6 +56,25 @@ def test_what_is_wrong_is_told(shell: InteractiveShell) -> None:
     ran = shell.run_cell(f"%%dp epsilon=0.5\n{SQL}")
     assert isinstance(ran.error_in_exec, Invalid)
     assert "db is no session" in str(ran.error_in_exec)
+
+
+def test_an_error_is_shown_without_a_traceback_of_ours(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    with clinic() as db:
+        shell.user_ns["db"] = db
+        ran = shell.run_cell("%%dp epsilon=0.5\nSELECT * FROM visits")
+        assert isinstance(ran.error_in_exec, Refused)
+    shown = capsys.readouterr().out
+    assert "Refused: SELECT * FROM visits (line 1, column 8): single rows are never shown" in shown
+    assert "Traceback" not in shown
+
+
+def test_a_comment_states_the_price(shell: InteractiveShell) -> None:
+    with clinic() as db:
+        shell.user_ns["db"] = db
+        assert shell.run_cell(f"%%dp\n/* epsilon=0.25 */ {SQL}").result.epsilon == 0.25
+        twice = shell.run_cell(f"%%dp epsilon=0.5\n{SQL} -- epsilon=0.25")
+        assert "keep one" in str(twice.error_in_exec)
+        assert db.spent.epsilon == 0.25
 
 
 @pytest.mark.parametrize("line", ["epsilon=", "epsilom=1", "a b", "error={", "into=3", "db;", "size=x y"])

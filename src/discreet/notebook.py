@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from discreet.errors import Invalid
+from discreet.errors import Error, Invalid
 from discreet.hints import suggest_and_list
+from discreet.query.sql.written_price import written_price
 from discreet.session.remote.session import RemoteSession
 from discreet.session.session import Session
 
@@ -27,9 +28,18 @@ def load(shell: Any) -> None:
         `db` is the variable that holds the session (db, if it is left out). With the word `plan` nothing is paid: the cell shows what
         would happen. `into=name` also keeps the release, or the plan, in a variable.
         """
+        try:
+            return ask(line, cell)
+        except Error as error:
+            shown = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
+            error.__dict__["_render_traceback_"] = lambda: shown  # IPython shows this instead of a traceback through our files
+            raise
+
+    def ask(line: str, cell: str | None) -> Any:
         if cell is None:
             raise Invalid(f"dp is for whole cells: write {_USAGE}")
         session, price, plan, into = read_line(line)
+        price = priced(price, cell)
         db = shell.user_ns.get(session)
         if not isinstance(db, Session | RemoteSession):
             raise Invalid(f"{session} is no session of discreet: connect first, as in db = discreet.connect(…), or name another variable")
@@ -43,6 +53,18 @@ def load(shell: Any) -> None:
         return found
 
     shell.register_magic_function(dp, "cell", "dp")
+
+
+def priced(price: dict[str, Any], cell: str) -> dict[str, Any]:
+    """The price on the line, and what a comment in the cell states; Invalid if both state the same.
+
+    >>> priced({"size": 100}, "/* epsilon=1/2 */ SELECT COUNT(*) FROM visits")
+    {'size': 100, 'epsilon': Fraction(1, 2)}
+    """
+    stated = written_price(cell).comment
+    if both := sorted(stated.keys() & price.keys()):
+        raise Invalid(f"{both[0]} is stated after %%dp and in a comment: keep one")
+    return price | stated
 
 
 def read_line(line: str) -> tuple[str, dict[str, Any], bool, str | None]:

@@ -11,6 +11,7 @@ import pytest
 from agents.clinic import granted
 from server.clinic import COUNT, Served, listening, make_server
 
+from discreet.agents.agent import Agent
 from discreet.agents.sessions import LocalSource, RemoteSource
 from discreet.agents.source import Request, Running
 from discreet.errors import BudgetExceeded, Invalid, Refused
@@ -58,6 +59,33 @@ def test_a_long_answer_is_asked_for_again_and_hides_its_charge(tmp_path: Path) -
         assert (await source.budget())["spent"]["epsilon"] == "0.1"
         assert (await source.plan(ASKED, PRICE)).known
         source.close()
+
+    asyncio.run(run())
+
+
+def test_what_is_being_answered_is_not_confirmed_again(tmp_path: Path) -> None:
+    async def run() -> None:
+        session = open_project(granted(tmp_path), None, "agent", per_account=True)
+        agent = Agent(LocalSource(session, "agent", lambda _session, _call, took: took + 1, wait=0.2))
+        asked = await agent.ask(ASKED, {"epsilon": "0.2"})
+        assert asked["status"] == "unconfirmed"
+        assert (await agent.ask(ASKED, {"epsilon": "0.2"}, confirm=asked["confirm"]))["status"] == "running"
+        assert await agent.to_confirm(ASKED, {"epsilon": "0.2"}) is None
+        while (found := await agent.ask(ASKED, {"epsilon": "0.2"}))["status"] == "running":
+            pass
+        assert found["status"] == "answered"
+        assert (await agent.ask(ASKED, {"epsilon": "0.3"}))["status"] == "unconfirmed"
+        agent.source.close()
+
+    asyncio.run(run())
+
+
+def test_an_answer_without_rows_says_so(tmp_path: Path) -> None:
+    async def run() -> None:
+        agent = Agent(LocalSource.open(granted(tmp_path), "agent", lambda _session, _call, took: took))
+        found = await agent.ask(Request("sql", f"{COUNT} HAVING COUNT(*) < 0"), {"epsilon": "0.1"})
+        assert (found["data"]["rows"], found["data"]["notes"][0]) == ([], "(no rows)")
+        agent.source.close()
 
     asyncio.run(run())
 

@@ -43,6 +43,16 @@ def test_types_are_declared_and_never_guessed(trips: Path) -> None:
             db.table("trips").where("fare > 3")
 
 
+def test_only_types_of_the_tables_in_a_question_are_asked_for(trips: Path) -> None:
+    other = trips.with_name("another.csv")
+    other.write_text("id;size\n1;2\n")
+    with connect({"trips": trips, "another": other}, unit="id", epsilon=500, delimiter=";", ledger=":memory:") as db:
+        for asked in ("SELECT AVG(fare) FROM Trips", "WITH t AS (SELECT id, fare FROM trips) SELECT AVG(fare) FROM t"):
+            with pytest.raises(WrongType, match="of trips have no declared types") as caught:
+                db.sql(asked)
+            assert "another" not in str(caught.value)
+
+
 def test_a_project_is_drafted_with_its_delimiter(trips: Path) -> None:
     place = init([trips], delimiter=";")
     text = place.read_text()

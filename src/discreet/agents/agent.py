@@ -87,7 +87,11 @@ class Agent:
         if planned.known:
             return None
         self.limits.require(planned.epsilon)
-        return planned if self.limits.needs_confirmation(planned.epsilon) else None
+        return planned if self._needs_confirmation(request, price, planned) else None
+
+    def _needs_confirmation(self, request: Request, price: Price, planned: Planned) -> bool:
+        """Whether this must be confirmed; what is being answered was confirmed and counted when it was begun."""
+        return key_of(request, price) not in self.spending.running and self.limits.needs_confirmation(planned.epsilon)
 
     async def ask(
         self,
@@ -108,7 +112,7 @@ class Agent:
             self.spending.running.pop(self._key(request, price), None)  # its answer has come, and stays counted
             return self._told(await self.source.release(request, price), first_row)
         self.limits.require(planned.epsilon)
-        if self.limits.needs_confirmation(planned.epsilon) and not confirmed:
+        if self._needs_confirmation(request, price, planned) and not confirmed:
             if by_person:
                 raise Refused(UNASKED)
             if confirm is None:
@@ -143,7 +147,9 @@ class Agent:
         if isinstance(found, Running):
             return {
                 "status": "running",
-                "meaning": ["this takes longer: ask the same again at the same price in a while. It is charged once."],
+                "meaning": [
+                    "this takes longer: ask the same again at the same price in a while. It is charged once, and not confirmed again."
+                ],
             }
         if first_row < 0:
             raise Invalid("first_row must not be negative: the first row is 0")

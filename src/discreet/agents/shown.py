@@ -15,6 +15,7 @@ from typing import Any
 from discreet.agents.source import Planned
 from discreet.exact import short
 from discreet.plots.table import Series, printable
+from discreet.session.release import Release
 from discreet.session.released import Released
 
 NOTE = (
@@ -89,9 +90,13 @@ def answer(found: Released, first: int) -> dict[str, Any]:
             "rows": [[_cell(one, row) for one in series[:_COLUMNS]] for row in rows],
             "first_row": first,
             "more_rows": max(0, more),
-            "notes": [text(line, _LINE) for line in found.small_print],
+            "notes": [text(line, _LINE) for line in (*_empty(found), *found.small_print)],
         },
     }
+
+
+def _empty(found: Released) -> list[str]:
+    return [found.empty] if isinstance(found, Release) and not len(found) else []
 
 
 def _column(series: Series) -> dict[str, str]:

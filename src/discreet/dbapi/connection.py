@@ -11,8 +11,6 @@ from discreet.dbapi.errors import InterfaceError, translated
 from discreet.dbapi.settings import Settings
 from discreet.dbapi.tables import AnySession, ListedTable, listed_tables
 from discreet.errors import Invalid
-from discreet.exact import short
-from discreet.ledger.standing import Amount
 from discreet.query.parameters import Parameters
 from discreet.session.connect import connect as connect_session
 from discreet.session.remote.session import RemoteSession
@@ -84,7 +82,8 @@ class Connection:
 
     def shown(self, name: str) -> str:
         """A setting as text, or what remains or was spent of the budget."""
-        return _amount(getattr(self.session, name)) if name in ("remaining", "spent") else self.settings.shown(name)
+        amounts = {"remaining": lambda: self.session.remaining, "spent": lambda: self.session.spent}
+        return amounts[name]().written if name in amounts else self.settings.shown(name)
 
     # ── what PEP 249 asks for besides ────────────────────────────────────────────────────────────────────────────────
 
@@ -115,8 +114,3 @@ class Connection:
 
     def __repr__(self) -> str:
         return f"Connection({self.session!r})" if not self._closed else "Connection(closed)"
-
-
-def _amount(amount: Amount) -> str:
-    epsilon = "∞" if amount.epsilon is None else short(amount.epsilon)
-    return f"epsilon={epsilon}, delta={short(amount.delta)}"

@@ -8,12 +8,13 @@ from typing import Literal, TypeAlias, final
 from attrs import frozen
 
 Verb: TypeAlias = Literal["ask", "explain", "set", "show", "probe", "nothing"]
-_SET = re.compile(r"\s*SET\s+(?:SESSION\s+|LOCAL\s+)?discreet\.(\w+)\s*(?:=|\bTO\b)\s*'?([^';]*?)'?\s*;?\s*", re.IGNORECASE)
-_RESET = re.compile(r"\s*RESET\s+discreet\.(\w+)\s*;?\s*", re.IGNORECASE)
-_SHOW = re.compile(r"\s*SHOW\s+discreet\.(\w+)\s*;?\s*", re.IGNORECASE)
-_EXPLAIN = re.compile(r"(\s*)EXPLAIN\s(.*)", re.IGNORECASE | re.DOTALL)
-_PROBE = re.compile(r"\s*SELECT\s+1\s*;?\s*", re.IGNORECASE)
-_NOTHING = re.compile(r"\s*(?:BEGIN|COMMIT|ROLLBACK|START)(?:\s+(?:TRANSACTION|WORK))?\s*;?\s*", re.IGNORECASE)
+_BEFORE = re.compile(r"(?:\s|--[^\n]*|/\*.*?\*/)*", re.DOTALL)  # what may stand before a statement
+_SET = re.compile(r"SET\s+(?:SESSION\s+|LOCAL\s+)?discreet\.(\w+)\s*(?:=|\bTO\b)\s*'?([^';]*?)'?\s*;?\s*", re.IGNORECASE)
+_RESET = re.compile(r"RESET\s+discreet\.(\w+)\s*;?\s*", re.IGNORECASE)
+_SHOW = re.compile(r"SHOW\s+discreet\.(\w+)\s*;?\s*", re.IGNORECASE)
+_EXPLAIN = re.compile(r"EXPLAIN\s(.*)", re.IGNORECASE | re.DOTALL)
+_PROBE = re.compile(r"SELECT\s+1\s*;?\s*", re.IGNORECASE)
+_NOTHING = re.compile(r"(?:BEGIN|COMMIT|ROLLBACK|START)(?:\s+(?:TRANSACTION|WORK))?\s*;?\s*", re.IGNORECASE)
 
 
 @final
@@ -34,15 +35,18 @@ class Statement:
         >>> Statement.read("EXPLAIN SELECT COUNT(*) FROM visits").verb
         'explain'
         """
-        if found := _SET.fullmatch(text):
+        before = _BEFORE.match(text)
+        assert before is not None, "it may be empty"
+        said = text[before.end() :]
+        if found := _SET.fullmatch(said):
             value = found[2].strip()
             return cls("set", found[1].lower(), None if value.lower() == "default" else value)
-        if found := _RESET.fullmatch(text):
+        if found := _RESET.fullmatch(said):
             return cls("set", found[1].lower())
-        if found := _SHOW.fullmatch(text):
+        if found := _SHOW.fullmatch(said):
             return cls("show", found[1].lower())
-        if found := _EXPLAIN.fullmatch(text):
-            return cls("explain", found[1] + found[2])
-        if _PROBE.fullmatch(text):
+        if found := _EXPLAIN.fullmatch(said):
+            return cls("explain", before[0] + found[1])  # comments may state the price
+        if _PROBE.fullmatch(said):
             return cls("probe")
-        return cls("nothing") if _NOTHING.fullmatch(text) else cls("ask", text)
+        return cls("nothing") if _NOTHING.fullmatch(said) else cls("ask", text)

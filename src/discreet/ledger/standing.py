@@ -42,6 +42,11 @@ class Amount:
     def __str__(self) -> str:
         return f"{self!r}: {self.meaning}" if self.meaning else repr(self)
 
+    @property
+    def written(self) -> str:
+        """Both, exactly, as tools show them: epsilon=0.5, delta=0."""
+        return f"epsilon={'∞' if self.epsilon is None else exact.short(self.epsilon)}, delta={exact.short(self.delta)}"
+
 
 @final
 @frozen(slots=False)

@@ -31,7 +31,7 @@ from discreet.query.totals import Totals
 from discreet.tables.catalog import Catalog
 from discreet.tables.column import MOST_KEYS
 from discreet.tables.kind import Value
-from discreet.tables.profile import ColumnProfile
+from discreet.tables.profile import ColumnProfile, TableProfile
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
 _LEAST, _MOST_STATISTICS = Fraction(1, 10**5), 100
@@ -233,22 +233,22 @@ def left_out(question: Question, groups: KeyValues | None) -> list[str]:
     if question.other:
         return missing
     for place, (name, expr) in enumerate(question.keys):
-        column = None if groups is None else _found_keys(question, expr)
-        if column is not None:
-            told = sum(one.count for one in column.values or ()) if column.values else 0.0
-            rows = next((table.profile.rows for table in private_tables(question.relation) if table.profile is not None), 0.0)
-            about = f" (about {max(rows - told, 0):,.0f} of all rows)" if column.values else ""
+        found = None if groups is None else _found_keys(question, expr)
+        if found is not None:
+            profile, column = found
+            told = sum(one.count for one in column.values or ())  # units, which are rows where each unit has one
+            about = f" (about {max(profile.rows - told, 0):,.0f} of all rows)" if column.values and profile.limit is None else ""
             missing.append(f"values of {name} that the profile did not find are left out{about}")
         elif groups is not None and field_of(expr, question.schema).nullable and None not in values_of(groups, place):
             missing.append(f"rows without {name} (NULL) are left out: its public values do not include NULL")
     return missing
 
 
-def _found_keys(question: Question, expr: Expr) -> ColumnProfile | None:
-    """What a profile knows about a key whose public values it found."""
+def _found_keys(question: Question, expr: Expr) -> tuple[TableProfile, ColumnProfile] | None:
+    """The profile that found the public values of a key, and what it knows about that column."""
     keys = field_of(expr, question.schema).keys
     if not isinstance(expr, Column) or keys is None:
         return None
     profiles = [table.profile for table in private_tables(question.relation) if table.profile is not None]
-    found = [column for profile in profiles if (column := profile.column(expr.name)) is not None and column.keys == keys]
-    return found[0] if found else None
+    found = ((profile, profile.column(expr.name)) for profile in profiles)
+    return next(((profile, column) for profile, column in found if column is not None and column.keys == keys), None)

@@ -84,10 +84,22 @@ class Server:
 
     async def start(self) -> None:
         """Take up the jobs that were open when the server stopped, or another one that shares its database, and be ready."""
+        await asyncio.to_thread(self._use_profiles)
         self._take_up(self._recovered())
         if not self.instance.is_alone:
             self._living = asyncio.create_task(self._live())
         self.ready = True
+
+    def _use_profiles(self) -> None:
+        """Let questions use the profiles that their accounts received in an earlier life of this server, which is free.
+
+        Without them the same question would be another one, and be charged again.
+        """
+        for data in self.datasets:
+            for account in (one for one in self.accounts.all() if one.role == "analyst" and not one.disabled and data.admits(one)):
+                for job in self.jobs.profiles(account.name, data.name):
+                    with suppress(Error):  # the policy may have changed since
+                        self.asking.known(data, account, Asked.read(job.asked))
 
     async def _live(self) -> None:
         """Renew the lease of this server, and take up what servers leave that have died."""

@@ -16,7 +16,7 @@ def ask_for_types(table: str, columns: Sequence[str], *, profile: bool = False) 
 
     >>> print(ask_for_types("trips", ["fare", "day"]))
     fare and day of trips have no declared types and are read as text, for none are guessed from values. Write columns={"fare": "text", \
-"day": "text"} with what each holds: boolean, integer, real, text, date or timestamp (command line: --type fare=text; discreet.toml: \
+"day": "text"} with what each holds: boolean, integer, real, text, date or timestamp (command line: --type fare=text, discreet.toml: \
 type = "text" in [tables.trips.columns.fare])
     """
     named = list(columns[:_MOST])
@@ -29,7 +29,7 @@ type = "text" in [tables.trips.columns.fare])
     bought = f"; or buy a profile, which finds types privately: db.profile({spelled}, epsilon=…), or discreet profile"
     return (
         f"{listed} of {table} {verb} read as text, for none are guessed from values. Write columns={{{line}}} with what each holds: "
-        f'{", ".join(kinds[:-1])} or {kinds[-1]} (command line: --type {named[0]}=text; discreet.toml: type = "text" in '
+        f'{", ".join(kinds[:-1])} or {kinds[-1]} (command line: --type {named[0]}=text, discreet.toml: type = "text" in '
         f"[tables.{table}.columns.{named[0]}]){bought if profile else ''}"
     )
 

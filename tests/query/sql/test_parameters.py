@@ -25,6 +25,21 @@ def test_kinds_follow_from_what_a_parameter_is_compared_with() -> None:
     assert parameter_kinds("SELECT COUNT(*) FROM visits WHERE f($2)", CATALOG.tables, "postgres") == [None, None]
 
 
+def test_columns_of_the_same_name_in_several_tables() -> None:
+    def table(name: str, kind: Kind) -> Table:
+        return Table(name, (ColumnMetadata.of("id", Kind.INTEGER), ColumnMetadata.of("year", kind)), Person("id"))
+
+    tables = (table("first", Kind.TEXT), table("second", Kind.INTEGER), table("third", Kind.REAL))
+    for text, kinds in (
+        ("SELECT COUNT(*) FROM second WHERE year > $1", [Kind.INTEGER]),
+        ("SELECT COUNT(*) FROM Second AS s WHERE S.year > $1", [Kind.INTEGER]),
+        ("SELECT COUNT(*) FROM first AS a JOIN third AS b ON a.id = b.id WHERE b.year > $1 AND a.year = $2", [Kind.REAL, Kind.TEXT]),
+        ("WITH t AS (SELECT id, year FROM third) SELECT COUNT(*) FROM t WHERE t.year > $1", [Kind.REAL]),
+        ("SELECT COUNT(*) FROM second WHERE other = $1", [None]),
+    ):
+        assert parameter_kinds(text, tables, "postgres") == kinds, text
+
+
 def test_the_schema_public_is_left_out_in_postgresql() -> None:
     qualified = 'SELECT "public"."visits"."dept" AS "dept", COUNT(*) AS n FROM "public"."visits" GROUP BY "public"."visits"."dept"'
     plain = "SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept"

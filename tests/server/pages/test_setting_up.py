@@ -165,6 +165,13 @@ def test_numbers_are_typed_as_people_type_them(owner: Person) -> None:
     assert "epsilon = 0.5\ndelta = 0.00001 " in text
 
 
+def test_a_table_without_a_column_that_looks_like_a_person(owner: Person, served: Served) -> None:
+    (served.server.folders["clinic"] / "wages.csv").write_text("nr,wage\n1,2.5\n")
+    who = owner.send(SETUP, do="who", file="wages.csv")
+    assert who.status_code == 200
+    assert '<option value="column:nr">' in who.text  # offered, and not chosen for the owner
+
+
 def test_two_files_one_of_which_is_public(owner: Person) -> None:
     both = {"file": ["visits.parquet", "more/rooms.csv"], "delimiter": ";", "epsilon": "1", "delta": "0"}
     both |= {"unit0": "each row", "unit1": "public"}

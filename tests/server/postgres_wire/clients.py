@@ -187,6 +187,9 @@ def asyncpg(wire: Wire, running: Callable[[], None]) -> list[str]:
         await asyncio.wait([waiting])
         found += ["cancel"] if await connection.fetchval("SELECT 2") == 2 else []
         await connection.close()
+        async with asyncpg.create_pool(wire.uri(), min_size=1, max_size=1, server_settings={"discreet.mode": "ask"}) as pool:
+            for _ in range(2):  # a connection is reset before it is lent again, to the settings with which it began
+                assert await pool.fetchval("SHOW discreet.mode") == "ask"
         return found
 
     return asyncio.run(use())

@@ -61,6 +61,8 @@ def test_nothing_is_asked_unless_somebody_says_so(fresh: Wire) -> None:
         ({"epsilon": "0.015", "delta": "1e-9"}, MEAN, 0.015),
         ({}, f"/* epsilon=0.02 */ {MEAN}", 0.02),
         ({"epsilon": "0.5"}, f"{MEAN} -- epsilon=0.03", 0.03),
+        ({"epsilon": "0.5"}, f"{MEAN} /* EPSILON=.035 */", 0.035),
+        ({"epsilon": "0.5"}, f"{MEAN}; -- epsilon=0.036", 0.036),
         ({}, "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.04) AVG(cost) AS m FROM visits", 0.04),
         ({"epsilon": "0.5"}, "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.05) AVG(cost) AS m FROM visits", 0.05),
     ],
@@ -75,8 +77,18 @@ def test_prices(wire: Wire, settings: dict[str, str], sql: str, spent: float) ->
 def test_without_a_price(wire: Wire) -> None:
     with connected(wire, mode="ask") as connection:
         assert refused(connection, MEAN).diag.message_primary == NO_PRICE
-        assert refused(connection, f"{MEAN} /* epsilon=0.1.2 */").sqlstate == "22023"
-        assert refused(connection, f"{MEAN} /* epsilon=1e9999 */").sqlstate == "22023"
+        assert refused(connection, f"{MEAN} /* epsilon=0 */").sqlstate == "22023"
+
+
+@pytest.mark.parametrize("price", ["0.1.2", "1e9999", "much", "0.1 or so", "0.1 */ /* epsilon=0.2"])
+def test_a_price_that_cannot_be_read_is_not_replaced_by_another(wire: Wire, price: str) -> None:
+    before = wire.spent
+    with connected(wire, mode="ask", epsilon="0.5") as connection:
+        assert refused(connection, f"{MEAN} /* epsilon={price} */").sqlstate == "0A000"
+        assert "keep one" in str(
+            refused(connection, "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.05) AVG(cost) AS m FROM visits -- epsilon=1")
+        )
+    assert wire.spent == before
 
 
 def test_a_default_price_for_each_account(tmp_path: Path) -> None:

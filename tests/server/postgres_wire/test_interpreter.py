@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import psycopg
 import pytest
 from server.clinic import COUNT
 from server.postgres_wire.wire import Wire
+
+from discreet.exact import short
 
 
 @pytest.fixture
@@ -87,3 +90,62 @@ def test_types_of_parameters(connection: psycopg.Connection[Any]) -> None:
 def test_explain_is_the_plan(connection: psycopg.Connection[Any]) -> None:
     rows = connection.execute("EXPLAIN SELECT AVG(cost) AS m FROM visits").fetchall()
     assert rows[0] == ("Who is protected",)
+
+
+def test_explain_with_parameters(connection: psycopg.Connection[Any]) -> None:
+    rows = connection.execute("EXPLAIN SELECT COUNT(*) AS n FROM visits WHERE dept = %s AND cost > %s", ["eyes", 10]).fetchall()
+    assert rows[0] == ("Who is protected",)
+    assert any("eyes" in line for (line,) in rows)
+
+
+@pytest.mark.parametrize("prepare", [False, True])
+def test_the_budget_is_shown(wire: Wire, connection: psycopg.Connection[Any], prepare: bool) -> None:
+    found = connection.execute("SHOW discreet.spent", prepare=prepare)
+    assert [column.name for column in found.description or ()] == ["discreet.spent"]
+    before = Fraction(str(found.fetchone()[0]).partition(",")[0].removeprefix("epsilon="))  # type: ignore[index]
+    assert float(before) == pytest.approx(wire.spent)
+    connection.execute("SET discreet.mode = 'ask'")
+    connection.execute(f"SELECT COUNT(*) AS n FROM visits WHERE cost > {int(prepare)} /* epsilon=0.0125 */")
+    assert (
+        connection.execute("SHOW discreet.spent", prepare=prepare)
+        .fetchone()[0]
+        .startswith(f"epsilon={short(before + Fraction(1, 80))}, delta=")
+    )  # type: ignore[index]
+    assert connection.execute("show  DISCREET.REMAINING").fetchone()[0].startswith("epsilon=")  # type: ignore[index]
+    assert state(connection, "SET discreet.remaining = 5") == "42704"
+
+
+def test_a_local_price_ends_with_its_transaction(connection: psycopg.Connection[Any]) -> None:
+    with connection.transaction():
+        connection.execute("SET LOCAL discreet.epsilon = 0.9")
+        assert connection.execute("SHOW discreet.epsilon").fetchone() == ("0.9",)
+    assert connection.execute("SHOW discreet.epsilon").fetchone() == ("0.01",)
+
+
+@pytest.mark.parametrize("name", ["'discreet.epsilon'", "'DISCREET.MODE'", "%s"])
+def test_set_config_does_not_seem_to_set_a_price(connection: psycopg.Connection[Any], name: str) -> None:
+    values = ["discreet.epsilon"] if "%" in name else []
+    assert state(connection, f"SELECT set_config({name}, '1', false)", *values) == "0A000"
+    assert connection.execute("SELECT set_config('jit', 'off', false)").fetchone() == ("off",)
+
+
+def test_what_is_said_below_an_answer_is_a_notice(connection: psycopg.Connection[Any]) -> None:
+    said: list[str] = []
+    connection.add_notice_handler(lambda notice: said.append(str(notice.message_primary)))
+    connection.execute("SET discreet.mode = 'ask'")
+    asked = "SELECT AVG(cost) AS m FROM visits WHERE cost > 17"
+    connection.execute(asked)
+    assert any(
+        "it excludes bias from clipping cost to 0 … 500 and from limiting each unit's weight to that of 4 rows" in one for one in said
+    )
+    assert said[-1].startswith("cost ε = 0.01")
+    said.clear()
+    connection.execute(asked, prepare=True)
+    assert said[-1].startswith("answered before, so free now")
+    said.clear()
+    connection.execute("SELECT COUNT(*) AS n FROM visits HAVING COUNT(*) < 0")
+    assert said[0] == "(no rows)"
+    said.clear()
+    connection.execute("SET client_min_messages = warning")
+    connection.execute(asked)
+    assert said == []

@@ -20,8 +20,8 @@ def shown(variables: Variables, name: str) -> str:
         ("SET discreet.epsilon = 0.1", "discreet.epsilon", "0.1"),
         ("set discreet.epsilon to '1/10'", "discreet.epsilon", "1/10"),
         ("SET SESSION discreet.delta = 1e-7", "discreet.delta", "1e-7"),
-        ("SET LOCAL discreet.mode = 'ask'", "discreet.mode", "ask"),
         ("SET discreet.mode = ASK", "discreet.mode", "ask"),
+        ("SET\n  discreet.mode\t= 'ask'", "discreet.mode", "ask"),
         ("SET discreet.intervals = false", "discreet.intervals", "off"),
         ("SET discreet.dialect = bigquery", "discreet.dialect", "bigquery"),
         ("SET TIME ZONE 'Europe/Zurich'", "TimeZone", "Europe/Zurich"),
@@ -55,6 +55,7 @@ def test_set_and_show(statement: str, name: str, value: str) -> None:
         "SET ROLE owner",
         "SET SESSION AUTHORIZATION owner",
         "SET nothing",
+        "SET LOCAL discreet.epsilon = 0.1",
         "SHOW discreet.nothing",
         "SHOW nothing",
         "SET x = '" + "x" * 2000 + "'",
@@ -82,6 +83,28 @@ def test_reset_gives_what_was_at_first() -> None:
     run_setting(variables, "DISCARD ALL")
     assert variables["discreet.mode"] == "cached"
     assert variables.get("other") is None
+
+
+def test_reset_goes_back_to_the_options_of_the_first_message() -> None:
+    variables = Variables("ann", "0.05")
+    variables.startup({"discreet.mode": "ask", "options": "-c discreet.epsilon=0.1"})
+    run_setting(variables, "SET discreet.epsilon = 1")
+    run_setting(variables, "RESET ALL")  # as pools do before they lend a connection again
+    assert (variables["discreet.mode"], variables["discreet.epsilon"]) == ("ask", "0.1")
+
+
+def test_local_settings_last_until_the_transaction_ends() -> None:
+    variables = Variables("ann")
+    for statement in ("SET discreet.epsilon = 0.1", "SET LOCAL discreet.epsilon = 1", "SET LOCAL discreet.epsilon = 2", "SET LOCAL x = 1"):
+        run_setting(variables, statement, transaction=True)
+    assert (variables["discreet.epsilon"], variables.get("x")) == ("2", "1")
+    run_setting(variables, "SET LOCAL discreet.mode = ask", transaction=True)
+    run_setting(variables, "SET discreet.mode = ask", transaction=True)
+    run_setting(variables, "SET LOCAL application_name = 'a'", transaction=True)
+    assert variables.end_transaction() == {"application_name": ""}
+    assert (variables["discreet.epsilon"], variables.get("x"), variables["discreet.mode"]) == ("0.1", None, "ask")
+    assert run_setting(variables, "SET LOCAL lock_timeout = 5")[0].tag == "SET"  # no transaction, so nothing changes
+    assert variables["lock_timeout"] == "0"
 
 
 def test_options_of_the_first_message() -> None:

@@ -45,6 +45,16 @@ def test_notes_say_how_many_there_are() -> None:
     assert "each weighs at most as much as 3 rows" in "\n".join(found.accuracy_notes)
 
 
+@pytest.mark.parametrize("each", [1, 3])
+def test_rows_that_found_keys_leave_out_are_counted_where_units_are_rows(each: int) -> None:
+    towns = pa.table({"id": [i // each for i in range(3000)], "town": [["York", "Bath"][i % 2] for i in range(3000)]})
+    with session(each, {"people": towns}) as db:
+        db.profile("people", epsilon=100, progress=quiet)
+        notes = str(db.ask("SELECT town, COUNT(*) AS n FROM people GROUP BY town", epsilon=50))
+    assert "values of town that the profile did not find are left out" in notes
+    assert ("of all rows" in notes) == (each == 1)  # else the profile has counted units
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_large_numbers_do_not_lock_the_ledger(sign: int, tmp_path: Path) -> None:
     """Milliseconds since 1970, and numbers beyond the coarse grid: what was paid for can be read, and the ledger opened again."""

@@ -31,12 +31,15 @@ def place_of(node: exp.Parameter) -> int | None:
 
 def parameter_kinds(text: str, tables: Iterable[Table], dialect: str) -> list[Kind | None]:
     """The kind of each parameter, from what it is compared with or cast to; None where that does not tell."""
-    known: dict[str, Kind] = {}
-    for table in tables:
-        for column in table.columns:
-            known.setdefault(column.name.casefold(), column.kind)
+    tree = parse(text, dialect, bound=False).tree
+    known, declared = dict[tuple[str, str], Kind](), {table.name.casefold(): table for table in tables}
+    for source in tree.find_all(exp.Table):
+        table = declared.get(source.name.casefold())
+        for column in () if table is None else table.columns:
+            for before in ("", source.alias_or_name.casefold()):
+                known.setdefault((before, column.name.casefold()), column.kind)
     found: dict[int, Kind | None] = {}
-    for node in parse(text, dialect, bound=False).tree.find_all(exp.Parameter):
+    for node in tree.find_all(exp.Parameter):
         place = place_of(node)
         if place is None:
             raise Refused("parameters are written $1, $2, and so on: number them")
@@ -44,7 +47,7 @@ def parameter_kinds(text: str, tables: Iterable[Table], dialect: str) -> list[Ki
     return [found.get(place) for place in range(1, max(found, default=0) + 1)]
 
 
-def _kind(node: exp.Parameter, known: dict[str, Kind]) -> Kind | None:
+def _kind(node: exp.Parameter, known: dict[tuple[str, str], Kind]) -> Kind | None:
     above = node.parent
     while isinstance(above, exp.Paren | exp.Neg | exp.Array | exp.Tuple):
         above = above.parent
@@ -58,5 +61,8 @@ def _kind(node: exp.Parameter, known: dict[str, Kind]) -> Kind | None:
         if above.find(exp.AggFunc) is not None:
             return Kind.REAL
         column = above.find(exp.Column)
-        return None if column is None else known.get(column.name.casefold())
+        if column is None:
+            return None
+        name = column.name.casefold()
+        return known.get((column.table.casefold(), name), known.get(("", name)))
     return None

@@ -6,6 +6,7 @@ of the parser can only cause a refusal, not a leak.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from attrs import evolve
@@ -39,6 +40,7 @@ from discreet.query.statistics.spelling import Spelling
 from discreet.query.statistics.statistic import Argument
 from discreet.tables.catalog import Catalog
 from discreet.tables.kind import Kind
+from discreet.tables.table import Table
 
 MOST_ROWS = 10**9
 
@@ -53,7 +55,13 @@ def read(text: str, catalog: Catalog, dialect: str = "duckdb", parameters: Value
     >>> read("SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept", Catalog((visits,))).statistics
     (('n', Count(value_of=None)),)
     """
-    return closed(lambda: _read(text, catalog, dialect, parameters), catalog.tables)
+    return closed(lambda: _read(text, catalog, dialect, parameters), _tables_named(text, catalog, dialect, parameters))
+
+
+def _tables_named(text: str, catalog: Catalog, dialect: str, parameters: Values | None) -> Iterator[Table]:
+    """The tables that a text names; it is parsed for them when they are asked for."""
+    names = {node.name.lower() for node in parse(text, dialect, parameters).tree.find_all(exp.Table)}
+    yield from (table for table in catalog.tables if table.name.lower() in names)
 
 
 def _read(text: str, catalog: Catalog, dialect: str, parameters: Values | None) -> Question:

@@ -47,20 +47,19 @@ def written_price(text: str, dialect: str = "duckdb") -> WrittenPrice:
         tokens = Dialect.get_or_raise(dialect).tokenize(text)
     except (SqlglotError, ValueError):
         return WrittenPrice()  # whoever reads the question says what is wrong
-    found = price_in_comments(comment for token in tokens for comment in token.comments)
     clause = _clause(tokens)
-    if both := sorted(clause & found.keys()):
-        raise Refused(f"{both[0]} is stated in a comment and in OPTIONS(…): keep one")
-    return WrittenPrice(found, clause)
+    return WrittenPrice(price_in_comments((comment for token in tokens for comment in token.comments), clause), clause)
 
 
-def price_in_comments(comments: Iterable[str]) -> dict[str, Fraction]:
-    """The amounts that comments state, given without their marks; Refused if one cannot be read, or is stated twice."""
+def price_in_comments(comments: Iterable[str], clause: frozenset[str] = frozenset()) -> dict[str, Fraction]:
+    """The amounts that comments state, without their marks; Refused if one cannot be read, or is stated twice or by the clause too."""
     found: dict[str, Fraction] = {}
     for comment in comments:
         for name, amount in _amounts(comment):
             if found.setdefault(name, amount) != amount:
                 raise Refused(f"comments state {name} twice, with different values: keep one")
+    if both := sorted(clause & found.keys()):
+        raise Refused(f"{both[0]} is stated in a comment and in OPTIONS(…): keep one")
     return found
 
 

@@ -56,6 +56,15 @@ class Question:
 
 
 @final
+@frozen
+class Answer:
+    """The rows of an answer, and what is said below it everywhere: what intervals do not include, what was discovered, what it cost."""
+
+    rows: list[tuple[Any, ...]]
+    notes: list[str]
+
+
+@final
 class Questions:
     """What the account of one connection asks of its data set."""
 
@@ -92,6 +101,12 @@ class Questions:
         caller, data = self._caller, self._server.datasets.get(self._dataset, self._caller.account)
         return parameter_kinds(text, data.session(caller.account).catalog.tables, self._variables["discreet.dialect"])
 
+    def budget(self, part: str) -> str:
+        """What this account has spent, or the largest single question that its budget still admits."""
+        caller, data = self.admitted()
+        allowance = data.allowance(caller.account)
+        return (allowance.spent if part == "spent" else allowance.remaining).written
+
     async def plan(self, statement: Statement, values: Sequence[Any] = ()) -> Question:
         """Plan a question at the price that it states, or that was set; it reads no private row and spends nothing."""
         caller, data = await asyncio.to_thread(self.admitted)
@@ -103,10 +118,10 @@ class Questions:
         body: dict[str, Any] = {"request": [["sql", [statement.text], named]], "verb": "release", "price": {}, "refine": [], "of": None}
         query = request_of(data.session(caller.account), Asked.read(body).chain)
         assert isinstance(query, Query), "a text is a question"
-        price = self._variables.price | statement.price
         stated = {"epsilon": query.question.epsilon, "delta": query.question.delta}
-        # what the question says itself comes first
-        body["price"] = {name: value for name, value in price.items() if stated.get(name) is None}
+        clause = frozenset(name for name, amount in stated.items() if amount is not None)
+        price = self._variables.price | statement.price(clause)
+        body["price"] = {name: value for name, value in price.items() if name not in clause}  # what the question says itself comes first
         if not query.is_priced and "epsilon" not in price:
             raise Failure(INVALID_VALUE, NO_PRICE, HOW_TO_PAY)
         plan = self._server.asking.plan(data, caller.account, Asked.read(body))
@@ -114,8 +129,8 @@ class Questions:
 
     # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def answer(self, question: Question) -> list[tuple[Any, ...]]:
-        """The rows of the answer: one that the account has received, or, in the mode that asks, one that leaves at the end of its slot."""
+    async def answer(self, question: Question) -> Answer:
+        """The answer: one that the account has received, or, in the mode that asks, one that leaves at the end of its slot."""
         caller, data = await asyncio.to_thread(self.admitted)
         if self._variables["discreet.mode"] == "ask":
             found = await self._server.begin(data, caller.account, question.body, None)
@@ -133,7 +148,7 @@ class Questions:
             outcome = known
         if "error" in outcome:
             raise OutcomeFailure(outcome)
-        return await asyncio.to_thread(_rows, str(outcome["release"]), question.columns)
+        return await asyncio.to_thread(_answer, str(outcome["release"]), bool(outcome.get("repeated")), question.columns)
 
     async def _ended(self, running: Running) -> dict[str, Any]:
         """Wait for the outcome of a job until its slot has ended. Who cancels no longer waits, and a job that has not begun is not done."""
@@ -164,8 +179,8 @@ class Questions:
             self._cancelled.set()
 
 
-def _rows(text: str, columns: Sequence[AnswerColumn]) -> list[tuple[Any, ...]]:
-    release = release_of_text(text)
+def _answer(text: str, repeated: bool, columns: Sequence[AnswerColumn]) -> Answer:
+    release = release_of_text(text, repeated)
     if not isinstance(release, Release):
         raise Failure(NOT_SUPPORTED, "only the answers to questions are tables")
-    return answer_rows(release, columns)
+    return Answer(answer_rows(release, columns), [*([] if len(release) else [release.empty]), *release.small_print])

@@ -55,6 +55,7 @@ class Result:
     tag: str
     columns: tuple[ResultColumn, ...] | None = None
     rows: Sequence[Sequence[Any]] = ()
+    notes: Sequence[str] = ()  # which clients show, or keep beside the rows
 
 
 def answer_columns(steps: Steps, intervals: bool) -> tuple[AnswerColumn, ...]:

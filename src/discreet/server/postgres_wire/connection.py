@@ -143,6 +143,10 @@ class Connection:
             self._out.put(messages.parameter_status(name, value))
         self._interpreter.told = {}
 
+    def _notify(self, result: Result) -> None:
+        for note in result.notes:
+            self._out.put(messages.told(b"N", {"S": "NOTICE", "V": "NOTICE", "C": "00000", "M": note}))
+
     # ── simple ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _simple(self, text: str) -> None:
@@ -153,6 +157,7 @@ class Connection:
                 hint = "give values through your driver, or write them into the question"
                 raise Failure(UNDEFINED_PARAMETER, "a parameter has no value here", hint)
             result = await self._interpreter.run(prepared)
+            self._notify(result)
             if not result.tag:
                 self._out.put(messages.EMPTY)
                 continue
@@ -211,6 +216,7 @@ class Connection:
         if portal.result is None:
             portal.result = await self._interpreter.run(portal.prepared, portal.values)
             self._status()
+            self._notify(portal.result)
         result = portal.result
         if not result.tag:
             self._out.put(messages.EMPTY)

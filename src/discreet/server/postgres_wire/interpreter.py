@@ -38,6 +38,8 @@ Status: TypeAlias = Literal["I", "T", "E"]
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(\([^)]*\)\s*|(?:VERBOSE|ANALYZE|ANALYSE)\s+)*", re.IGNORECASE)
 _COPY, _TO = re.compile(r"COPY\s*\(", re.IGNORECASE), re.compile(r"\)\s*TO\s+STDOUT\b", re.IGNORECASE)
 _BINARY = re.compile(r"(?:WITH ?)?(?:\([^()]*\)|BINARY)")
+_BUDGET = re.compile(r"SHOW\s+discreet\.(remaining|spent)", re.IGNORECASE)
+_QUIET = ("warning", "error", "fatal", "panic")  # values of client_min_messages that leave notices out
 _SAMPLES: dict[int, Any] = {
     **dict.fromkeys((INT2, INT4, INT8, OID), 1),
     **dict.fromkeys((FLOAT4, FLOAT8, NUMERIC), 1.5),
@@ -80,8 +82,10 @@ class Interpreter:
                 inside = await self.prepare(_copied(statement), types)
                 return evolve(inside, copied=True)
             case "explain":
-                await self._prepared(_explained(statement), types)
-                return Prepared(statement, sort, columns=(ResultColumn("QUERY PLAN", TYPES[TEXT]),))
+                inside = await self._prepared(_explained(statement), types)
+                return Prepared(statement, sort, inside.types, (ResultColumn("QUERY PLAN", TYPES[TEXT]),))
+            case "setting" if (amount := _BUDGET.fullmatch(statement.bare)) is not None:
+                return Prepared(statement, sort, columns=(ResultColumn(f"discreet.{amount[1].lower()}", TYPES[TEXT]),))
             case "setting" if statement.words[0] == "SHOW":
                 return Prepared(statement, sort, columns=run_setting(self.variables, statement.bare)[0].columns)
         return Prepared(statement, sort)
@@ -111,13 +115,15 @@ class Interpreter:
                 return Result("")
             case "transaction":
                 return Result(self._transaction(statement.words))
+            case "setting" if (amount := _BUDGET.fullmatch(statement.bare)) is not None:
+                return Result("SHOW", prepared.columns, [(await asyncio.to_thread(self.questions.budget, amount[1].lower()),)])
             case "setting":
                 self.questions.take()
-                result, told = run_setting(self.variables, statement.bare)
+                result, told = run_setting(self.variables, statement.bare, self.status != "I")
                 self.told |= told
                 return result
             case "explain":
-                return evolve(await self._plan(_explained(statement)), columns=prepared.columns)
+                return evolve(await self._plan(_explained(statement), values), columns=prepared.columns)
         if prepared.catalogue:
             await asyncio.to_thread(self.questions.admitted)
             found = await asyncio.to_thread(self._catalogue.read, statement.text)  # a tree is too large to be kept
@@ -128,13 +134,14 @@ class Interpreter:
         columns = tuple(ResultColumn(one.name, one.type) for one in question.columns)
         if columns != prepared.columns:
             raise Failure(NOT_SUPPORTED, "the columns have changed since this statement was prepared", "prepare it again")
-        rows = await self.questions.answer(question)
-        return Result(_tag(prepared, len(rows)), columns, rows)
+        answer = await self.questions.answer(question)
+        notes = answer.notes if self.variables["client_min_messages"].lower() not in _QUIET else ()
+        return Result(_tag(prepared, len(answer.rows)), columns, answer.rows, notes)
 
-    async def _plan(self, statement: Statement) -> Result:
+    async def _plan(self, statement: Statement, values: Sequence[Any]) -> Result:
         if await asyncio.to_thread(self._catalogue.read, statement.text) is not None:
             return Result("EXPLAIN", None, [("answered from what is declared; it costs nothing",)])
-        question = await self.questions.plan(statement)
+        question = await self.questions.plan(statement, values)
         text = await asyncio.to_thread(lambda: str(question.plan.explain()))
         return Result("EXPLAIN", None, [(line,) for line in text.splitlines()])
 
@@ -149,6 +156,7 @@ class Interpreter:
             self.status = "T" if self.status != "I" else "I"
             return word
         self.status = "I"
+        self.told |= self.variables.end_transaction()
         return "ROLLBACK" if failed or word in ("ROLLBACK", "ABORT") else "COMMIT"
 
     def failed(self) -> None:

@@ -10,7 +10,7 @@ from attrs import frozen
 from discreet.errors import Refused
 from discreet.exact import short
 from discreet.query.sql.written_price import price_in_comments
-from discreet.server.postgres_wire.sqlstates import NOT_SUPPORTED, Failure
+from discreet.server.postgres_wire.sqlstates import INVALID_VALUE, NOT_SUPPORTED, Failure
 
 Sort: TypeAlias = Literal["empty", "transaction", "setting", "explain", "copy", "query"]
 _PIECES = re.compile(
@@ -56,23 +56,29 @@ class Statement:
             raise Failure(NOT_SUPPORTED, f"{said} questions are answered here, and nothing can be changed", "write SELECT … FROM …")
         return _SORTS[word]
 
-    @property
-    def price(self) -> dict[str, str]:
-        """The price that comments state, as in /* epsilon=0.1 */; a Failure if it cannot be read: another one would be paid instead."""
+    def price(self, clause: frozenset[str] = frozenset()) -> dict[str, str]:
+        """The price that its comments state, as in /* epsilon=0.1 */.
+
+        A Failure if it cannot be read, or `clause` states it too: another price would be paid instead.
+        """
         inside = (comment.removeprefix("--").removeprefix("/*").removesuffix("*/") for comment in self.comments)
         try:
-            return {name: short(amount) for name, amount in price_in_comments(inside).items()}
+            return {name: short(amount) for name, amount in price_in_comments(inside, clause).items()}
         except Refused as error:
-            raise Failure("22023", str(error)) from None
+            raise Failure(INVALID_VALUE, str(error)) from None
 
 
 def split(text: str) -> list[Statement]:
-    """The statements of a text; at least one, which may be empty."""
-    found: list[Statement] = []
+    """The statements of a text; at least one, which may be empty. Comments after a semicolon are about the statement before it."""
+    found: list[tuple[str, str, list[str]]] = []
     written, bare, comments = list[str](), list[str](), list[str]()
 
     def end() -> None:
-        found.append(Statement("".join(written), "".join(bare).strip(), tuple(comments)))
+        said = "".join(bare).strip()
+        if not said and found:
+            found[-1][2].extend(comments)
+        else:
+            found.append(("".join(written), said, list(comments)))
         written.clear()
         bare.clear()
         comments.clear()
@@ -86,5 +92,5 @@ def split(text: str) -> list[Statement]:
         if piece["comment"]:
             comments.append(piece["comment"])
     end()
-    some = [one for one in found if one.bare]
-    return some or found[:1]
+    statements = [Statement(one, without, tuple(said)) for one, without, said in found]
+    return [one for one in statements if one.bare] or statements[:1]

@@ -14,6 +14,7 @@ from discreet.server.postgres_wire.columns import Result, ResultColumn
 from discreet.server.postgres_wire.sqlstates import (
     INVALID_VALUE,
     LIMIT_EXCEEDED,
+    NO_TRANSACTION,
     NOT_PERMITTED,
     SYNTAX,
     UNCHANGEABLE,
@@ -67,7 +68,7 @@ _DEFAULTS = {
     "discreet.dialect": "postgres",
 }
 # blanks are matched in one place only, else many of them take for ever
-_ASSIGNED = re.compile(r"""^(?:SESSION\s+|LOCAL\s+)?([\w.]+|"[^"]+")(?:\s*=|\s+TO\s)(.*)$""", re.IGNORECASE | re.DOTALL)
+_ASSIGNED = re.compile(r"""^(?:SESSION\s+|(LOCAL)\s+)?([\w.]+|"[^"]+")(?:\s*=|\s+TO\s)(.*)$""", re.IGNORECASE | re.DOTALL)
 _QUOTED = re.compile(r"[eE]?'((?:''|[^'])*)'")
 
 
@@ -80,6 +81,7 @@ class Variables:
         if price is not None:
             self._defaults["discreet.epsilon"] = price
         self._values = dict(self._defaults)
+        self._before: dict[str, str | None] = {}  # what SET LOCAL changed, until the transaction ends
 
     def __getitem__(self, name: str) -> str:
         return self._values[self._known(name)]
@@ -103,20 +105,36 @@ class Variables:
         """The ε and δ that were set."""
         return {name: value for name in ("epsilon", "delta") if (value := self._values[f"discreet.{name}"])}
 
-    def set(self, name: str, value: str) -> dict[str, str]:
-        """Change a setting, and return what the client must be told of."""
+    def set(self, name: str, value: str, *, local: bool = False) -> dict[str, str]:
+        """Change a setting, if `local` until the transaction ends; those of which the client must be told."""
         name = self._known(name)
         if len(value) > _LONGEST or (name not in self._values and len(self._values) >= _MOST):
             raise Failure(LIMIT_EXCEEDED, "there are too many settings, or one is too long", "leave some out")
-        self._values[name] = self._checked(name, value)
-        return {name: self._values[name]} if name in _REPORTED else {}
+        checked = self._checked(name, value)
+        if local:
+            self._before.setdefault(name, self._values.get(name))
+        else:
+            self._before.pop(name, None)
+        self._values[name] = checked
+        return {name: checked} if name in _REPORTED else {}
+
+    def end_transaction(self) -> dict[str, str]:
+        """Take back what SET LOCAL changed; those of which the client must be told."""
+        before, self._before = self._before, {}
+        for name, value in before.items():
+            if value is None:
+                self._values.pop(name, None)
+            else:
+                self._values[name] = value
+        return {name: value for name, value in before.items() if name in _REPORTED and value is not None}
 
     def reset(self, name: str | None) -> dict[str, str]:
         """Set one setting back to its default, or all, and return what the client must be told of."""
         if name is None:
-            self._values = dict(self._defaults)
+            self._values, self._before = dict(self._defaults), {}
             return self.reported
         name = self._known(name)
+        self._before.pop(name, None)
         if name in self._defaults:
             self._values[name] = self._defaults[name]
         else:
@@ -131,6 +149,7 @@ class Variables:
         for name, value in given.items():
             if name not in ("user", "database", "options", "replication") and not name.startswith("_pq_."):
                 self.set(name, value.strip("'") if value.startswith("'") else value)
+        self._defaults = dict(self._values)  # RESET goes back to them
 
     def _known(self, name: str) -> str:
         plain = name.strip('"')
@@ -161,23 +180,23 @@ class Variables:
         return value
 
 
-def run_setting(variables: Variables, bare: str) -> tuple[Result, dict[str, str]]:
-    """Carry out SET, RESET, SHOW and the like; and what the client must be told."""
-    word, _, rest = bare.partition(" ") if " " in bare else (bare, "", "")
-    word, rest = word.upper().strip(), rest.strip()
+def run_setting(variables: Variables, bare: str, transaction: bool = False) -> tuple[Result, dict[str, str]]:
+    """Carry out SET, RESET, SHOW and the like, in a transaction or in none; and what the client must be told."""
+    word, rest = [*bare.split(None, 1), "", ""][:2]
+    word = word.upper()
     match word:
         case "SHOW":
             return _shown(variables, rest), {}
         case "RESET":
             return Result("RESET"), variables.reset(None if rest.upper() == "ALL" else rest)
         case "SET":
-            return Result("SET"), _assigned(variables, rest)
+            return Result("SET"), _assigned(variables, rest, transaction)
         case "DISCARD":
             return Result("DISCARD ALL"), variables.reset(None)
     return Result(word), {}
 
 
-def _assigned(variables: Variables, rest: str) -> dict[str, str]:
+def _assigned(variables: Variables, rest: str, transaction: bool) -> dict[str, str]:
     upper = rest.upper()
     if upper.startswith(("TRANSACTION ", "SESSION CHARACTERISTICS", "CONSTRAINTS ")):
         return {}
@@ -189,11 +208,15 @@ def _assigned(variables: Variables, rest: str) -> dict[str, str]:
     found = _ASSIGNED.match(rest)
     if found is None:
         raise Failure(SYNTAX, "this could not be read as SET", "write SET name = value")
-    value = found[2].strip()
+    local, name, value = bool(found[1]), found[2], found[3].strip()
+    if local and not transaction:
+        if name.strip('"').lower().startswith("discreet."):
+            raise Failure(NO_TRANSACTION, "SET LOCAL lasts until the end of a transaction, and there is none", "BEGIN first, or write SET")
+        return {}  # as in PostgreSQL
     if value.upper() == "DEFAULT":
-        return variables.reset(found[1])
+        return variables.reset(name)
     quoted = _QUOTED.fullmatch(value)
-    return variables.set(found[1], quoted[1].replace("''", "'") if quoted else value.strip('"'))
+    return variables.set(name, quoted[1].replace("''", "'") if quoted else value.strip('"'), local=local)
 
 
 def _shown(variables: Variables, name: str) -> Result:

@@ -106,6 +106,16 @@ class Jobs:
         )
         return [Job(*row) for row in rows]
 
+    def profiles(self, account: str, dataset: str) -> list[Job]:
+        """The profiles that an account received, oldest first."""
+        rows = self._database.rows(
+            f"SELECT {COLUMNS} FROM jobs WHERE account = ? AND dataset = ? AND state = 'done' AND title LIKE ? ORDER BY created",
+            account,
+            dataset,
+            "profile of %",
+        )
+        return [job for row in rows if (job := Job(*row)).asked["request"][0][0] == "profile"]
+
     def open(self) -> list[Job]:
         """The jobs that have not ended, oldest first."""
         return [

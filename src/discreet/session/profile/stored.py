@@ -3,7 +3,7 @@
 Where each account is charged for what it receives (`Payments(…, per_account=True)`), those that the owner bought are published: every
 account uses them free of charge. A profile that an account buys is its own. It is named by its price and what is declared, and not by a
 number, which would tell what others bought. The same profile is drawn once for all accounts, and each is charged for it. The session that
-asked for it uses it; a later session of the account asks for it again, free of charge.
+asked for it uses it; a later session of the account asks for it again, free of charge, which a server does when it starts.
 """
 
 from __future__ import annotations

@@ -88,6 +88,8 @@ def called(node: exp.Anonymous) -> exp.Expr:
     if name == "current_setting" and arguments:
         return exp.Anonymous(this=SETTING, expressions=arguments[:1])
     if name == "set_config" and len(arguments) > 1:
+        if not isinstance(arguments[0], exp.Literal) or arguments[0].name.lower().startswith("discreet."):
+            raise Failure(NOT_SUPPORTED, "set_config sets nothing here", "write SET, as in SET discreet.epsilon = 0.1")
         return exp.Paren(this=arguments[1])
     if name in MACRO_NAMES:
         return exp.Anonymous(this=PREFIX + name, expressions=arguments)

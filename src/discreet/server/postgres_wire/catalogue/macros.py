@@ -23,6 +23,7 @@ _ABSENT = (  # definitions of things that are not here
     *("pg_get_function_result", "pg_get_function_arguments", "pg_get_function_identity_arguments", "pg_get_statisticsobjdef_columns"),
     *("pg_get_partkeydef", "pg_get_serial_sequence", "pg_get_expr", "shobj_description", "pg_tablespace_location", "inet_server_addr"),
     *("inet_server_port", "inet_client_addr", "inet_client_port", "pg_get_partition_constraintdef", "pg_get_function_sqlbody"),
+    "pg_advisory_unlock_all",  # asyncpg's pools call it: nothing was locked
 )
 _YES = (
     *("pg_table_is_visible", "pg_type_is_visible", "pg_function_is_visible", "pg_operator_is_visible", "pg_collation_is_visible"),
