@@ -55,6 +55,7 @@ class PlanResults:
     choices: Mapping[str, Sequence[Any]]
     ends: Mapping[str, Sequence[tuple[float, float] | None]] = field(factory=dict)  # of the intervals that mechanisms chose
     sets: tuple[PlanResults, ...] = ()  # one for each grouping set, where there are several
+    finest: Mapping[Total, NDArray[Any]] = field(factory=dict)  # the estimates of all cells that they are summed from
 
     @cached_property
     def listed(self) -> Mapping[Total, list[Any]]:
@@ -104,7 +105,7 @@ def _execute_tables(plan: Steps, arrangement: Arrangement, engine: Engine, posit
         alone, table = execute(part, engine, progress), arrangement.table(places)
         totals = {total: set_cells(arrangement.layout, table, cells) for total, cells in found.items()}
         sets.append(evolve(alone, totals={**totals, **alone.totals}))
-    return PlanResults(plan, plan.groups or (), {}, {}, sets=tuple(sets))
+    return PlanResults(plan, plan.groups or (), {}, {}, sets=tuple(sets), finest=found)
 
 
 def _summed(layout: Layout, table: Table, cells: NDArray[np.int64]) -> NDArray[np.int64]:

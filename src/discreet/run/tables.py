@@ -6,7 +6,7 @@ Everything here is computed from released numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from attrs import evolve
@@ -28,8 +28,8 @@ def estimated(plan: Steps, noisy: Mapping[tuple[Total, Table], NDArray[np.int64]
     Cells are rounded to a power of two far below their error; sums of such floats have no rounding error, so tables agree exactly.
     """
     layout, found = arrangement_of(plan).layout, {}
-    for total, measured in _measured(plan).items():
-        precision = {one.table: _precision(one) for one in measured if one.table is not None}
+    for total, noises in measured(plan).items():
+        precision = precision_of(noises)
         cells = estimate(layout, {table: noisy[total, table].astype(float) for table in precision}, precision)
         least = min(float(found.min()) for found in variances(layout, precision, list(precision)).values())
         step = 2.0 ** (math.floor(math.log2(math.sqrt(least))) - round(math.log2(_FINE)))
@@ -45,15 +45,15 @@ def set_plans(plan: Steps, confidence: float, each_node: bool = True) -> tuple[S
     arrangement = arrangement_of(plan)
     layout, asked = arrangement.layout, [arrangement.table(places) for places in plan.question.sets]
     totals: list[list[EstimatedTotal]] = [[] for _ in asked]
-    for total, measured in _measured(plan).items():
-        precision = {one.table: _precision(one) for one in measured if one.table is not None}
+    for total, noises in measured(plan).items():
+        precision = precision_of(noises)
         spread = variances(layout, precision, asked)
         for place, table in enumerate(asked):
-            scale = np.sqrt(spread[table]) * float(measured[0].unit)
-            if not measured[0].is_gaussian:
+            scale = np.sqrt(spread[table]) * float(noises[0].unit)
+            if not noises[0].is_gaussian:
                 scale = scale * laplace_excess(noise_number(layout, precision, table), confidence)
             scale = np.repeat(scale, layout.cells(Table(0, table.flat))) if each_node else scale.max(keepdims=True)
-            totals[place].append(EstimatedTotal(total, measured[0].unit, scale))
+            totals[place].append(EstimatedTotal(total, noises[0].unit, scale))
     return tuple(evolve(part, totals=(*found, *part.totals)) for part, found in zip(plan.parts, totals, strict=True))  # type: ignore[arg-type]
 
 
@@ -68,11 +68,17 @@ def set_cells(layout: Layout, table: Table, cells: Floats) -> Floats:
     return np.asarray(layout.summed(cells, table), np.float64).ravel()
 
 
-def _measured(plan: Steps) -> dict[Total, list[NoisyTotal]]:
+def measured(plan: Steps) -> dict[Total, list[NoisyTotal]]:
+    """Each total, with its noise in every table that is measured."""
     found: dict[Total, list[NoisyTotal]] = {}
     for one in plan.totals:
         found.setdefault(one.total, []).append(one)
     return found
+
+
+def precision_of(noises: Sequence[NoisyTotal]) -> dict[Table, float]:
+    """The precision of each table in which a total is measured."""
+    return {one.table: _precision(one) for one in noises if one.table is not None}
 
 
 def _precision(noisy: NoisyTotal) -> float:

@@ -201,6 +201,8 @@ def columns_to_json(columns: Sequence[OutputColumn]) -> dict[str, Any]:
                 "drawn": c.drawn,
                 **({} if c.few is None else {"few": c.few}),
                 **({} if c.ends is None else {"ends": [pair if pair is None else list(pair) for pair in c.ends]}),
+                **({} if c.tidy is None else {"tidy": c.tidy}),
+                **({} if c.summed is None else {"summed": c.summed}),
             }
             for c in columns
         ]
@@ -210,7 +212,19 @@ def columns_to_json(columns: Sequence[OutputColumn]) -> dict[str, Any]:
 def columns_from_json(said: Any) -> tuple[OutputColumn, ...]:
     """Read back what `columns_to_json` gave."""
     return tuple(
-        OutputColumn(c["name"], _values(c["values"]), c["raw"], c["widths"], c["least"], c["most"], c["drawn"], c.get("ends"), c.get("few"))
+        OutputColumn(
+            c["name"],
+            _values(c["values"]),
+            c["raw"],
+            c["widths"],
+            c["least"],
+            c["most"],
+            c["drawn"],
+            c.get("ends"),
+            c.get("few"),
+            c.get("tidy"),
+            c.get("summed"),
+        )
         for c in said["columns"]
     )
 
