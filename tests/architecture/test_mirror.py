@@ -88,6 +88,8 @@ COVERED_BY: dict[str, list[str]] = {
         "session/interactive/request.py",
         "session/transcript.py",
     ],
+    "tests/session/test_exported.py": ["session/exporting.py"],
+    "tests/session/test_tidy.py": ["run/tidy.py"],
     "tests/session/synthesize/test_synthesize.py": [
         "session/synthesize/answers.py",
         "session/synthesize/plan.py",
