@@ -19,7 +19,7 @@ from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Cells, Floats
 from discreet.run.execute import PlanResults
 from discreet.run.output_column import Values
-from discreet.run.tables import arrangement_of, measured, precision_of, set_cells
+from discreet.run.tables import arrangement_of, measured, precision_of
 from discreet.tables.kind import Kind
 
 _LARGEST = 2.0**52  # whole numbers up to this are exact
@@ -41,7 +41,7 @@ def tidy_values(answers: PlanResults) -> dict[str, list[Values]]:
         spread = _deviations(plan, statistic, layout, asked)
         whole = statistic.answer(plan.question.schema).kind is Kind.INTEGER
         values = _tidy(layout, statistic.value(of, cells, clipped=False), spread, whole)
-        found[name] = [_plain(set_cells(layout, table, values), whole) for table in asked]
+        found[name] = [_plain(layout.summed(values, table).ravel(), whole) for table in asked]
     return found
 
 
