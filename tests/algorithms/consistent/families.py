@@ -8,7 +8,6 @@ import numpy as np
 
 from discreet.algorithms.consistent.estimate import estimate, variances
 from discreet.algorithms.consistent.layout import Floats, Layout, Table
-from discreet.algorithms.consistent.strategy import strategy
 
 
 def cube(keys: int) -> tuple[Table, ...]:
@@ -33,7 +32,7 @@ def measured(layout: Layout, asked: tuple[Table, ...], filled: float, seed: int 
     rng = np.random.default_rng(seed)
     shape = layout.shape(layout.finest)
     true = np.where(rng.random(shape) < filled, rng.geometric(0.1, shape), 0).astype(float)
-    precision = {table: share / 9 for table, share in strategy(layout, asked, True).items()}
+    precision = dict.fromkeys(asked, 1 / (9 * len(asked)))
     noisy = {table: layout.summed(true, table) + rng.normal(0, one**-0.5, layout.shape(table)) for table, one in precision.items()}
     spread = {table: float(found.mean()) ** 0.5 for table, found in variances(layout, precision, asked).items()}
     return true, estimate(layout, noisy, precision), spread
