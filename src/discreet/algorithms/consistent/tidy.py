@@ -14,7 +14,7 @@ from discreet.algorithms.consistent.layout import Floats, Layout, Table
 from discreet.algorithms.consistent.metric import Metric
 
 _FIRM = 5.0  # how firmly sums hold against the cells' push
-_STEPS, _FEWEST, _WORK = 200, 30, 4 * 10**7  # steps; and cells times steps
+_STEPS, _FEWEST, _WORK = 200, 30, 2 * 10**7  # steps; and cells times steps
 _ENOUGH = 1e-4  # what may stay negative, in standard deviations of a cell, on average
 _SWEEPS = 3
 
