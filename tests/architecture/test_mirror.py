@@ -24,6 +24,7 @@ COVERED_BY: dict[str, list[str]] = {
     "tests/plan/test_compile.py": ["plan/steps.py"],
     "tests/explain/test_text.py": ["explain/facts.py", "explain/html.py", "explain/total_facts.py"],
     "tests/plan/test_arrangement.py": ["explain/tables.py"],
+    "tests/session/batch/test_request.py": ["plan/batch.py", "session/batch/plan.py", "session/batch/release.py"],
     "tests/run/test_outcome.py": ["run/output_column.py"],
     "tests/run/test_execute.py": ["run/results.py"],
     "tests/query/relation/test_functions.py": [
@@ -91,6 +92,8 @@ COVERED_BY: dict[str, list[str]] = {
         "session/interactive/request.py",
         "session/transcript.py",
     ],
+    "tests/session/test_exported.py": ["session/exporting.py"],
+    "tests/session/test_tidy.py": ["run/tidy.py"],
     "tests/session/synthesize/test_synthesize.py": [
         "session/synthesize/answers.py",
         "session/synthesize/plan.py",

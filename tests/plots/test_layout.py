@@ -73,6 +73,15 @@ def test_null_and_others_stand_apart_from_a_line() -> None:
     assert layout.apart == (("without day", 5), ("(other)", 6))
 
 
+def test_totals_have_no_place_on_an_axis() -> None:
+    layout = layout_of([key("day", [*DAYS, "Total"])], amounts("n", [1] * 5 + [5]), 6)
+    assert isinstance(layout, Lines)
+    assert layout.apart == (("Total", 5),)
+    crossed = layout_of([key("a", ["Total", "x", "y"] * 2), key("b", ["p"] * 3 + ["Total"] * 3)], amounts("n", [3, 1, 2] * 2), 6)
+    assert isinstance(crossed, Grid)
+    assert (crossed.down, crossed.across) == (("x", "y", "Total"), ("p", "Total"))
+
+
 def test_dates_and_moments_together_are_names() -> None:
     mixed = [datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 2)]
     assert isinstance(layout_of([key("k", mixed)], amounts("n", [1, 2]), 2), Bars)

@@ -67,7 +67,8 @@ class EstimatedTotal:
 
     total: Total
     unit: Fraction
-    scale: NDArray[np.float64]
+    scale: NDArray[np.float64]  # of normal noise with an interval as wide
+    deviation: NDArray[np.float64]
     is_gaussian: bool = True
 
     @property

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from discreet.plots.bins import Bins
 from discreet.plots.palette import SERIES
-from discreet.plots.table import Series, decimals, format_value
+from discreet.plots.table import TOTAL, Series, decimals, format_value
 from discreet.plots.ticks import edge_label
 
 MOST_BARS, MOST_LINES, MOST_BINS = 30, len(SERIES), 400
@@ -230,12 +230,12 @@ def as_number(value: Any) -> float | None:
 
 
 def is_apart(value: Any) -> bool:
-    """Whether a key is NULL, or the group of all other values: neither has a place on an axis."""
-    return value is None or value == OTHER
+    """Whether a key is NULL, the group of all other values, or the sum of all groups: none has a place on an axis."""
+    return value is None or value in (OTHER, TOTAL)
 
 
 def _apart(key: Series, row: int) -> str:
-    return f"without {format_value(key.name)}" if key.values[row] is None else OTHER
+    return f"without {format_value(key.name)}" if key.values[row] is None else str(key.values[row])
 
 
 def _are(values: Sequence[Any], *kinds: type) -> bool:

@@ -18,7 +18,7 @@ _SAMPLED = 200  # rows that decide how a column is formatted
 NO_GROUP, NO_ROWS = "(no group is large enough to be shown)", "(no rows)"
 TOO_SMALL = "~"
 FORMATS = (".png", ".svg", ".pdf")  # of plot files; here, because this module loads without matplotlib
-TOO_FEW = "too few"
+TOO_FEW, TOTAL = "too few", "Total"
 TOO_FEW_LEGEND = f"{TOO_FEW}: the noisy number of rows is not clear of its noise, so there may be none, and no value is shown"
 LEGEND = f"{TOO_SMALL} the interval contains 0: the answer may be noise alone"
 NO_LOWER, NO_UPPER = "no lower end", "no upper end"
@@ -43,6 +43,8 @@ class Series:
     of: str = ""  # the column that it was computed from, and whose unit it has
     few: Sequence[bool] | None = None  # whether a row has no value because its group is too small for it
     reach: float = math.inf  # the largest number there is: an interval that ends there, or at its negative, has no end
+    tidy: Sequence[Any] | None = None  # values beside the unbiased ones that are nowhere negative and add up
+    summed: Sequence[bool] | None = None  # of a key: whether a row is a sum over all its values, which is called Total
 
     def ends(self, row: int) -> tuple[float, float] | None:
         """The interval of a row, if it has one."""

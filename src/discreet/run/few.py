@@ -28,4 +28,6 @@ def too_few(plan: Steps, cells: Cells) -> Mapping[str, NDArray[np.bool_]]:
 
 def least_count(count: NoisyTotal | EstimatedTotal) -> float | Floats:
     """The least noisy count at which a statistic is shown, or that of every group."""
-    return np.maximum(1.0, _CLEAR * count.scale * (1.0 if count.is_gaussian else math.sqrt(2)))
+    if isinstance(count, EstimatedTotal):
+        return np.maximum(1.0, _CLEAR * count.deviation)
+    return max(1.0, _CLEAR * count.scale * (1.0 if count.is_gaussian else math.sqrt(2)))

@@ -23,6 +23,7 @@ from discreet.run.intervals import SLOW, corrected_widths, half_widths
 from discreet.run.output_column import OutputColumn, Values, bounded, finite, joined
 from discreet.run.results import PlanResults
 from discreet.run.tables import set_plans, totals_behind
+from discreet.run.tidy import tidy_values
 from discreet.run.windowed import Windowed
 
 
@@ -41,8 +42,8 @@ def outcome(answers: PlanResults, confidence: float) -> list[OutputColumn]:
 
 def _of_sets(answers: PlanResults, confidence: float) -> list[OutputColumn]:
     """The columns of all grouping sets, one below the other; keys that a set does not have are NULL."""
-    question, tables, found = answers.plan.question, [], []
-    for places, part, plan in zip(question.sets, answers.sets, set_plans(answers.plan, confidence), strict=True):
+    question, tables, found, tidy = answers.plan.question, [], [], tidy_values(answers)
+    for number, (places, part, plan) in enumerate(zip(question.sets, answers.sets, set_plans(answers.plan, confidence), strict=True)):
         one, count = evolve(part, plan=plan), len(part.groups)
         absent: dict[str, Values] = {}
         for place, (name, _) in enumerate(question.keys):
@@ -51,13 +52,22 @@ def _of_sets(answers: PlanResults, confidence: float) -> list[OutputColumn]:
                 absent[name] = [None] * count
         cells = _cells(one)
         table, few = _table(one, cells, absent)
-        found.append(_columns(one, cells, table, few, confidence, None))
+        columns = _columns(one, cells, table, few, confidence, None)
+        beside = {name: values[number] for name, values in tidy.items()}
+        summed = {name: [place not in places] * count for place, (name, _) in enumerate(question.keys)}
+        found.append([_beside(column, expr, beside, summed) for column, (_, expr) in zip(columns, question.outputs, strict=True)])
         tables.append(table)
     whole = {name: [value for table in tables for value in table[name]] for name in tables[0]}
     count = sum(len(part.groups) for part in answers.sets)
     shown = [joined(columns) for columns in zip(*found, strict=True)]
     rows = _ordered(answers.plan, whole, _having(answers.plan, whole, count), count)
     return shown if rows is None else [column.taken(rows) for column in shown]
+
+
+def _beside(column: OutputColumn, expr: Expr, tidy: Mapping[str, Values], summed: Mapping[str, list[bool]]) -> OutputColumn:
+    """A column with what is known beside its values."""
+    name = expr.name if isinstance(expr, Column) else ""
+    return evolve(column, tidy=tidy.get(name), summed=summed.get(name))
 
 
 def _cells(answers: PlanResults) -> Cells:

@@ -14,6 +14,7 @@ from discreet.query.statistics.statistic import Drawn
 from discreet.query.totals import Floats
 
 Values = list[Any]
+_LISTS = ("values", "raw", "widths", "ends", "few", "tidy", "summed")  # parts that may have an item for each row
 
 
 @final
@@ -22,7 +23,8 @@ class OutputColumn:
     """One output column: values, raw noisy values where they differ, half-widths (one where all are equal), limits, how it is drawn.
 
     Intervals are computed on demand, from half-widths or from `ends`, pairs that a mechanism chose. A value is None and marked in `few`
-    where its group has too few rows.
+    where its group has too few rows. With grouping sets, a column may have `tidy` values beside the unbiased ones, which claim no interval,
+    and a key's column marks the rows that are sums over it (`summed`), where it is NULL.
     """
 
     name: str
@@ -34,6 +36,8 @@ class OutputColumn:
     drawn: Drawn = "bar"
     ends: list[Any] | None = None
     few: list[bool] | None = None
+    tidy: Values | None = None
+    summed: list[bool] | None = None
 
     @cached_property
     def low(self) -> Values | None:
@@ -57,11 +61,8 @@ class OutputColumn:
 
     def taken(self, rows: Sequence[int]) -> OutputColumn:
         """Some of the rows, in this order."""
-        raw = None if self.raw is None else [self.raw[i] for i in rows]
-        widths = [self.widths[i] for i in rows] if isinstance(self.widths, list) else self.widths
-        ends = None if self.ends is None else [self.ends[i] for i in rows]
-        few = None if self.few is None else [self.few[i] for i in rows]
-        return evolve(self, values=[self.values[i] for i in rows], raw=raw, widths=widths, ends=ends, few=few)
+        lists: dict[str, Any] = {part: [of[i] for i in rows] for part in _LISTS if isinstance(of := getattr(self, part), list)}
+        return evolve(self, **lists)
 
     def without(self, few: Sequence[bool]) -> OutputColumn:
         """The column without what it says about groups with too few rows."""
@@ -69,7 +70,7 @@ class OutputColumn:
         def kept(values: Any) -> Any:
             return [None if hidden else one for one, hidden in zip(values, few, strict=True)] if isinstance(values, list) else values
 
-        return evolve(self, values=kept(self.values), raw=kept(self.raw), widths=kept(self.widths), ends=kept(self.ends), few=list(few))
+        return evolve(self, **{part: kept(getattr(self, part)) for part in _LISTS if part != "summed"} | {"few": list(few)})
 
 
 def finite(values: Floats) -> Values:
@@ -108,4 +109,6 @@ def joined(columns: Sequence[OutputColumn]) -> OutputColumn:
         widths=below("widths", nothing),
         ends=below("ends", nothing),
         few=below("few", lambda column: [False] * len(column.values)),
+        tidy=below("tidy", nothing),
+        summed=below("summed", lambda column: [False] * len(column.values)),
     )

@@ -27,6 +27,7 @@ class PlanResults:
     ends: Mapping[str, Sequence[tuple[float, float] | None]] = field(factory=dict)  # of the intervals that mechanisms chose
     tables: Mapping[tuple[Total, Table], NDArray[Any]] = field(factory=dict)  # the noisy tables from which grouping sets are estimated
     sets: tuple[PlanResults, ...] = ()  # of each grouping set, where there are several
+    finest: Mapping[Total, NDArray[Any]] = field(factory=dict)  # the estimates of all cells that they are summed from
 
     @cached_property
     def listed(self) -> Mapping[Total, list[Any]]:

@@ -31,7 +31,7 @@ def with_estimates(plan: Steps, noisy: Mapping[tuple[Total, Table], NDArray[Any]
         table = arrangement.table(places)
         totals = {total: arrangement.layout.summed(cells, table).ravel() for total, cells in found.items()}
         sets.append(evolve(part, totals={**totals, **part.totals}))
-    return PlanResults(plan, plan.groups or (), {}, {}, tables=noisy, sets=tuple(sets))
+    return PlanResults(plan, plan.groups or (), {}, {}, tables=noisy, sets=tuple(sets), finest=found)
 
 
 def estimated(plan: Steps, noisy: Mapping[tuple[Total, Table], NDArray[Any]]) -> dict[Total, Floats]:
@@ -40,8 +40,8 @@ def estimated(plan: Steps, noisy: Mapping[tuple[Total, Table], NDArray[Any]]) ->
     Cells are rounded to a power of two far below their error; sums of such floats have no rounding error, so tables agree exactly.
     """
     layout, found = arrangement_of(plan).layout, {}
-    for total, measured in _measured(plan).items():
-        precision = {one.table: _precision(one) for one in measured if one.table is not None}
+    for total, noises in measured(plan).items():
+        precision = precision_of(noises)
         cells = estimate(layout, {table: noisy[total, table].astype(float) for table in precision}, precision)
         least = min(float(found.min()) for found in variances(layout, precision, list(precision)).values())
         step = 2.0 ** (math.floor(math.log2(math.sqrt(least))) - round(math.log2(_FINE)))
@@ -57,22 +57,20 @@ def set_plans(plan: Steps, confidence: float, each_node: bool = True) -> tuple[S
     arrangement = arrangement_of(plan)
     layout, asked = arrangement.layout, [arrangement.table(places) for places in plan.question.sets]
     totals: list[list[EstimatedTotal]] = [[] for _ in asked]
-    for total, measured in _measured(plan).items():
-        precision = {one.table: _precision(one) for one in measured if one.table is not None}
+    for total, noises in measured(plan).items():
+        precision = precision_of(noises)
         wanted = asking(plan.question, total, totals_behind(plan))
         spread = variances(layout, precision, [asked[place] for place in wanted])
         for place in wanted:
             table = asked[place]
-            scale = np.sqrt(spread[table])
-            if not measured[0].is_gaussian:
+            deviation, excess = np.sqrt(spread[table]) * float(noises[0].unit), 1.0
+            if not noises[0].is_gaussian:
                 count = noise_number(layout, precision, table)
-                if len(measured) == 1 and not measured[0].combined:
-                    scale = scale * whole_excess(measured[0].scale / float(measured[0].unit), round(count), confidence)
-                else:
-                    scale = scale * laplace_excess(count, confidence)
-            scale = scale * float(measured[0].unit)
-            scale = np.repeat(scale, layout.cells(Table(0, table.flat))) if each_node else scale.max(keepdims=True)
-            totals[place].append(EstimatedTotal(total, measured[0].unit, scale))
+                alone = len(noises) == 1 and not noises[0].combined
+                scale = noises[0].scale / float(noises[0].unit)
+                excess = whole_excess(scale, round(count), confidence) if alone else laplace_excess(count, confidence)
+            deviation = np.repeat(deviation, layout.cells(Table(0, table.flat))) if each_node else deviation.max(keepdims=True)
+            totals[place].append(EstimatedTotal(total, noises[0].unit, deviation * excess, deviation))
     return tuple(evolve(part, totals=(*found, *part.totals)) for part, found in zip(plan.parts, totals, strict=True))  # type: ignore[arg-type]
 
 
@@ -88,11 +86,17 @@ def arrangement_of(plan: Steps) -> Arrangement:
     return plan.arrangement
 
 
-def _measured(plan: Steps) -> dict[Total, list[NoisyTotal]]:
+def measured(plan: Steps) -> dict[Total, list[NoisyTotal]]:
+    """Each total, with its noise in every table that is measured."""
     found: dict[Total, list[NoisyTotal]] = {}
     for one in plan.totals:
         found.setdefault(one.total, []).append(one)
     return found
+
+
+def precision_of(noises: Sequence[NoisyTotal]) -> dict[Table, float]:
+    """The precision of each table in which a total is measured."""
+    return {one.table: _precision(one) for one in noises if one.table is not None}
 
 
 def _precision(noisy: NoisyTotal) -> float:

@@ -46,12 +46,13 @@ def metadata(receipt: Receipt, series: Sequence[Series], confidence: float, note
 
 
 def _role(series: Series) -> dict[str, Any]:
-    """What a column is: a group key, or an answer with the columns of its interval."""
+    """What a column is: a group key, or an answer with the columns of its interval and its tidy values."""
     if series.is_key:
         return {"role": "key"}
     known = {"measures": series.measures, "of": series.of}
     ends = {} if series.low is None else {"low": f"{series.name}_low", "high": f"{series.name}_high"}
-    return {"role": "answer"} | {name: text for name, text in known.items() if text} | ends
+    tidy = {} if series.tidy is None else {"tidy": f"{series.name}_tidy"}
+    return {"role": "answer"} | {name: text for name, text in known.items() if text} | ends | tidy
 
 
 def roles(meta: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -59,6 +60,7 @@ def roles(meta: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[str, 
     known: dict[str, dict[str, Any]] = dict(meta["columns"])
     for name, role in meta["columns"].items():
         known |= {role[end]: {"role": f"{end} end", "of": name, "confidence": meta["confidence"]} for end in ("low", "high") if end in role}
+        known |= {role["tidy"]: {"role": "tidy", "of": name}} if "tidy" in role else {}
     return {name: known.get(name, {"role": "answer"}) for name in names}
 
 

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import datetime
 import math
+import os
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, final
 
 from attrs import field, frozen
 
-from discreet.errors import Refused
+from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.ledger.receipt import Kind, Receipt
 from discreet.plan.key_values import OTHER
 from discreet.plots.bins import bins_of
 from discreet.plots.labels import measured
-from discreet.plots.table import LEGEND, NO_END_LEGEND, NO_GROUP, NO_ROWS, TOO_FEW_LEGEND, Series, printable, text_table
+from discreet.plots.table import LEGEND, NO_END_LEGEND, NO_GROUP, NO_ROWS, TOO_FEW_LEGEND, TOTAL, Series, printable, text_table
 from discreet.query.statistics.percentile import LARGEST
 from discreet.run.output_column import OutputColumn
 from discreet.run.totals import ReleasedTotals
+from discreet.session.exported import SIDECAR
+from discreet.session.exporting import NO_TIDY, write_file
+from discreet.session.publishing.jsonstat import jsonstat
+from discreet.session.publishing.page import page, title_of
 from discreet.session.released import Released, Row, rows_of
 from discreet.session.shape import check_columns, require
 
@@ -101,6 +107,17 @@ class Release(Released):
         return rows_of({column.name: column.values if column.raw is None else column.raw for column in self.columns})
 
     @cached_property
+    def tidy(self) -> list[Row]:
+        """The answers with tidy values where there are any: nowhere negative, whole for counts, every total exactly the sum of its parts.
+
+        GROUP BY ROLLUP, CUBE and GROUPING SETS have them for COUNT, and for SUM of numbers that are never negative; other columns are as in
+        `rows`. They are computed from the unbiased values, free of charge. They are biased, so they claim no interval.
+        """
+        if all(column.tidy is None for column in self.columns):
+            raise Invalid(NO_TIDY)
+        return rows_of({column.name: column.values if column.tidy is None else column.tidy for column in self.columns})
+
+    @cached_property
     def intervals(self) -> list[dict[str, tuple[Any, Any]]]:
         """For each row, the ends of each column that has an interval."""
         return super().intervals
@@ -128,10 +145,12 @@ class Release(Released):
     def _series(self, c: OutputColumn, is_key: bool, keys: Row, statistic: Any, sources: Row) -> Series:
         if is_key:
             bins = bins_of(keys[sources[c.name]])
-            return Series(c.name, c.values, is_key=True, bins=bins, of="" if bins is None else bins.of)
+            marks = c.summed or [False] * len(c.values)
+            shown = [TOTAL if summed else value for value, summed in zip(c.values, marks, strict=True)] if any(marks) else c.values
+            return Series(c.name, shown, is_key=True, bins=bins, of="" if bins is None else bins.of, summed=c.summed)
         measures, of = measured(statistic, self.receipt.protected)
         reach = math.inf if c.ends is None else float(LARGEST)  # of ends that were chosen among all numbers
-        return Series(c.name, c.values, c.low, c.high, False, c.drawn == "point", None, measures, of, c.few, reach)
+        return Series(c.name, c.values, c.low, c.high, False, c.drawn == "point", None, measures, of, c.few, reach, c.tidy)
 
     @property
     def is_ordered(self) -> bool:
@@ -165,12 +184,53 @@ class Release(Released):
 
     # ── keeping it ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def to_columns(self, intervals: bool = True) -> dict[str, list[Any]]:
+    def to_columns(self, intervals: bool = True, tidy: bool = False) -> dict[str, list[Any]]:
         """The columns by name; with intervals, each that has one is followed by its ends, as name_low and name_high.
 
-        A key column of numbers or dates becomes text where the group (other) is one of its values.
+        A key column of numbers or dates becomes text where the group (other) is one of its values. A key is None in the totals of GROUP BY
+        ROLLUP, CUBE or GROUPING SETS.
         """
-        return {name: _of_one_type(values) for name, values in super().to_columns(intervals).items()}
+        found = super().to_columns(intervals, tidy) | {column.name: list(column.values) for column in self.columns}
+        return {name: _of_one_type(values) for name, values in found.items()}
+
+    def to_jsonstat(self, path: str | os.PathLike[str] | None = None, intervals: bool = True, tidy: bool = False) -> str | None:
+        """Write the rows as a JSON-stat 2.0 data set to a file, or return it as text."""
+        return self._written(path, jsonstat(self.to_columns(intervals, tidy), self.series, self.metadata(), title_of(self.series)))
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, tidy: bool = False) -> str | None:
+        """Write a printable page to a file, or return it as text: tables with their totals and intervals, the method, the receipt.
+
+        With `tidy` the large numbers are tidy, and the small ones below are the unbiased values with their intervals.
+        """
+        if tidy:
+            self.to_columns(tidy=True)  # refuses if there are none
+        return self._written(path, page(self.series, len(self), self.metadata(), self.charged, self.empty, tidy, self.is_ordered))
+
+    def publish(self, folder: str | os.PathLike[str], tidy: bool = False) -> list[Path]:
+        """Write everything that a publication needs into a folder, and return the files.
+
+        It has a page to print, `index.html`; the rows as `answers.csv` (with `answers.csv-metadata.json`), `answers.xlsx` and
+        `answers.json` (JSON-stat 2.0); and `release.json`, which `discreet verify` checks.
+        """
+        place = Path(folder)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            raise Invalid(f"{os.fspath(folder)} cannot be made: check that it is no file, and that its parent is writable") from None
+        self.to_csv(place / "answers.csv", tidy=tidy)
+        self.to_xlsx(place / "answers.xlsx", tidy=tidy)
+        self.to_jsonstat(place / "answers.json", tidy=tidy)
+        self.to_html(place / "index.html", tidy=tidy)
+        self.save(place / "release.json")
+        names = ("index.html", "answers.csv", f"answers.csv{SIDECAR}", "answers.xlsx", "answers.json", "release.json")
+        return [place / name for name in names]
+
+    @staticmethod
+    def _written(path: str | os.PathLike[str] | None, text: str) -> str | None:
+        if path is None:
+            return text
+        write_file(path, text)
+        return None
 
     def answers(self) -> dict[str, Any]:
         """The columns as plain values, and the totals behind them."""
@@ -201,6 +261,8 @@ def columns_to_json(columns: Sequence[OutputColumn]) -> dict[str, Any]:
                 "drawn": c.drawn,
                 **({} if c.few is None else {"few": c.few}),
                 **({} if c.ends is None else {"ends": [pair if pair is None else list(pair) for pair in c.ends]}),
+                **({} if c.tidy is None else {"tidy": c.tidy}),
+                **({} if c.summed is None else {"summed": c.summed}),
             }
             for c in columns
         ]
@@ -210,7 +272,19 @@ def columns_to_json(columns: Sequence[OutputColumn]) -> dict[str, Any]:
 def columns_from_json(said: Any) -> tuple[OutputColumn, ...]:
     """Read back what `columns_to_json` gave."""
     return tuple(
-        OutputColumn(c["name"], _values(c["values"]), c["raw"], c["widths"], c["least"], c["most"], c["drawn"], c.get("ends"), c.get("few"))
+        OutputColumn(
+            c["name"],
+            _values(c["values"]),
+            c["raw"],
+            c["widths"],
+            c["least"],
+            c["most"],
+            c["drawn"],
+            c.get("ends"),
+            c.get("few"),
+            c.get("tidy"),
+            c.get("summed"),
+        )
         for c in said["columns"]
     )
 

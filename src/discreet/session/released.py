@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 from attrs import evolve
 
 from discreet.errors import Invalid, LedgerError
-from discreet.extras import missing, require
+from discreet.extras import require
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.price import group_loss_lines, price
 from discreet.ledger.receipt import Kind, Receipt
@@ -26,7 +26,7 @@ from discreet.plots.notes import notes_of
 from discreet.plots.page import html_table
 from discreet.plots.table import NO_ROWS, Series
 from discreet.session.compact_json import compact_json
-from discreet.session.exported import SIDECAR, arrow_table, csv_sidecar, csv_text, metadata, write_parquet
+from discreet.session.exporting import Exporting, write_file
 from discreet.session.shape import check_texts
 
 FORMAT = 2
@@ -36,7 +36,7 @@ MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError
 _SEAL = ',"seal":"{}"}}'
 
 
-class Released(ABC):
+class Released(Exporting, ABC):
     """Answers with their receipt.
 
     A file is one line of JSON: format, kind, answers, receipt, and a seal over all of it. The ledger stores the same line.
@@ -177,74 +177,6 @@ class Released(ABC):
         """Whether the order of the rows was asked for."""
         return False
 
-    # ── exporting ──────────────────────────────────────────────────────────────────────────────────────────
-
-    def to_columns(self, intervals: bool = True) -> dict[str, list[Any]]:
-        """The columns by name; with intervals, each that has one is followed by its ends, as name_low and name_high."""
-        found, wanted = dict[str, list[Any]](), 0
-        for series in self.series:
-            found[series.name] = list(series.values)
-            wanted += 1
-            if intervals and series.low is not None and series.high is not None:
-                found |= {f"{series.name}_low": list(series.low), f"{series.name}_high": list(series.high)}
-                wanted += 2
-        if len(found) < wanted:
-            raise Invalid("an output has the same name as an interval's end: rename it in the question, or pass intervals=False")
-        return found
-
-    def to_pandas(self, intervals: bool = True) -> Any:
-        """A pandas DataFrame."""
-        try:
-            import pandas
-        except ImportError:
-            raise missing("pandas") from None
-        return pandas.DataFrame(self.to_columns(intervals))
-
-    def to_polars(self, intervals: bool = True) -> Any:
-        """A Polars DataFrame."""
-        try:
-            import polars
-        except ImportError:
-            raise missing("polars") from None
-        return polars.DataFrame(self.to_columns(intervals), strict=False)
-
-    def to_arrow(self, intervals: bool = True) -> Any:
-        """An Arrow table; the metadata of its schema and fields says what the numbers mean and what was paid."""
-        return arrow_table(self.to_columns(intervals), self.metadata())
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The rows for any library that reads Arrow streams: polars.DataFrame(release), duckdb.sql("FROM release"), …"""
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
-
-    def to_parquet(self, path: str | os.PathLike[str], intervals: bool = True) -> None:
-        """Write the rows as a Parquet file, with the metadata of `to_arrow`."""
-        table = self.to_arrow(intervals)
-        try:
-            write_parquet(table, os.fspath(path))
-        except (OSError, ValueError):
-            raise Invalid(_unwritable(path)) from None
-
-    def to_csv(
-        self, path: str | os.PathLike[str] | None = None, intervals: bool = True, formulas: bool = False, sidecar: bool = True
-    ) -> str | None:
-        """Write the rows as CSV to a file, or return them as text.
-
-        A text that a spreadsheet would run as a formula (it, or what follows a semicolon, starts with = + - @, a tab or a line break) has
-        an apostrophe before that, because text from the data must not run on the reader's computer. With `formulas=True` it is unchanged.
-        Numbers are never changed. Unless `sidecar=False`, `name.csv-metadata.json` beside the file says what they mean and what was paid.
-        """
-        text = csv_text(columns := self.to_columns(intervals), formulas)
-        if path is None:
-            return text
-        _write(path, text)
-        if sidecar:
-            _write(f"{os.fspath(path)}{SIDECAR}", csv_sidecar(path, columns, self.metadata()))
-        return None
-
-    def metadata(self) -> dict[str, Any]:
-        """What the numbers mean and what was paid for them, as plain values: the unit, the price, each column's role, the receipt."""
-        return metadata(self.receipt, self.series, self.confidence, [*self.accuracy_notes, *self.receipt.notes])
-
     # ── saving and verifying ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def to_json(self) -> dict[str, Any]:
@@ -289,7 +221,7 @@ class Released(ABC):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write answers and receipt as JSON, which `discreet verify` checks and `open` reads."""
-        _write(path, self.to_text() + "\n")
+        write_file(path, self.to_text() + "\n")
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -337,14 +269,3 @@ def _nobody_wrote(cls: type[Released]) -> str:
 
 def _seal(body: str) -> str:
     return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _write(path: str | os.PathLike[str], text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except (OSError, ValueError):
-        raise Invalid(_unwritable(path)) from None
-
-
-def _unwritable(path: str | os.PathLike[str]) -> str:
-    return f"{os.fspath(path)} cannot be written: check that its folder exists and is writable"

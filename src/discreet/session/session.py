@@ -22,6 +22,7 @@ from discreet.ledger.terms import Terms
 from discreet.plots.page import html_lines
 from discreet.query import fluent
 from discreet.query.parameters import Parameters, parameter_values
+from discreet.session.batch.request import BatchRequest
 from discreet.session.life_cycle import AnyPlan, unpriced
 from discreet.session.own_receipt import require_own
 from discreet.session.pipeline import Pipeline
@@ -114,8 +115,6 @@ class Session:
         **asked: Any,
     ) -> Any:  # fmt: skip
         """Ask several questions at one price, in a list (q1, q2, …) or by name; `error={"q1": 50, "q2": 5}` splits it by target errors."""
-        from discreet.session.batch.request import BatchRequest
-
         request = BatchRequest.of(self._pipeline, questions, self.sql)
         priced = epsilon is not None or error is not None
         return request.release(epsilon, delta, error=error, **asked) if priced else unpriced(request, delta)

@@ -113,9 +113,12 @@ def check_columns(columns: Sequence[OutputColumn], besides: str | None = None) -
             _check_widths(column)
         if column.ends is not None:
             _check_ends(column)
-        if column.few is not None:
-            require(isinstance(column.few, list) and len(column.few) == len(column.values))
-            require(all(isinstance(one, bool) for one in column.few))
+        if column.tidy is not None:
+            require(isinstance(column.tidy, list) and len(column.tidy) == len(column.values))
+            require(all(one is None or is_amount(one) for one in column.tidy))
+        for marks in (column.few, column.summed):
+            require(marks is None or (isinstance(marks, list) and len(marks) == len(column.values)))
+            require(all(isinstance(one, bool) for one in marks or ()))
 
 
 def _check_ends(column: OutputColumn) -> None:

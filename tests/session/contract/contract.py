@@ -7,11 +7,13 @@ import csv
 import hashlib
 import io
 import json
+import zipfile
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from session.contract.things import FORMULA, Thing, session
@@ -22,6 +24,7 @@ from discreet.ledger.receipt import STATEFUL, Receipt, verify_receipt
 from discreet.session.life_cycle import AnyPlan, AnyRelease, AnyRequest
 from discreet.session.saved import open_release
 
+MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 Check = Callable[[Thing, Path, pytest.MonkeyPatch], None]
 
 
@@ -218,7 +221,7 @@ def bad_files_give_our_errors(thing: Thing, place: Path, patch: pytest.MonkeyPat
 
 
 def cells_are_no_formulas(thing: Thing, place: Path, patch: pytest.MonkeyPatch) -> None:
-    """No cell of a CSV file begins like a formula, unless that is asked for."""
+    """No cell of a CSV file begins like a formula, unless that is asked for; a workbook has none."""
     with thing.open() as db:
         release = thing.buy(thing.request(db, db)).release
     if thing.has_text:
@@ -227,7 +230,12 @@ def cells_are_no_formulas(thing: Thing, place: Path, patch: pytest.MonkeyPatch) 
     found = [list(csv.reader(io.StringIO(release.to_csv(), newline="")))]
     release.to_csv(place / "rows.csv")
     found.append(list(csv.reader(io.StringIO((place / "rows.csv").read_text()))))
-    patch.setattr(type(release), "to_columns", lambda self, intervals=True: evil)
+    release.to_xlsx(place / "rows.xlsx")
+    with zipfile.ZipFile(place / "rows.xlsx") as workbook:
+        sheets = [ElementTree.fromstring(workbook.read(name)) for name in workbook.namelist() if "/sheet" in name]
+    assert {cell.get("t") for sheet in sheets for cell in sheet.iter(f"{MAIN}c")} <= {None, "b", "inlineStr"}
+    assert not any(list(sheet.iter(f"{MAIN}f")) for sheet in sheets)
+    patch.setattr(type(release), "to_columns", lambda self, intervals=True, tidy=False: evil)
     found.append(list(csv.reader(io.StringIO(release.to_csv(), newline=""))))
     assert found[2][1][1] == "-1.5", "a number was changed"
     for table in found:

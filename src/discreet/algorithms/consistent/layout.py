@@ -82,6 +82,17 @@ class Layout:
             found = self.up(found, edges, self.nodes(level - 1))
         return found
 
+    def ancestors(self, level: int) -> NDArray[np.int64]:
+        """The place of every last node's ancestor on a level."""
+        found = np.arange(self.nodes(len(self.parents)))
+        for edges in reversed(self.edges[level:]):
+            found = edges[found]
+        return found
+
+    def down(self, values: NDArray[Number], table: Table) -> NDArray[Number]:
+        """The values of a table, at each of its cells' parts; a flat key that it does not have has one place."""
+        return values.reshape(self.spread(table))[self.ancestors(table.level)]
+
     @staticmethod
     def up(values: NDArray[Number], edges: NDArray[np.int64], nodes: int) -> NDArray[Number]:
         """The sums of every node's children."""

@@ -22,6 +22,7 @@ from discreet.ledger.receipt import Kind, Receipt
 from discreet.mechanisms.streams.toeplitz import Toeplitz
 from discreet.mechanisms.streams.tree import Tree
 from discreet.plots.table import NO_ROWS, Series, text_table
+from discreet.session.exporting import NO_TIDY
 from discreet.session.feeds.calendar import MOST_DAYS, Calendar
 from discreet.session.feeds.plan import mechanism_of
 from discreet.session.released import CHANGED, Released
@@ -163,8 +164,10 @@ class Days(Released):
         columns = self.to_columns()
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def to_columns(self, intervals: bool = True) -> dict[str, list[Any]]:
+    def to_columns(self, intervals: bool = True, tidy: bool = False) -> dict[str, list[Any]]:
         """The columns by name; with intervals, each number is followed by its half-width, as name_error."""
+        if tidy:
+            raise Invalid(NO_TIDY)
         found: dict[str, list[Any]] = {self.every: list(self.first_days)}
         for name, values, errors in self._numbers:
             found |= {name: list(values)} | ({f"{name}_error": list(errors)} if intervals else {})

@@ -1,0 +1,1 @@
+"""Releases as publications: workbooks, printable pages, and data sets for statistical tools."""
