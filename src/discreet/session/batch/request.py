@@ -201,7 +201,7 @@ def _answer(steps: BatchSteps, name: str, answers: PlanResults, confidence: floa
     plan = set_plans(answers.plan, confidence)[at]
     totals: Any = tuple(
         evolve(one, scale=one.scale[shown], deviation=one.deviation[shown]) for one in cast("Any", plan.totals)
-    )  # all are estimates
+    )
     plan = evolve(plan, question=question, totals=totals, notes=tuple(left_out(question, groups)))
     cells = {total: values[shown] for total, values in part.totals.items()}
     return evolve(part, plan=plan, groups=tuple(groups[row] for row in shown), totals=cells)
