@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, reduce
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import prod
 from typing import Any, NamedTuple, final
 
@@ -59,7 +59,7 @@ class _Part(NamedTuple):
 
     columns: Clique
     transform: Transform
-    index: NDArray[np.int64]
+    found: NDArray[np.int64]
     places: NDArray[np.int64]
 
 
@@ -101,8 +101,8 @@ class DenseTransform:
         """The residuals, as one vector, from `marginals`."""
         found = np.zeros(self.size)
         for part, table in zip(self._parts, tables, strict=True):
-            if part.index.size:
-                found[part.places] = part.transform.forward(table)[part.index]
+            if part.found.size:
+                found[part.places] = part.transform.forward(table)[part.found]
         return found
 
     def backward(self, values: Floats, start: Sequence[Floats] | None = None) -> Array:
@@ -110,8 +110,8 @@ class DenseTransform:
         tables = []
         for place, part in enumerate(self._parts):
             spread = np.zeros(part.transform.domain.size)
-            if part.index.size:
-                spread[part.index] = values[part.places]
+            if part.found.size:
+                spread[part.found] = values[part.places]
                 spread = part.transform.backward(spread)
             tables.append(spread if start is None else spread + start[place])
         return self._sums.spread(self.arrays, tables)
@@ -144,7 +144,7 @@ class DenseTransform:
 def _runs(groups: Sequence[Clique]) -> list[range]:
     """The places of each group's columns, one group after the other."""
     ends = np.cumsum([0, *map(len, groups)]).tolist()
-    return [range(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+    return [range(a, b) for a, b in pairwise(ends)]
 
 
 def squared_error_weights(workload: Workload) -> dict[Clique, float]:

@@ -77,7 +77,7 @@ def _minimise(function: Callable[[Floats], tuple[float, Floats]], at: Floats, st
             value_there, slope_there = function(there)
             if value_there <= value - _DECREASE * rate * fall:
                 break
-            if value_there < value + slack and float(slope_there @ direction) >= (2 * _DECREASE - 1) * fall:
+            if slack and value_there < value + slack and float(slope_there @ direction) >= (2 * _DECREASE - 1) * fall:
                 break
             rate /= 2
             if rate < 1e-9:

@@ -115,6 +115,7 @@ def fit_dense(
     potentials = np.zeros(features.size)
     if measured:
         prior = DENSE_GUESS * min(rho, 10.0) ** POWER
-        where = (total, prior, potentials, DENSE_STEPS, _CLOSE / 2, features.rounding)
-        potentials = fit(features, potentials, *_in_a_row(measured), *where)
+        values, deviations = _in_a_row(measured)
+        zeros, close = potentials, _CLOSE / 2
+        potentials = fit(features, zeros, values, deviations, total, prior, zeros, DENSE_STEPS, close, features.rounding)
     return DenseModel(domain, total, *features.of(potentials))

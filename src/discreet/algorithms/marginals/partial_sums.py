@@ -1,8 +1,9 @@
 """All marginals of a large array in a few passes, and their transpose: columns are grouped, and partial sums are shared.
 
-Columns are packed into groups of at most some number of codes. The marginals of a clique's groups contain its own; there are few of them, and they are small. They are
-computed by a tree: at each group the array is kept as it is, for the cliques that have the group, and summed, for those that do not. A sum is
-smaller by the size of its group, so nearly all of the cost is a handful of passes over the array, however many marginals there are.
+Columns are packed into groups of at most some number of codes. The marginal of all columns of a clique's groups contains the clique's own;
+there are few of them, and they are small. They are computed by a tree: at each group the array is kept as it is, for the cliques that have
+the group, and summed, for those that do not. A sum is smaller by the size of its group, so nearly all of the cost is a handful of passes
+over the array, however many marginals there are.
 """
 
 from __future__ import annotations
@@ -110,8 +111,14 @@ class Grouping(NamedTuple):
 
     groups: tuple[Clique, ...]
     sets: tuple[Clique, ...]
-    cost: float  # in cells read
+    tree_cost: int  # cells that are read
+    table_cost: int  # operations on tables
     table_cells: int
+
+    @property
+    def cost(self) -> float:
+        """All of it, in cells read."""
+        return self.tree_cost + _HOST * self.table_cost + _EACH * len(self.sets)
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -130,6 +137,8 @@ def group_columns(sizes: Sequence[int], cliques: Collection[Clique]) -> Grouping
         groups = _packed(sizes, cap)
         if groups not in tried:
             tried[groups] = _grouping(sizes, groups, cliques)
+        if len(tried[groups].sets) == 1:
+            break
     return min(tried.values(), key=lambda one: one.cost)
 
 
@@ -140,8 +149,8 @@ def _grouping(sizes: Sequence[int], groups: tuple[Clique, ...], cliques: Iterabl
     maximal = tuple(sorted(sets - contained))
     each = [prod(sizes[i] for i in group) for group in groups]
     tables = [(prod(each[g] for g in one), sum(each[g] for g in one)) for one in maximal]
-    cost = PartialSums(each, maximal).cost + sum(_HOST * cells * total + _EACH for cells, total in tables)
-    return Grouping(groups, maximal, cost, sum(cells for cells, _ in tables))
+    work = sum(cells * total for cells, total in tables)
+    return Grouping(groups, maximal, PartialSums(each, maximal).cost, work, sum(cells for cells, _ in tables))
 
 
 def _packed(sizes: Sequence[int], cap: int) -> tuple[Clique, ...]:

@@ -145,7 +145,7 @@ def _nearer(transform: DenseTransform, weights: Floats, places: Integers, chance
     """Move rows from the cells most in excess, over all marginals, to those most lacking; fewer at a time towards the end."""
     count = len(places)
 
-    def slope(now: Integers) -> tuple[float, NDArray[Any]]:
+    def slope(now: NDArray[Any]) -> tuple[float, NDArray[Any]]:
         off = now - chances * chances.dtype.type(count)
         residuals = transform.forward(transform.marginals(off))
         return float(weights @ residuals**2), transform.arrays.take(transform.backward(weights * residuals))
