@@ -57,6 +57,9 @@ class Tensor:
         self.array *= np.float32(number)
         return self
 
+    def split(self, size: int) -> list[Tensor]:
+        return [Tensor(self.array[i : i + size]) for i in range(0, len(self.array), size)]
+
     def exp_(self) -> Tensor:
         np.exp(self.array, out=self.array)
         return self

@@ -17,17 +17,17 @@ from discreet.extras import require
 
 Device: TypeAlias = Literal["cpu", "cuda"]
 DEVICES = ("auto", "cpu", "cuda")
-MOST_CELLS = 2**31  # of a domain that is held as one array, on any device
-MOST_SECONDS = 300.0  # of a fit, as predicted
+MOST_CELLS = 2**32  # of a domain that is held as one array, on any device
+MOST_SECONDS = 180.0  # of a fit, as predicted
 _GIB = 2**30
-_MOST_MEMORY = {"cpu": 4 * _GIB, "cuda": 16 * _GIB}  # of the machine, beside the GPU's own
+_MOST_MEMORY = {"cpu": 4 * _GIB, "cuda": 24 * _GIB}  # of the machine, beside the GPU's own
 _USABLE = 0.8  # of a GPU's memory
 _QUICK = 5.0  # seconds on the CPU for which a GPU is not started
-# Measured by benchmarks/dense.py: seconds for each cell that is read or written in double and in single precision on two cores, and on a
-# GPU; for each operation on a table, for each number that is fitted, and for one evaluation by itself.
-_CELL = {"double": 1.5e-9, "single": 0.5e-9, "cuda": 3e-12}
-_TABLE, _NUMBER, _EACH = 0.3e-9, 6e-8, {"cpu": 1e-3, "cuda": 5e-3}
-_EVALUATIONS = 100  # of a usual fit
+# Measured by benchmarks/dense.py: seconds for each cell that is read or written in double and in single precision on two cores, and on an
+# H200; for each operation on a table, for each number that is fitted, and for one evaluation by itself.
+_CELL = {"double": 0.6e-9, "single": 0.45e-9, "cuda": 3e-12}
+_TABLE, _NUMBER, _EACH = 0.15e-9, 1e-7, {"cpu": 1e-3, "cuda": 5e-3}
+_EVALUATIONS = 300  # of a fit; between 160 and 420 were seen
 _KEPT = 34  # vectors that the fit holds: L-BFGS keeps 12 pairs
 
 
@@ -47,7 +47,7 @@ class FitForecast:
     def too_large(self) -> str:
         """Why there is not enough memory; empty if there is."""
         if self.cells > MOST_CELLS:
-            return f"more than {MOST_CELLS:,} cells"
+            return f"more cells than the {MOST_CELLS:,} that may be used"
         if self.gpu_memory > self.gpu_limit:
             return f"about {_size(self.gpu_memory)} of the GPU's memory, and {_size(self.gpu_limit)} may be used"
         most = _MOST_MEMORY[self.device]
@@ -104,7 +104,8 @@ def _forecast(domain: Domain, cliques: Collection[Clique], device: Device) -> Fi
     evaluation = each * (2 * grouping.tree_cost + 4 * cells) + _TABLE * grouping.table_cost + _NUMBER * numbers + _EACH[device]
     seconds, rest = _EVALUATIONS * evaluation, 8 * (_KEPT * numbers + 6 * tables)
     if device == "cuda":
-        return FitForecast(device, cells, seconds, 6 * cells + rest, 6 * cells + 8 * tables, _USABLE * (_gpu_memory() or 0))
+        on_gpu = 5.5 * cells + 8 * tables + _GIB / 2
+        return FitForecast(device, cells, seconds, 4 * cells + rest, on_gpu, _USABLE * (_gpu_memory() or 0))
     return FitForecast(device, cells, seconds, (56 if cells <= SINGLE else 28) * cells + rest)
 
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.arrays import Array, Floats
 
+_PART = 2**26  # cells that are summed in double precision at a time
+
 
 def gpu_memory() -> int | None:
     """The bytes of memory of the first GPU; None where torch sees none."""
@@ -45,4 +47,4 @@ class TorchArrays:
     def exponentiate(self, array: Array) -> tuple[float, float]:
         top = float(array.max())
         array.sub_(top).exp_()
-        return top, float(array.sum(dtype=torch.float64))
+        return top, sum(float(part.sum(dtype=torch.float64)) for part in array.split(_PART))  # a sum in double precision copies its part

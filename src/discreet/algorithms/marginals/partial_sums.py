@@ -9,6 +9,7 @@ over the array, however many marginals there are.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import combinations
 from math import prod
 from typing import NamedTuple, TypeAlias, final
@@ -132,6 +133,11 @@ class Grouping(NamedTuple):
 
 def group_columns(sizes: Sequence[int], cliques: Collection[Clique]) -> Grouping:
     """The grouping with the least predicted cost; it depends on sizes and cliques only."""
+    return _best_grouping(tuple(sizes), frozenset(cliques))
+
+
+@lru_cache(32)
+def _best_grouping(sizes: tuple[int, ...], cliques: frozenset[Clique]) -> Grouping:
     tried: dict[tuple[Clique, ...], Grouping] = {}
     for cap in _CAPS:
         groups = _packed(sizes, cap)
