@@ -88,6 +88,24 @@ def test_a_size_that_is_enough_for_the_fit_is_not_refused() -> None:
             assert db.synthesize("visits", size=100).plan(1, 1e-9).decided
 
 
+def test_the_device_is_named_and_is_no_part_of_what_is_bought() -> None:
+    with clinic.session(keys={"urgent": [False, True]}, bounds={}) as db:
+        request = db.synthesize("visits", columns=["urgent"], device="cpu")
+        assert "fitted on the CPU in about a second, with 1 MiB of memory" in request.plan(5, 1e-4).explain()
+        made = request.release(5, 1e-4)
+        again = db.synthesize("visits", 5, 1e-4, columns=["urgent"])
+        assert (made.device, again.device) == ("cpu", "auto")
+        assert again.repeated
+        assert again.data == made.data
+        assert "fitted on" not in made.explain()  # a receipt does not depend on the machine
+        with pytest.raises(Invalid, match="device must be one of auto, cpu, cuda"):
+            db.synthesize("visits", 5, 1e-4, columns=["urgent"], device="gpu")
+        with pytest.raises(Invalid, match="device must be one of auto, cpu, cuda"):
+            made.on("gpu")
+        assert made.on("cpu") is made
+        assert made.on("auto").model is made.model
+
+
 def test_it_says_which_method_it_takes_and_why() -> None:
     few, many = {"urgent": [False, True]}, {f"c{i}": list(range(8)) for i in range(9)}
     wide = polars.DataFrame({"patient": range(300), **{name: [i % 8 for i in range(300)] for name in many}})

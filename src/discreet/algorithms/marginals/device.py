@@ -106,7 +106,7 @@ def _forecast(domain: Domain, cliques: Collection[Clique], device: Device) -> Fi
     if device == "cuda":
         on_gpu = 5.5 * cells + 8 * tables + _GIB / 2
         return FitForecast(device, cells, seconds, 4 * cells + rest, on_gpu, _USABLE * (_gpu_memory() or 0))
-    return FitForecast(device, cells, seconds, (56 if cells <= SINGLE else 28) * cells + rest)
+    return FitForecast(device, cells, seconds, (64 if cells <= SINGLE else 36) * cells + rest)
 
 
 def _has_gpu() -> bool:
