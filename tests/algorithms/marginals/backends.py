@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from importlib.machinery import ModuleSpec
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -68,6 +69,7 @@ class Tensor:
 def stand_in(gpus: int) -> ModuleType:
     """A module in the place of torch, with so many GPUs."""
     made: Any = ModuleType("torch")
+    made.__spec__ = ModuleSpec("torch", None)  # it is installed
     made.float64, made.device, made.from_numpy, made.contiguous_format = np.float64, str, Tensor, "contiguous"
     made.cuda = SimpleNamespace(is_available=lambda: gpus > 0, get_device_properties=lambda _: SimpleNamespace(total_memory=2**35))
     return made  # type: ignore[no-any-return]
