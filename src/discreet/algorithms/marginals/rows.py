@@ -168,7 +168,8 @@ def _nearer(transform: DenseTransform, weights: Floats, places: Integers, chance
             break
         else:
             moves = max(1, moves // 2)
-    return np.repeat(np.arange(len(counts)), counts)
+    filled = np.flatnonzero(counts)
+    return np.repeat(filled, counts[filled])
 
 
 def _least(values: NDArray[Any], number: int) -> Integers:
