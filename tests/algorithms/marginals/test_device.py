@@ -54,9 +54,7 @@ def test_more_cells_take_longer_and_more_memory(gpus: Any) -> None:
     [(None, 12, "cpu", True), (None, 26, "cpu", True), (None, 30, "cpu", False), (0, 30, "cpu", False), (1, 12, "cpu", True),
      (1, 24, "cuda", True), (1, 30, "cuda", True), (1, 32, "cuda", True), (1, 34, "cuda", False), (None, 60, "cpu", False)],
 )  # fmt: skip
-def test_auto_takes_a_gpu_where_the_cpu_is_slow(
-    number: int | None, columns: int, chosen: str, fits: bool, gpus: Any
-) -> None:
+def test_auto_takes_a_gpu_where_the_cpu_is_slow(number: int | None, columns: int, chosen: str, fits: bool, gpus: Any) -> None:
     gpus(number)
     domain = Domain(tuple(f"c{i}" for i in range(columns)), (2,) * columns)
     found = forecast(domain, list(combinations(domain.columns, 2)))
