@@ -28,8 +28,8 @@ from attrs import frozen  # noqa: E402
 
 from discreet.algorithms.marginals.aim import AIM  # noqa: E402
 from discreet.algorithms.marginals.counts import CodedTable  # noqa: E402
-from discreet.algorithms.marginals.dense import MOST_CELLS  # noqa: E402
 from discreet.algorithms.marginals.domain import Domain  # noqa: E402
+from discreet.algorithms.marginals.methods import dense_forecast  # noqa: E402
 from discreet.algorithms.marginals.mst import MST  # noqa: E402
 from discreet.algorithms.marginals.residuals import Residuals  # noqa: E402
 from discreet.algorithms.marginals.result import Result  # noqa: E402
@@ -103,7 +103,7 @@ def wanted(data: Path, case: Case, methods: Sequence[str], notions: Sequence[str
     domain, _ = read(data, case.name)
     for method in methods:
         for notion in notions:
-            if method != "residuals" or domain.size <= MOST_CELLS:
+            if method != "residuals" or not dense_forecast(Workload.all_of(domain, case.k)).refusal:
                 yield method, notion
 
 

@@ -73,6 +73,12 @@ def test_what_was_released_goes_elsewhere(library: str, without: Callable[[str],
         refused(act, library, EXTRAS[library])
 
 
+def test_a_gpu_is_refused_before_paying(without: Callable[[str], None], db: discreet.Session) -> None:
+    without("torch")
+    refused(lambda: db.synthesize("t", epsilon=5, columns=["a"], device="cuda"), "torch", "gpu")
+    assert db.spent.epsilon == 0
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_blocks_as_frames_are_refused_before_paying(library: str, without: Callable[[str], None], db: discreet.Session) -> None:
     without(library)

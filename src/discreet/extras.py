@@ -17,6 +17,7 @@ _EXTRAS = {
     "argon2": "server",
     "authlib": "oidc",
     "mcp": "mcp",
+    "torch": "gpu",
 }
 
 

@@ -50,9 +50,11 @@ ROOMS = {
     "joserfc": {"server/oidc.py"},
     "attrs": {""},
     "numpy": {""},
+    "torch": {"algorithms/marginals/gpu.py"},
 }
 # Imports inside functions: heavy things that load on first use, so that `import discreet` stays quick. Each is a declared door.
 DOORS = {
+    "algorithms/marginals/device.py": {"discreet.algorithms.marginals.gpu"},
     "__init__.py": {"discreet.notebook"},
     "session/session.py": {
         "discreet.session.estimate.estimate",

@@ -8,7 +8,8 @@ from math import prod
 import numpy as np
 import pytest
 
-from discreet.algorithms.marginals.dense import DenseResiduals, Transform
+from discreet.algorithms.marginals.arrays import NumpyArrays
+from discreet.algorithms.marginals.dense import DenseResiduals, Transform, squared_error_weights
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.residual import BITS, Residual, contrasts
 from discreet.algorithms.marginals.workload import Workload
@@ -109,14 +110,16 @@ def test_weights_make_squared_errors_of_marginals() -> None:
     for workload in (Workload.all_of(DOMAIN, 2), Workload.of(DOMAIN, {("a", "b", "c"): 3, ("b",): 2})):
         squares = sum(w * (off.sum(axis=tuple(i for i in DOMAIN.columns if i not in c)) ** 2).sum() for c, w in workload.weights.items())
         transform = Transform(DOMAIN, 40)
-        assert (transform.forward(off.ravel()) ** 2) @ transform.weights(workload) == pytest.approx(squares)
+        residuals = transform.forward(off.ravel()) ** 2
+        weights = squared_error_weights(workload)
+        assert sum(weight * residuals[transform.block(c)].sum() for c, weight in weights.items()) == pytest.approx(squares)
 
 
 def test_dense_features_against_differences() -> None:
     """The averages are the gradient of the logarithm of the sum of all weights."""
     random = np.random.default_rng(3)
-    base = random.normal(size=DOMAIN.sizes)
-    features = DenseResiduals(DOMAIN, [(0,), (1, 2), (0, 1, 2)], BITS, base)
+    logs = [random.normal(size=size) for size in DOMAIN.sizes]
+    features = DenseResiduals(DOMAIN, [(0,), (1, 2), (0, 1, 2)], BITS, logs, NumpyArrays(DOMAIN.size))
     at = random.normal(size=features.size)
     _, averages = features.evaluate(at)
     for i in range(features.size):

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import polars
 import pytest
+from algorithms.marginals.backends import torch_module
 from session.synthesize import clinic
 
 import discreet
+from discreet.algorithms.marginals.model import DenseModel
 from discreet.errors import Invalid, Refused
 from discreet.session.project import open_project
 
@@ -86,6 +88,38 @@ def test_a_size_that_is_enough_for_the_fit_is_not_refused() -> None:
         assert 300 < plan.decided.records_needed < 3_000  # 717 by the prediction of the fit
         with pytest.raises(Refused, match="no better than independent columns"):
             assert db.synthesize("visits", size=100).plan(1, 1e-9).decided
+
+
+def test_the_device_is_named_and_is_no_part_of_what_is_bought() -> None:
+    with clinic.session(keys={"urgent": [False, True]}, bounds={}) as db:
+        request = db.synthesize("visits", columns=["urgent"], device="cpu")
+        assert "fitted on the CPU in about a second, with 1 MiB of memory" in request.plan(5, 1e-4).explain()
+        made = request.release(5, 1e-4)
+        again = db.synthesize("visits", 5, 1e-4, columns=["urgent"])
+        assert (made.device, again.device) == ("cpu", "auto")
+        assert again.repeated
+        assert again.data == made.data
+        assert "fitted on" not in made.explain()  # a receipt does not depend on the machine
+        with pytest.raises(Invalid, match="device must be one of auto, cpu, cuda"):
+            db.synthesize("visits", 5, 1e-4, columns=["urgent"], device="gpu")
+        with pytest.raises(Invalid, match="device must be one of auto, cpu, cuda"):
+            made.on("gpu")
+        assert made.on("cpu") is made
+        assert made.on("auto").model is made.model
+
+
+def test_a_table_is_fitted_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a stand-in for torch, whose arithmetic is numpy's; in single precision."""
+    torch_module(monkeypatch, gpus=1)
+    with clinic.session(keys={"urgent": [False, True]}, bounds={}) as db:
+        request = db.synthesize("visits", columns=["urgent"], device="cuda")
+        assert "fitted on a GPU in about 2 s, with 1 MiB of memory, 0.5 GiB of the GPU's" in request.plan(5, 1e-4).explain()
+        made = request.release(5, 1e-4)
+        assert isinstance(made.model, DenseModel)
+        assert made.model.distribution.dtype == "float32"
+        stored = db.synthesize("visits", 5, 1e-4, columns=["urgent"], device="cpu")
+        assert stored.repeated
+        assert stored.model.marginal((0,)) == pytest.approx(made.model.marginal((0,)), rel=1e-5)
 
 
 def test_it_says_which_method_it_takes_and_why() -> None:

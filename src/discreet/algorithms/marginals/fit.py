@@ -35,13 +35,14 @@ def fit(
     start: Floats,
     steps: int,
     close: float,
+    rounding: float = 0.0,
 ) -> Floats:
     """The potentials beyond `base` of the p that minimises  Σ ((total·p(f) − measured)/deviation)²/2 + prior·total·KL(p ‖ base).
 
     The second term is a prior with the weight of `prior`·total records. The dual problem is solved: with potential −u/(prior·deviation) for
     each feature, minimise  prior·total·ln Σ weights + |u|²/2 + u·measured/deviation,  whose gradient is u − (total·p(f) −
     measured)/deviation. L-BFGS stops when the root mean square of the gradient is below `close`, in units of the noise, or after `steps`
-    steps.
+    steps. `rounding` is the rounding error of ln Σ weights.
     """
 
     def dual(u: Floats) -> tuple[float, Floats]:
@@ -50,12 +51,15 @@ def fit(
             total * averages - measured
         ) / deviation
 
-    u = _minimise(dual, -start * prior * deviation, steps, close * float(np.sqrt(max(len(measured), 1))))
+    u = _minimise(dual, -start * prior * deviation, steps, close * float(np.sqrt(max(len(measured), 1))), rounding * prior * total)
     return -u / (prior * deviation)
 
 
-def _minimise(function: Callable[[Floats], tuple[float, Floats]], at: Floats, steps: int, close: float) -> Floats:
-    """L-BFGS with backtracking by halving (Nocedal 1980)."""
+def _minimise(function: Callable[[Floats], tuple[float, Floats]], at: Floats, steps: int, close: float, slack: float) -> Floats:
+    """L-BFGS with backtracking by halving (Nocedal 1980).
+
+    Values within `slack`, their rounding error, are not compared: there a step is accepted by its slope (Hager & Zhang 2005).
+    """
     value, slope = function(at)
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
     for _ in range(steps):
@@ -72,6 +76,8 @@ def _minimise(function: Callable[[Floats], tuple[float, Floats]], at: Floats, st
             there = at - rate * direction
             value_there, slope_there = function(there)
             if value_there <= value - _DECREASE * rate * fall:
+                break
+            if slack and value_there < value + slack and float(slope_there @ direction) >= (2 * _DECREASE - 1) * fall:
                 break
             rate /= 2
             if rate < 1e-9:

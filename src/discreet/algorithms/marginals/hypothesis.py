@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.algorithms.marginals.arrays import NumpyArrays
 from discreet.algorithms.marginals.dense import DenseResiduals
 from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.fit import fit
@@ -68,10 +69,8 @@ class Hypothesis:
         knowledge = self._knowledge
         domain, total = knowledge.domain, knowledge.total
         known = {clique: one for clique, one in knowledge.known.items() if clique}
-        base = np.zeros(domain.sizes)
-        for i in domain.columns:
-            base += np.log(self._alone(i)).reshape([-1 if i == j else 1 for j in domain.columns])
-        features = DenseResiduals(domain, list(known), BITS, base)
+        logs = [np.log(self._alone(i)) for i in domain.columns]
+        features = DenseResiduals(domain, list(known), BITS, logs, NumpyArrays(domain.size))
         zeros = np.zeros(features.size)
         potentials = zeros
         if known:
@@ -83,7 +82,7 @@ class Hypothesis:
             potentials = fit(features, zeros, values, np.concatenate(deviations), total, guess, np.concatenate(start), _STEPS, _CLOSE)
         ends = np.cumsum([one.values.size for one in known.values()])[:-1]
         self._potentials = dict(zip(known, np.split(potentials, ends), strict=True)) if known else {}
-        return DenseModel(domain, total, features.of(potentials)[1])
+        return DenseModel(domain, total, *features.of(potentials))
 
     def _alone(self, column: int) -> Floats:
         """A column's own distribution; every code keeps a positive probability."""

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 
 from discreet.algorithms.marginals import aim, mst
 from discreet.algorithms.marginals.aim import AIM
-from discreet.algorithms.marginals.dense import MOST_CELLS
 from discreet.algorithms.marginals.dependence import column_noise
+from discreet.algorithms.marginals.device import MOST_CELLS, FitForecast, forecast
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import Model, fit_tree
@@ -29,14 +29,15 @@ PAIRS = 10**8
 _HALVINGS = 9  # of a range of 10⁴: within 2 %
 
 
-def choose(workload: Workload, asked: str = "auto") -> Name:
-    """The method that was requested, if it suits the workload; "auto": residuals if the whole domain fits one array, otherwise AIM.
+def choose(workload: Workload, asked: str = "auto", device: str = "auto") -> Name:
+    """The method that was requested, if it suits the workload; "auto": residuals if the whole domain fits the device, otherwise AIM.
 
-    The rule uses nothing private. It was checked on public tables: residuals win wherever they fit (benchmarks/synthetic.py).
+    The rule uses nothing private: sizes, and the device. It was checked on public tables: residuals win wherever they fit
+    (benchmarks/synthetic.py).
     """
     domain, order = workload.domain, max(map(len, workload.cliques))
     if asked == "auto":
-        return "residuals" if domain.size <= MOST_CELLS and order <= MOST_COLUMNS else "aim"
+        return "residuals" if order <= MOST_COLUMNS and not dense_forecast(workload, device).refusal else "aim"
     if asked not in NAMES:
         raise Invalid(f"method must be one of auto, {', '.join(NAMES)}")
     if asked == "residuals" and order > MOST_COLUMNS:
@@ -46,28 +47,35 @@ def choose(workload: Workload, asked: str = "auto") -> Name:
         raise Invalid(
             f"method='mst' counts all pairs of columns, up to {PAIRS:,} cells, and these have {pairs:,}: use fewer bins or columns"
         )
-    if asked == "residuals" and domain.size > MOST_CELLS:
+    if asked == "residuals" and (why := dense_forecast(workload, device).refusal):
         raise Invalid(
-            f"method='residuals' holds all combinations of codes, up to {MOST_CELLS:,}, and these columns have {domain.size:.2g}: "
-            "use method='aim' or 'mst', or fewer columns or bins"
+            f"method='residuals' holds all {domain.size:.2g} combinations of codes, which needs {why}: use method='aim' or 'mst', or fewer "
+            "columns or bins"
         )
     return asked
 
 
-def method_of(name: Name, budget: MeasurementBudget, workload: Workload) -> Method:
+def dense_forecast(workload: Workload, device: str = "auto") -> FitForecast:
+    """What the fit over the whole domain takes, if all of the workload is measured."""
+    if workload.domain.size > MOST_CELLS:
+        return FitForecast("cpu", workload.domain.size)  # its marginals may be too many to be listed
+    return forecast(workload.domain, workload.closure(), device)
+
+
+def method_of(name: Name, budget: MeasurementBudget, workload: Workload, device: str = "auto") -> Method:
     """A method with its budget."""
     match name:
         case "residuals":
-            return Residuals(budget=budget, workload=workload)
+            return Residuals(budget=budget, workload=workload, device=device)
         case "aim":
             return AIM(budget=budget, workload=workload)
         case "mst":
             return MST(budget=budget, workload=workload)
 
 
-def model_of(name: Name, domain: Domain, measured: Sequence[NoisyMeasurement]) -> Model:
-    """The model of a method, as a function of its measurements only."""
-    return fit_residuals(domain, measured) if name == "residuals" else fit_tree(domain, measured, steps=FINAL_STEPS)
+def model_of(name: Name, domain: Domain, measured: Sequence[NoisyMeasurement], device: str = "auto") -> Model:
+    """The model of a method, as a function of its measurements only, up to rounding on other devices."""
+    return fit_residuals(domain, measured, device) if name == "residuals" else fit_tree(domain, measured, steps=FINAL_STEPS)
 
 
 def records_needed(name: Name, budget: MeasurementBudget, workload: Workload, counted: float) -> float:
@@ -88,10 +96,11 @@ def records_needed(name: Name, budget: MeasurementBudget, workload: Workload, co
     return high
 
 
-def reason(workload: Workload) -> str:
+def reason(workload: Workload, device: str = "auto") -> str:
     """Why "auto" takes the method that it takes."""
     if max(map(len, workload.cliques)) > MOST_COLUMNS:
         return f"marginals of more than {MOST_COLUMNS} columns are asked for"
-    many = workload.domain.size
-    fits = f"all {many:,} combinations of values fit one array"
-    return fits if many <= MOST_CELLS else f"{many:.2g} combinations of values do not fit one array of {MOST_CELLS:,}"
+    many, why = workload.domain.size, dense_forecast(workload, device).refusal
+    if why:
+        return f"{many:.2g} combinations of values do not fit one array: that needs {why}"
+    return f"all {many:,} combinations of values fit one array"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, final
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, final
 
 import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
+from discreet.algorithms.marginals.arrays import Arrays, NumpyArrays
 from discreet.algorithms.marginals.beliefs import Beliefs, axes_without
 from discreet.algorithms.marginals.calibrated import Calibrated
 from discreet.algorithms.marginals.dense import DenseResiduals
@@ -22,6 +23,7 @@ _CLOSE = 0.02  # the fit stops at this share of the noise
 # The prior has the weight of this share of all records, times ρ^POWER, where ρ is the cost of the measurements. Tuned on public tables
 # (benchmarks/synthetic.py); it affects accuracy only.
 GUESS, DENSE_GUESS, POWER = 0.06, 0.11, 0.4
+DENSE_STEPS = 400  # of a fit over the whole domain
 
 
 class Model(Protocol):
@@ -59,14 +61,20 @@ class TreeModel:
 @final
 @frozen(eq=False)
 class DenseModel:
-    """A distribution over the whole domain."""
+    """A distribution over the whole domain, and those of its marginals that are computed already."""
 
     domain: Domain
     total: float
-    distribution: Floats = field(repr=False)
+    distribution: NDArray[Any] = field(repr=False)
+    known: Mapping[Clique, Floats] = field(factory=dict, repr=False)
 
     def marginal(self, clique: Clique) -> Floats:
-        return self.total * np.asarray(self.distribution.sum(axis=axes_without(clique, tuple(self.domain.columns))))
+        held = [one for one in self.known if set(clique) <= set(one)]
+        if not held:
+            axes = axes_without(clique, tuple(self.domain.columns))
+            return self.total * np.asarray(self.distribution.sum(axis=axes, dtype=np.float64))
+        least = min(held, key=lambda one: (self.domain.cells(one), one))
+        return self.total * np.asarray(self.known[least].sum(axis=axes_without(clique, least)))
 
 
 def fit_tree(domain: Domain, measured: Sequence[NoisyMeasurement], warm: TreeModel | None = None, steps: int = 60) -> TreeModel:
@@ -93,16 +101,21 @@ def _in_a_row(measured: Sequence[NoisyMeasurement]) -> tuple[Floats, Floats]:
 
 
 def fit_dense(
-    domain: Domain, measured: Sequence[NoisyMeasurement], bits: int, alone: Sequence[Floats], total: float, rho: float
+    domain: Domain,
+    measured: Sequence[NoisyMeasurement],
+    bits: int,
+    alone: Sequence[Floats],
+    total: float,
+    rho: float,
+    arrays: Arrays | None = None,
 ) -> DenseModel:
-    """The model over the whole domain that fits measured residuals best; ρ is their cost."""
-    base = np.zeros(domain.sizes)
-    for i, column in enumerate(alone):
-        base += np.log(column).reshape([-1 if i == j else 1 for j in domain.columns])
-    features = DenseResiduals(domain, [one.clique for one in measured], bits, base)
-    if not measured:
-        return DenseModel(domain, total, features.of(np.zeros(0))[1])
-    zeros = np.zeros(features.size)
-    prior = DENSE_GUESS * min(rho, 10.0) ** POWER
-    potentials = fit(features, zeros, *_in_a_row(measured), total, prior, zeros, 400, _CLOSE / 2)
-    return DenseModel(domain, total, features.of(potentials)[1])
+    """The model over the whole domain that fits measured residuals best; ρ is their cost, and `arrays` is where it is fitted."""
+    held = NumpyArrays(domain.size) if arrays is None else arrays
+    features = DenseResiduals(domain, [one.clique for one in measured], bits, [np.log(column) for column in alone], held)
+    potentials = np.zeros(features.size)
+    if measured:
+        prior = DENSE_GUESS * min(rho, 10.0) ** POWER
+        values, deviations = _in_a_row(measured)
+        zeros, close = potentials, _CLOSE / 2
+        potentials = fit(features, zeros, values, deviations, total, prior, zeros, DENSE_STEPS, close, features.rounding)
+    return DenseModel(domain, total, *features.of(potentials))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet import exact
 from discreet.algorithms.marginals.counts import Counts, Marginals
+from discreet.algorithms.marginals.device import arrays_on, forecast
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.measured import NoisyMeasurement, merge_measurements
 from discreet.algorithms.marginals.model import DenseModel, fit_dense
@@ -28,6 +29,7 @@ from discreet.algorithms.marginals.residual_planner import (
 from discreet.algorithms.marginals.result import Progress, Result, quiet
 from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
 from discreet.algorithms.marginals.workload import Workload
+from discreet.errors import Invalid
 from discreet.private import Private
 
 Floats = NDArray[np.float64]
@@ -56,6 +58,7 @@ class Residuals:
     budget: MeasurementBudget
     workload: Workload
     worthwhile: float = WORTHWHILE
+    device: str = "auto"  # where the model is fitted
 
     def expected_errors(self, one: float = 1.0) -> dict[Clique, float]:
         """The expected ℓ₁ error of each marginal before the fit, in records, if a unit has the weight of `one` record; no data is read."""
@@ -93,7 +96,8 @@ class Residuals:
         measured = [first, *_measured(plan, spending, held, counts, progress)]
         progress("fitting", 0.9)
         notes = () if worthwhile else (_note(total, fitted, alone),)
-        return Result("residuals", fit_residuals(domain, measured), tuple(measured), tuple(spending.losses), self.budget.loss, notes)
+        model = fit_residuals(domain, measured, self.device)
+        return Result("residuals", model, tuple(measured), tuple(spending.losses), self.budget.loss, notes)
 
 
 def _note(total: float, fitted: float, alone: float) -> str:
@@ -103,12 +107,18 @@ def _note(total: float, fitted: float, alone: float) -> str:
     )
 
 
-def fit_residuals(domain: Domain, measured: Sequence[NoisyMeasurement]) -> DenseModel:
+def fit_residuals(domain: Domain, measured: Sequence[NoisyMeasurement], device: str = "auto") -> DenseModel:
     """The model over the whole domain that fits measured residuals best; the first measurement is the number of records."""
     total, residuals = max(1.0, float(measured[0].values[0])), measured[1:]
+    expected = forecast(domain, [one.clique for one in residuals], device)
+    if expected.too_large:
+        raise Invalid(
+            f"the model of these {domain.size:.2g} combinations of values needs {expected.too_large}: open the table where torch has a "
+            "larger GPU (pip install 'discreet[gpu]')"
+        )
     # ρ is the cost of a record's contribution to each residual at this noise
     rho = sum(Residual(domain, one.clique, BITS).share / one.deviation**2 for one in residuals) / 2
-    return fit_dense(domain, residuals, BITS, _alone(domain, residuals, total), total, rho)
+    return fit_dense(domain, residuals, BITS, _alone(domain, residuals, total), total, rho, arrays_on(expected.device, domain))
 
 
 def _amount(budget: MeasurementBudget, share: Fraction) -> float:

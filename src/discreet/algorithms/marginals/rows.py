@@ -7,21 +7,24 @@ hash of their numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.algorithms.marginals.arrays import NumpyArrays
 from discreet.algorithms.marginals.beliefs import axes_without
-from discreet.algorithms.marginals.dense import Transform
+from discreet.algorithms.marginals.dense import DenseTransform, squared_error_weights
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.model import DenseModel, Model, TreeModel
-from discreet.algorithms.marginals.residual import BITS
+from discreet.algorithms.marginals.residual import BITS, Residual
 from discreet.algorithms.marginals.workload import Workload
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _GOLDEN = 0.6180339887498949  # its multiples modulo 1 have low discrepancy
-_WORK = 2.5e7  # cells examined to improve the rows
+_WORK, _MOST_ROUNDS = 2.5e8, 400  # cells examined to improve the rows, and how often
+_PART = 2**22  # cells examined at a time
 
 
 def make_rows(model: Model, count: int, workload: Workload) -> list[Integers]:
@@ -114,31 +117,46 @@ def _scrambled(count: int, salt: int) -> NDArray[np.uint64]:
 def _dense_rows(model: DenseModel, count: int, workload: Workload) -> list[Integers]:
     """Round every cell, then move rows while that brings the workload's marginals nearer."""
     domain = model.domain
-    expected = model.distribution.ravel() * count
-    counts = np.diff(np.floor(np.cumsum(expected) + 0.5), prepend=0.0)
-    counts[-1] += count - counts.sum()
-    counts = _nearer(domain, counts, expected, workload)
-    places = np.repeat(np.arange(domain.size), counts.astype(np.int64))
+    weights = squared_error_weights(workload)
+    transform = DenseTransform(domain, list(weights), BITS, NumpyArrays(domain.size))
+    chances = model.distribution.transpose(transform.order).reshape(-1)
+    places = _rounded(chances, count)
+    if rounds := min(_MOST_ROUNDS, int(_WORK / domain.size)):
+        each = [np.full(Residual(domain, clique, BITS).size, weight) for clique, weight in weights.items()]
+        places = _nearer(transform, np.concatenate([np.zeros(0), *each]), places, chances, rounds)
     shuffled = places[np.argsort(_scrambled(count, 1), kind="stable")]
-    return [np.asarray(code, np.int64) for code in np.unravel_index(shuffled, domain.sizes)]
+    codes = dict(zip(transform.order, np.unravel_index(shuffled, domain.shape(transform.order)), strict=True))
+    return [np.asarray(codes[i], np.int64) for i in domain.columns]
 
 
-def _nearer(domain: Domain, counts: Floats, expected: Floats, workload: Workload) -> Floats:
+def _rounded(chances: NDArray[Any], count: int) -> Integers:
+    """The cell of each row, in ascending order: the differences of the rounded cumulative expectation, part by part."""
+    found, sum_before, rows_before = [], 0.0, 0
+    for begin in range(0, len(chances), _PART):
+        sums = sum_before + np.cumsum(chances[begin : begin + _PART], dtype=np.float64)
+        ends = np.minimum(np.floor(sums * count + 0.5), count).astype(np.int64)
+        found.append(begin + np.repeat(np.arange(len(ends)), np.diff(ends, prepend=rows_before)))
+        sum_before, rows_before = float(sums[-1]), int(ends[-1])
+    last = np.full(count - rows_before, len(chances) - 1 - int(np.argmax(chances[::-1][:_PART] > 0)))
+    return np.concatenate([*found, last])
+
+
+def _nearer(transform: DenseTransform, weights: Floats, places: Integers, chances: NDArray[Any], rounds: int) -> Integers:
     """Move rows from the cells most in excess, over all marginals, to those most lacking; fewer at a time towards the end."""
-    transform = Transform(domain, BITS)
-    weight = transform.weights(workload)
+    count = len(places)
 
-    def slope(now: Floats) -> tuple[float, Floats]:
-        off = transform.forward(now - expected) * weight
-        back = transform.backward(off)
-        return float(back @ (now - expected)), back
+    def slope(now: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        off = now - chances * chances.dtype.type(count)
+        residuals = transform.forward(transform.marginals(off))
+        return float(weights @ residuals**2), transform.arrays.take(transform.backward(weights * residuals))
 
+    counts = np.bincount(places, minlength=len(chances)).astype(np.int32)
     value, excess = slope(counts)
-    moves = max(1, int(counts.sum()) // 50)
-    for _ in range(int(_WORK / len(counts))):
+    moves = max(1, count // 50)
+    for _ in range(rounds):
         filled = np.flatnonzero(counts)
         sources = filled[np.argsort(excess[filled])[-moves:]]
-        targets = np.argsort(excess)[:moves] if moves * 8 > len(excess) else np.argpartition(excess, moves)[:moves]
+        targets = _least(excess, moves)
         number = min(len(sources), len(targets))
         moved = counts.copy()
         np.subtract.at(moved, sources[-number:], 1)
@@ -150,4 +168,15 @@ def _nearer(domain: Domain, counts: Floats, expected: Floats, workload: Workload
             break
         else:
             moves = max(1, moves // 2)
-    return counts
+    filled = np.flatnonzero(counts)
+    return np.repeat(filled, counts[filled])
+
+
+def _least(values: NDArray[Any], number: int) -> Integers:
+    """The places of the least values, in ascending order of value, part by part."""
+    found = np.zeros(0, np.int64)
+    for begin in range(0, len(values), _PART):
+        part = values[begin : begin + _PART]
+        found = np.concatenate([found, begin + (np.argpartition(part, number)[:number] if number < len(part) else np.arange(len(part)))])
+        found = found[np.argsort(values[found], kind="stable")[:number]]
+    return found

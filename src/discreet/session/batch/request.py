@@ -199,9 +199,7 @@ def _answer(steps: BatchSteps, name: str, answers: PlanResults, confidence: floa
     shown = [row for row, group in enumerate(part.groups) if OTHER not in group]
     groups = [tuple(group[place] for place in places) for group in part.groups]
     plan = set_plans(answers.plan, confidence)[at]
-    totals: Any = tuple(
-        evolve(one, scale=one.scale[shown], deviation=one.deviation[shown]) for one in cast("Any", plan.totals)
-    )
+    totals: Any = tuple(evolve(one, scale=one.scale[shown], deviation=one.deviation[shown]) for one in cast("Any", plan.totals))
     plan = evolve(plan, question=question, totals=totals, notes=tuple(left_out(question, groups)))
     cells = {total: values[shown] for total, values in part.totals.items()}
     return evolve(part, plan=plan, groups=tuple(groups[row] for row in shown), totals=cells)

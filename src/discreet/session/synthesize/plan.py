@@ -12,7 +12,7 @@ from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.methods import Name, choose, reason, records_needed
+from discreet.algorithms.marginals.methods import Name, choose, dense_forecast, reason, records_needed
 from discreet.algorithms.marginals.residuals import Residuals
 from discreet.algorithms.marginals.spending import MeasurementBudget
 from discreet.algorithms.marginals.workload import Workload
@@ -130,8 +130,9 @@ class SynthesisPlan(PricedPlan):
         workload = spec.workload_over(domain)
         replaced = is_replacement(self.priced.adjacency)
         decided = Decided(
-            columns, codings, workload, choose(workload, spec.method), *self.rest, spec.rows or found.rows or spec.known.rows or 1, replaced
-        )
+            columns, codings, workload, choose(workload, spec.method, spec.device), *self.rest,
+            spec.rows or found.rows or spec.known.rows or 1, replaced, spec.device,
+        )  # fmt: skip
         if spec.size is not None and spec.size < decided.records_needed:
             raise Refused(
                 f"with {spec.size:,} records and ε = {float(self.epsilon):.3g} this is no better than independent columns (about "
@@ -166,6 +167,8 @@ class SynthesisPlan(PricedPlan):
             lines.append(f"discovered first, for {price(first.epsilon, first.delta)}: {first.title}")
         if decided is not None:
             lines.append(decided.choice(spec.method))
+            if decided.method == "residuals":
+                lines.append(str(dense_forecast(decided.workload, decided.device)))
             lines.append(f"{len(decided.workload.cliques):,} marginals of {decided.domain.size:,} combinations of values")
             lines.append(
                 f"better than independent columns from about {decided.records_needed:,.0f} records on; with fewer, columns are independent"
@@ -188,6 +191,7 @@ class Decided:
     delta: Fraction = field(repr=str)
     rows: int  # of one unit that contribute
     replaced: bool  # whether neighbours differ by a unit that is replaced
+    device: str = "auto"  # where a model over the whole domain is fitted
 
     @property
     def domain(self) -> Domain:
@@ -211,7 +215,7 @@ class Decided:
 
     def choice(self, asked: str) -> str:
         """Which method was taken, and why."""
-        return f"by {self.method}, as asked" if asked != "auto" else f"by {self.method}: {reason(self.workload)}"
+        return f"by {self.method}, as asked" if asked != "auto" else f"by {self.method}: {reason(self.workload, self.device)}"
 
     @cached_property
     def records_needed(self) -> float:

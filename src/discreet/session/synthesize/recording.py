@@ -11,6 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from discreet import exact
+from discreet.algorithms.marginals.device import MOST_CELLS as MOST_DENSE
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.methods import NAMES
@@ -75,7 +76,7 @@ def check_measured(method: Any, workload: Workload, measured: tuple[NoisyMeasure
     domain, residuals = workload.domain, method == "residuals"
     require(method in NAMES and len(set(domain.names)) == len(domain.names) > 0 and len(measured) > 0)
     require(bool(workload.cliques) and workload.cells <= MOST_CELLS and sum(domain.sizes) <= MOST_CELLS)
-    require(not residuals or (domain.size <= MOST_CELLS and measured[0].clique == ()))
+    require(not residuals or (domain.size <= MOST_DENSE and measured[0].clique == ()))
     for clique in (*workload.weights, *(one.clique for one in measured)):
         require(all(type(i) is int and 0 <= i < len(domain.names) for i in clique) and list(clique) == sorted(set(clique)))
     for one in measured:

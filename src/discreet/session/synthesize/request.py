@@ -32,6 +32,7 @@ class SynthesisOptions(TypedDict, total=False):
     other: bool | Sequence[str]
     edges: Mapping[str, Sequence[Any]] | None
     rows: int | None
+    device: str
 
 
 @final
@@ -49,10 +50,12 @@ class SynthesisRequest:
         cls, pipeline: Pipeline, table: QueryBuilder[Any], *, columns: Sequence[str] | None = None, workload: Marginals = None,
         method: str = "auto", bins: int = BINS, size: int | None = None, contributions: Mapping[str, int] | None = None,
         other: bool | Sequence[str] = False, edges: Mapping[str, Sequence[Any]] | None = None, rows: int | None = None,
+        device: str = "auto",
     ) -> SynthesisRequest:  # fmt: skip
         """Read it as people ask for it (`Session.synthesize`)."""
         number = None if rows is None else row_count(rows)
-        return cls(pipeline, SynthesisSpec.of(pipeline, table, columns, workload, method, bins, size, contributions, other, edges), number)
+        spec = SynthesisSpec.of(pipeline, table, columns, workload, method, bins, size, contributions, other, edges, device=device)
+        return cls(pipeline, spec, number)
 
     def plan(self, epsilon: Number, delta: Number | None = None) -> SynthesisPlan:
         """What would happen at this price; reads and spends nothing."""
@@ -60,7 +63,7 @@ class SynthesisRequest:
 
     def release(self, epsilon: Number, delta: Number | None = None, *, progress: Callable[[str, float], None] | None = None) -> Synthetic:
         """Pay, and make the table; the same request at the same price again is free."""
-        made = release(self.plan(epsilon, delta), self.pipeline, progress)
+        made = release(self.plan(epsilon, delta), self.pipeline, progress).on(self.spec.device)
         return made if self.rows is None else made.with_rows(self.rows)
 
     def __reduce_ex__(self, _: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, cast, final
 
 from attrs import field, frozen
 
+from discreet.algorithms.marginals.device import check_device
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.methods import NAMES, Name
 from discreet.algorithms.marginals.workload import MOST_CELLS, Workload
@@ -42,12 +43,13 @@ class SynthesisSpec:
     rows: int | None  # of one unit that contribute, where that is declared
     contributions: Mapping[str, int] | None = None
     known: Domains = field(factory=Domains, repr=False)  # what is public about columns beside their declarations
+    device: str = "auto"  # where a model over the whole domain is fitted; no part of what is asked
 
     @classmethod
     def of(
         cls, pipeline: Pipeline, table: QueryBuilder[Any], columns: Sequence[str] | None, workload: Marginals, method: str, bins: int,
         size: int | None, contributions: Mapping[str, int] | None, other: bool | Sequence[str] = False,
-        edges: Mapping[str, Sequence[Any]] | None = None, known: Domains | None = None,
+        edges: Mapping[str, Sequence[Any]] | None = None, known: Domains | None = None, device: str = "auto",
     ) -> SynthesisSpec:  # fmt: skip
         """Read it as people give it; `known` are domains that were released before, and `edges` come before them."""
         if isinstance(table, list | tuple | dict):
@@ -61,6 +63,7 @@ class SynthesisSpec:
         pipeline.require_own(table.relation)
         if method not in ("auto", *NAMES):
             raise Invalid(f"method must be auto, {', '.join(NAMES)}")
+        check_device(device)
         declared = pipeline.catalog.table(table.said[0])
         limits = Contributions.of(contributions) or table.contributions or (declared.contributions if declared else Contributions())
         plain_table = declared is not None and len(table.said) == 1
@@ -81,7 +84,7 @@ class SynthesisSpec:
         listed = _listed(workload)
         spec = cls(
             table.said[0], table, chosen, missing, listed, cast(Name, method), _bins(bins), None if size is None else whole(size, "size"),
-            rows, contributions, domains,
+            rows, contributions, domains, device,
         )  # fmt: skip
         spec.workload_over(Domain(chosen.names, (2,) * len(chosen.names)))  # or its names or weights are wrong, before anything is found
         return spec

@@ -11,6 +11,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
+from discreet.algorithms.marginals.device import check_device
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.measured import NoisyMeasurement, merge_measurements, total_of
 from discreet.algorithms.marginals.methods import model_of
@@ -45,6 +46,7 @@ class Synthetic(Released):
     measured: tuple[NoisyMeasurement, ...]
     repeated: bool = field(default=False)
     asked_rows: int | None = None  # how many rows are generated, if not as many as there are records
+    device: str = "auto"  # where the model is fitted, if it must be
 
     @classmethod
     def of(cls, receipt: Receipt, result: Result) -> Synthetic:
@@ -78,7 +80,7 @@ class Synthetic(Released):
     @cached_property
     def model(self) -> Model:
         """The distribution that rows and answers come from."""
-        return model_of(self.receipt.discovered["method"], self.domain, self.measured)
+        return model_of(self.receipt.discovered["method"], self.domain, self.measured, self.device)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -95,8 +97,18 @@ class Synthetic(Released):
 
     def with_rows(self, rows: int) -> Synthetic:
         """The same table with so many rows; they follow from the model, so that costs nothing."""
-        made = Synthetic(self.receipt, self.measured, self.repeated, row_count(rows))
+        made = Synthetic(self.receipt, self.measured, self.repeated, row_count(rows), self.device)
         made.__dict__["model"] = self.model
+        return made
+
+    def on(self, device: str) -> Synthetic:
+        """The same table, whose model is fitted on a device (auto, cpu or cuda) if it is not fitted yet."""
+        check_device(device)
+        if device == self.device:
+            return self
+        made = Synthetic(self.receipt, self.measured, self.repeated, self.asked_rows, device)
+        if "model" in self.__dict__:
+            made.__dict__["model"] = self.model
         return made
 
     # ── rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
