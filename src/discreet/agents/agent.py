@@ -91,7 +91,7 @@ class Agent:
 
     def _needs_confirmation(self, request: Request, price: Price, planned: Planned) -> bool:
         """Whether this must be confirmed; what is being answered was confirmed and counted when it was begun."""
-        return key_of(request, price) not in self.spending.running and self.limits.needs_confirmation(planned.epsilon)
+        return self._key(request, price) not in self.spending.running and self.limits.needs_confirmation(planned.epsilon)
 
     async def ask(
         self,

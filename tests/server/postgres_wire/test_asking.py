@@ -84,7 +84,7 @@ def test_without_a_price(wire: Wire) -> None:
 def test_a_price_that_cannot_be_read_is_not_replaced_by_another(wire: Wire, price: str) -> None:
     before = wire.spent
     with connected(wire, mode="ask", epsilon="0.5") as connection:
-        assert refused(connection, f"{MEAN} /* epsilon={price} */").sqlstate == "0A000"
+        assert refused(connection, f"{MEAN} /* epsilon={price} */").sqlstate == "22023"
         assert "keep one" in str(
             refused(connection, "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.05) AVG(cost) AS m FROM visits -- epsilon=1")
         )

@@ -87,7 +87,7 @@ def test_reset_gives_what_was_at_first() -> None:
 
 def test_reset_goes_back_to_the_options_of_the_first_message() -> None:
     variables = Variables("ann", "0.05")
-    variables.startup({"discreet.mode": "ask", "options": "-c discreet.epsilon=0.1"})
+    variables.set_at_startup({"discreet.mode": "ask", "options": "-c discreet.epsilon=0.1"})
     run_setting(variables, "SET discreet.epsilon = 1")
     run_setting(variables, "RESET ALL")  # as pools do before they lend a connection again
     assert (variables["discreet.mode"], variables["discreet.epsilon"]) == ("ask", "0.1")
