@@ -322,3 +322,11 @@ def test_a_chain_shows_as_it_was_typed() -> None:
     for _ in range(100):
         asked = asked.count("cost")
     assert len(repr(asked)) == 300
+
+
+def test_rollup_and_cube_are_those_of_sql() -> None:
+    rolled, cubed = visits().rollup("dept", "urgent").count(name="n"), visits().group_by("urgent").cube("dept").count(name="n")
+    assert rolled.question == read("SELECT dept, urgent, COUNT(*) AS n FROM visits GROUP BY ROLLUP (dept, urgent)", CATALOG)
+    assert cubed.question == read("SELECT urgent, dept, COUNT(*) AS n FROM visits GROUP BY urgent, CUBE (dept)", CATALOG)
+    with pytest.raises(Invalid, match="one rollup or cube"):
+        visits().rollup("dept").cube("urgent")

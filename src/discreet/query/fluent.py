@@ -65,6 +65,7 @@ class QueryBuilder(Generic[T]):
     build: Callable[[Question], T]
     dialect: str = "duckdb"
     keys: tuple[Named, ...] = ()
+    sets: tuple[str, int] | None = None  # "rollup" or "cube", and the number of keys before it
     statistics: tuple[Any, ...] = ()  # sql.pieces.Called
     filters: tuple[str, ...] = ()
     ordered: tuple[tuple[str, bool], ...] = ()
@@ -125,6 +126,19 @@ class QueryBuilder(Generic[T]):
         """Group by keys: columns, or expressions with a name."""
         return self._with(_step("group_by", *keys, **named), keys=(*self.keys, *_named(keys, named)))
 
+    def rollup(self, *keys: str | Iterable[str], **named: str) -> QueryBuilder[T]:
+        """Group by these keys, by all but the last of them, and so on, up to the total of all; the answers add up."""
+        return self._sets("rollup", keys, named)
+
+    def cube(self, *keys: str | Iterable[str], **named: str) -> QueryBuilder[T]:
+        """Group by these keys and by every choice among them; the answers add up."""
+        return self._sets("cube", keys, named)
+
+    def _sets(self, kind: str, keys: tuple[str | Iterable[str], ...], named: dict[str, str]) -> QueryBuilder[T]:
+        if self.sets is not None:
+            raise Invalid("a query has one rollup or cube: write several in SQL, as in GROUP BY ROLLUP (a, b), CUBE (c)")
+        return self._with(_step(kind, *keys, **named), keys=(*self.keys, *_named(keys, named)), sets=(kind, len(self.keys)))
+
     def __getattr__(self, name: str) -> Callable[..., QueryBuilder[T]]:
         """The statistics, by the names that their classes give them in Python: count, sum, mean, median, corr, …"""
         found = registry.by_method(name)
@@ -184,7 +198,7 @@ class QueryBuilder(Generic[T]):
         """The question that the steps build."""
         if self.other and not self.keys:
             raise Invalid("with_other needs groups: add group_by(...), or leave with_other out")
-        asked = (self.keys, self.statistics, self.filters, self.ordered, self.most, self.contributions)
+        asked = (self.keys, self.sets, self.statistics, self.filters, self.ordered, self.most, self.contributions)
         found: Question = _pieces().question(self.relation, *asked, self.dialect)
         return evolve(found, other=self.other, said=".".join(self.said))
 

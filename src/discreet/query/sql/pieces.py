@@ -120,6 +120,7 @@ def _per_unit(relation: Relation, keys: Texts, aggregates: Texts, dialect: str) 
 def question(
     relation: Relation,
     keys: Texts,
+    sets: tuple[str, int] | None,
     statistics: Sequence[Called],
     having: Sequence[str],
     order: Sequence[tuple[str, bool]],
@@ -130,19 +131,29 @@ def question(
     """Read a question over these rows, as the equivalent SELECT."""
     options = Options(contributions=contributions)
     return closed(
-        lambda: read_question(_select(keys, statistics, having, order, limit, dialect), rows_of(relation), options, dialect),
+        lambda: read_question(_select(keys, sets, statistics, having, order, limit, dialect), rows_of(relation), options, dialect),
         tables_in(relation),
     )
 
 
 def _select(
-    keys: Texts, statistics: Sequence[Called], having: Sequence[str], order: Sequence[tuple[str, bool]], limit: int | None, dialect: str
+    keys: Texts,
+    sets: tuple[str, int] | None,
+    statistics: Sequence[Called],
+    having: Sequence[str],
+    order: Sequence[tuple[str, bool]],
+    limit: int | None,
+    dialect: str,
 ) -> exp.Select:
     groups = [_named(name, text, dialect) for name, text in keys]
     shown = [*groups, *(_aggregate(statistic, dialect) for statistic in statistics)]
     tree = exp.Select(expressions=shown)
     if groups:
-        tree.set("group", exp.Group(expressions=[node.unalias().copy() for node in groups]))
+        nodes = [node.unalias().copy() for node in groups]
+        if sets is not None:
+            kind, before = sets
+            nodes[before:] = [{"rollup": exp.Rollup, "cube": exp.Cube}[kind](expressions=nodes[before:])]
+        tree.set("group", exp.Group(expressions=nodes))
     if having:
         conditions = [exp.Paren(this=snippet(text, dialect)) for text in having]
         tree.set("having", exp.Having(this=exp.and_(*conditions, wrap=False) if len(conditions) > 1 else conditions[0]))
