@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from discreet.algorithms.marginals.beliefs import axes_without
 from discreet.algorithms.marginals.dense import DenseResiduals, Transform
 from discreet.algorithms.marginals.domain import Domain
+from discreet.algorithms.marginals.nesting import axes_without
 from discreet.algorithms.marginals.residual import Residual
 from discreet.algorithms.marginals.workload import Workload
 
