@@ -128,7 +128,8 @@ class Session:
         declared come from the table's profile, or else are discovered for up to a third of ε. `edges={"age": [0, 18, 65, 120]}` are public
         bins of a number, date or timestamp. Rows with a value that is not among declared keys are left out; `other=True`, or a list of
         columns, gives these values a category. `rows` is the number of rows to generate (by default as many as there are records).
-        `progress` is called with a step's name and the share of the work done so far. Without `epsilon` this returns a request, whose
+        `seconds` limits the time of computing that is predicted from public sizes (a minute, if the method is auto): a quicker method, or
+        fewer rounds, are taken where more would be needed. `progress` is called with a step's name and the share of the work done so far. Without `epsilon` this returns a request, whose
         `.plan(epsilon=…)` shows price and error for free.
         """
         from discreet.session.synthesize.request import SynthesisRequest

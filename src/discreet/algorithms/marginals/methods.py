@@ -11,6 +11,7 @@ from discreet.algorithms.marginals.aim import AIM
 from discreet.algorithms.marginals.dense import MOST_CELLS
 from discreet.algorithms.marginals.dependence import column_noise
 from discreet.algorithms.marginals.domain import Domain
+from discreet.algorithms.marginals.duration import SECONDS, aim_seconds, aim_within, mst_seconds, residuals_seconds
 from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import Model, fit_tree
 from discreet.algorithms.marginals.mst import MST
@@ -29,20 +30,22 @@ PAIRS = 10**8
 _HALVINGS = 9  # of a range of 10⁴: within 2 %
 
 
-def choose(workload: Workload, asked: str = "auto") -> Name:
-    """The method that was requested, if it suits the workload; "auto": residuals if the whole domain fits one array, otherwise AIM.
+def choose(workload: Workload, asked: str = "auto", seconds: float = SECONDS) -> Name:
+    """The method that was requested, if it suits the workload and the time; "auto": the best one that is predicted to take no longer.
 
-    The rule uses nothing private. It was checked on public tables: residuals win wherever they fit (benchmarks/synthetic.py).
+    The rule uses nothing private. It was checked on public tables: residuals win wherever they fit (benchmarks/synthetic.py), then AIM.
     """
     domain, order = workload.domain, max(map(len, workload.cliques))
     if asked == "auto":
-        return "residuals" if domain.size <= MOST_CELLS and order <= MOST_COLUMNS else "aim"
+        if domain.size <= MOST_CELLS and order <= MOST_COLUMNS and residuals_seconds(workload) <= seconds:
+            return "residuals"
+        quicker = predicted_seconds("aim", workload, seconds) > seconds and _pairs(domain) <= PAIRS
+        return "mst" if quicker and mst_seconds(domain) < predicted_seconds("aim", workload, seconds) else "aim"
     if asked not in NAMES:
         raise Invalid(f"method must be one of auto, {', '.join(NAMES)}")
     if asked == "residuals" and order > MOST_COLUMNS:
         raise Invalid(f"method='residuals' measures marginals of up to {MOST_COLUMNS} columns: use method='aim' for larger ones")
-    pairs = (sum(domain.sizes) ** 2 - sum(size**2 for size in domain.sizes)) // 2
-    if asked == "mst" and pairs > PAIRS:
+    if asked == "mst" and (pairs := _pairs(domain)) > PAIRS:
         raise Invalid(
             f"method='mst' counts all pairs of columns, up to {PAIRS:,} cells, and these have {pairs:,}: use fewer bins or columns"
         )
@@ -51,16 +54,37 @@ def choose(workload: Workload, asked: str = "auto") -> Name:
             f"method='residuals' holds all combinations of codes, up to {MOST_CELLS:,}, and these columns have {domain.size:.2g}: "
             "use method='aim' or 'mst', or fewer columns or bins"
         )
+    if (needed := predicted_seconds(asked, workload, seconds)) > seconds and asked == "residuals":
+        raise Invalid(
+            f"method='residuals' takes about {needed:.0f} s here, more than seconds={seconds:g}: use method='auto', or allow more"
+        )
     return asked
 
 
-def method_of(name: Name, budget: MeasurementBudget, workload: Workload) -> Method:
-    """A method with its budget."""
+def predicted_seconds(name: Name, workload: Workload, seconds: float = SECONDS) -> float:
+    """About how long a method computes, at most, where it may take so long; nothing private is known."""
+    match name:
+        case "residuals":
+            return residuals_seconds(workload)
+        case "aim":
+            return aim_seconds(workload, aim_within(workload, seconds))
+        case "mst":
+            return mst_seconds(workload.domain)
+
+
+def _pairs(domain: Domain) -> int:
+    """The cells of all pairs of columns."""
+    return (sum(domain.sizes) ** 2 - sum(size**2 for size in domain.sizes)) // 2
+
+
+def method_of(name: Name, budget: MeasurementBudget, workload: Workload, seconds: float = SECONDS) -> Method:
+    """A method with its budget, and with no more to do than it is predicted to do in this time."""
     match name:
         case "residuals":
             return Residuals(budget=budget, workload=workload)
         case "aim":
-            return AIM(budget=budget, workload=workload)
+            extent = aim_within(workload, seconds)
+            return AIM(budget=budget, workload=workload, rounds=extent.rounds, most_cells=extent.cells)
         case "mst":
             return MST(budget=budget, workload=workload)
 
@@ -88,10 +112,16 @@ def records_needed(name: Name, budget: MeasurementBudget, workload: Workload, co
     return high
 
 
-def reason(workload: Workload) -> str:
+def reason(workload: Workload, seconds: float = SECONDS) -> str:
     """Why "auto" takes the method that it takes."""
+    many, taken = workload.domain.size, choose(workload, "auto", seconds)
     if max(map(len, workload.cliques)) > MOST_COLUMNS:
-        return f"marginals of more than {MOST_COLUMNS} columns are asked for"
-    many = workload.domain.size
-    fits = f"all {many:,} combinations of values fit one array"
-    return fits if many <= MOST_CELLS else f"{many:.2g} combinations of values do not fit one array of {MOST_CELLS:,}"
+        why = f"marginals of more than {MOST_COLUMNS} columns are asked for"
+    elif many > MOST_CELLS:
+        why = f"{many:.2g} combinations of values do not fit one array of {MOST_CELLS:,}"
+    elif taken == "residuals":
+        return f"all {many:,} combinations of values fit one array"
+    else:
+        why = f"residuals would take about {residuals_seconds(workload):.0f} s, more than the {seconds:g} s allowed"
+    slow = predicted_seconds("aim", workload, seconds)
+    return why if taken == "aim" else f"{why}, and aim would take about {slow:.0f} s"

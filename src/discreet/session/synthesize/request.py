@@ -32,6 +32,7 @@ class SynthesisOptions(TypedDict, total=False):
     other: bool | Sequence[str]
     edges: Mapping[str, Sequence[Any]] | None
     rows: int | None
+    seconds: float | None
 
 
 @final
@@ -49,10 +50,12 @@ class SynthesisRequest:
         cls, pipeline: Pipeline, table: QueryBuilder[Any], *, columns: Sequence[str] | None = None, workload: Marginals = None,
         method: str = "auto", bins: int = BINS, size: int | None = None, contributions: Mapping[str, int] | None = None,
         other: bool | Sequence[str] = False, edges: Mapping[str, Sequence[Any]] | None = None, rows: int | None = None,
+        seconds: float | None = None,
     ) -> SynthesisRequest:  # fmt: skip
         """Read it as people ask for it (`Session.synthesize`)."""
         number = None if rows is None else row_count(rows)
-        return cls(pipeline, SynthesisSpec.of(pipeline, table, columns, workload, method, bins, size, contributions, other, edges), number)
+        spec = SynthesisSpec.of(pipeline, table, columns, workload, method, bins, size, contributions, other, edges, seconds=seconds)
+        return cls(pipeline, spec, number)
 
     def plan(self, epsilon: Number, delta: Number | None = None) -> SynthesisPlan:
         """What would happen at this price; reads and spends nothing."""
