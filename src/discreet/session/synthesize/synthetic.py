@@ -137,7 +137,7 @@ class Synthetic(Released):
         return self._answers.answer(where, mean)
 
     def marginal(self, *columns: str) -> list[dict[str, Any]]:
-        """How many records each combination of some columns has, with standard errors."""
+        """How many records each combination of some columns has, with standard errors; None where not all was measured."""
         return self._answers.marginal(*columns)
 
     # ── how good it is ───────────────────────────────────────────────────────────────────────────────────────────────
