@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 _HALF_NORMAL = sqrt(2 / pi)  # E|Z|
 _POOR, _AGAIN = 0.15, Fraction(1, 4)  # if columns have a larger relative error, they are measured again for this share of the budget
 BEARABLE = 0.2  # noise of single columns, as a share of records, above which the whole budget goes to them
-_STEPS = 20  # of the fit in each round, which starts from the last round's
-_CAP = Fraction(1, 8)  # of what is left: a round is not made dearer than this
+_STEPS, _FEWER, _SLOW = 60, 20, 10**5  # of the fit in each round, which starts from the last one; fewer if the model has so many cells
+_CAP = 2  # of what is left, divided by the number of columns: a round is not made dearer than this
 _MOST = 10**6  # numbers in a model; more would be slow
 
 
@@ -40,7 +40,7 @@ class AIM:
     left, and stop; if it was mostly noise, measure them once more. Then each round selects one marginal of the workload's
     closure by the exponential mechanism, with score weight·(‖counts − model‖₁ − √(2/π)·σ·cells), measures it with Gaussian noise, and fits
     the model again. When a measurement changed the model by no more than its noise, later rounds spend four times as much, but
-    no more than an eighth of what is left: a single step by chance would else decide the run.
+    no more than two of as many parts of what is left as there are columns: to join d columns takes d − 1 marginals.
 
     Theorem (adaptive composition in ρ or μ²).
         Whatever is selected, all steps together cost no more than the budget: each is priced before it is used, and the last takes what is
@@ -89,12 +89,13 @@ class AIM:
             scores = exact.map(partial(_scores, estimates=estimates, weights=closure, noise=counts.one * noise))
             chooser = spending.selection(price * self.selection, max(closure[clique] for clique in candidates) * counts.l1_sensitivity)
             chosen = candidates[spending.release("choice", chooser, scores)]
+            steps = _FEWER if model.calibrated.tree.cells > _SLOW else _STEPS
             rest = spending.left if last else price * (1 - self.selection)
             measured.append(measure(exact, chosen, spending, rest, counts))
-            model = fit_tree(domain, measured, steps=FINAL_STEPS) if last else fit_tree(domain, measured, model, _STEPS)
+            model = fit_tree(domain, measured, steps=FINAL_STEPS) if last else fit_tree(domain, measured, model, steps)
             change = np.abs(model.marginal(chosen).ravel() - estimates[chosen] / counts.one).sum()
             if change <= _HALF_NORMAL * noise * domain.cells(chosen):
-                price = max(price, min(4 * price, spending.left * _CAP))
+                price = max(price, min(4 * price, spending.left * _CAP / len(domain.names)))
             progress(f"measured {domain.shown(chosen)}", min(spending.used, 1.0))
         return Result("aim", model, tuple(measured), tuple(spending.losses), self.budget.loss)
 

@@ -18,9 +18,9 @@ MOST_CELLS, LEAST_CELLS = 10**6, 10**4  # of a model over a junction tree
 USUAL_ROUNDS, LEAST_ROUNDS = 16, 2  # per column
 _EVALUATIONS = 300  # of the model over the whole domain until it fits
 _PASS, _TERM, _CELL, _FEATURE = 2.5e-9, 7e-11, 1e-8, 6e-8  # for each cell and column, each cell and code, each cell, each feature
-_CANDIDATE, _SCORED = 2e-4, 3e-8  # for each candidate of a round, and for each of its cells
-_IN_ROUND, _AT_LAST = 22, 700  # evaluations of a model over a junction tree, in each round and in the final fit
-_CLIQUE, _IN_TREE = 4e-5, 2.5e-8  # for each measured marginal, and each cell of the tree
+_CANDIDATE, _SCORED = 8e-5, 1e-8  # for each candidate of a round, and for each of its cells
+_IN_ROUND, _AT_LAST = 25, 300  # evaluations of a model over a junction tree, in each round and in the final fit
+_CLIQUE, _IN_TREE = 2e-5, 1e-8  # for each measured marginal, and each cell of the tree
 
 
 class Extent(NamedTuple):
@@ -38,13 +38,13 @@ def residuals_seconds(workload: Workload) -> float:
 
 
 def aim_seconds(workload: Workload, extent: Extent) -> float:
-    """All rounds that are planned; where noise is large there are fewer."""
+    """Half of the rounds that are planned: the later ones are dearer, so there are fewer; where noise is large, far fewer."""
     domain, closure = workload.domain, workload.closure()
     scored = sum(map(domain.cells, closure))
-    tree = min(extent.cells / 2, domain.size * len(domain.names))  # it grows from round to round
+    tree = min(extent.cells / 3, domain.size, scored)  # it grows from round to round
     evaluation = _CLIQUE * (len(domain.names) + min(extent.rounds, len(closure)) / 2) + _IN_TREE * tree
     each = _CANDIDATE * len(closure) + _SCORED * scored + _IN_ROUND * evaluation
-    return extent.rounds * each + 2 * _AT_LAST * evaluation
+    return extent.rounds / 2 * each + 2 * _AT_LAST * evaluation
 
 
 def mst_seconds(domain: Domain) -> float:
