@@ -91,7 +91,11 @@ class Answers:
         codings = [self.codings[i] for i in clique]
         count, off = (word + "_" * (word in columns) for word in ("count", "error"))
         return [
-            {**{c.name: c.label(code) for c, code in zip(codings, place, strict=True)}, count: float(value), off: None if errors is None else float(errors[place])}
+            {
+                **{c.name: c.label(code) for c, code in zip(codings, place, strict=True)},
+                count: float(value),
+                off: None if errors is None else float(errors[place]),
+            }
             for place, value in np.ndenumerate(cells)
         ]
 
