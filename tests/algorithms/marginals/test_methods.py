@@ -9,8 +9,6 @@ from algorithms.marginals.replay import table
 from discreet.algorithms.marginals.aim import AIM
 from discreet.algorithms.marginals.dense import MOST_CELLS
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.duration import LEAST_CELLS, SECONDS, aim_within
-from discreet.algorithms.marginals.duration import MOST_CELLS as TREE_CELLS
 from discreet.algorithms.marginals.methods import NAMES, Name, choose, method_of, model_of, predicted_seconds, reason, records_needed
 from discreet.algorithms.marginals.mst import MST
 from discreet.algorithms.marginals.residuals import Residuals
@@ -46,25 +44,6 @@ def test_a_quicker_method_where_time_is_short() -> None:
     assert "aim would take" in reason(BIG, 0.01)
     with pytest.raises(Invalid, match="use method='auto', or allow more"):
         choose(BIG, "residuals", needed / 2)
-
-
-def test_aim_has_less_to_do_in_less_time() -> None:
-    workload = Workload.all_of(Domain.of({f"c{i}": 20 for i in range(12)}), 3)
-    assert aim_within(workload, float("inf")) == (16 * 12, TREE_CELLS)
-    found = [aim_within(workload, seconds) for seconds in (1000, 100, 30, 10, 0.1)]
-    assert found == sorted(found, reverse=True)
-    assert found[-1] == (2 * 12, LEAST_CELLS)
-    for seconds in (1000, 100):
-        assert predicted_seconds("aim", workload, seconds) <= seconds
-    method = method_of("aim", MeasurementBudget.zcdp(1), workload, 100)
-    assert isinstance(method, AIM)
-    assert (method.rounds, method.most_cells) == found[1]
-
-
-def test_predictions_grow_with_public_sizes() -> None:
-    for name in NAMES:
-        few, many = (predicted_seconds(name, Workload.all_of(Domain.of({f"c{i}": 6 for i in range(k)}), 3), SECONDS) for k in (4, 8))
-        assert 0 < few < many
 
 
 @pytest.mark.parametrize(
