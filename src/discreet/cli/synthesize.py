@@ -34,6 +34,9 @@ def synthesize(
     ] = None,
     rows: Annotated[int | None, Option(metavar="NUMBER", help="How many rows to write (default: as many as there are records).")] = None,
     device: Annotated[str, Option(metavar="DEVICE", help="Where the model is fitted: auto, cpu, or cuda (a GPU, with torch).")] = "auto",
+    seconds: Annotated[
+        float | None, Option(metavar="NUMBER", help="How long it may be predicted to compute (default: a minute, if the method is auto).")
+    ] = None,
     analyst: Analyst = None,
 ) -> None:
     """Generate a synthetic table, pay for it from the budget, and write its rows to a file.
@@ -51,7 +54,7 @@ def synthesize(
     with screen.working("opening") as progress, data.open(analyst) as db:
         made = db.synthesize(
             table, epsilon, question_delta, columns=chosen, workload=workload, method=method, bins=bins, size=size, rows=rows,
-            device=device, progress=lambda what, share: progress(f"{share:.0%} {what}"),
+            device=device, seconds=seconds, progress=lambda what, share: progress(f"{share:.0%} {what}"),
         )  # fmt: skip
         progress("writing rows")
         made.to_csv(output) if is_csv else made.to_parquet(output)

@@ -138,9 +138,9 @@ class Session:
         declared come from the table's profile, or else are discovered for up to a third of ε. `edges={"age": [0, 18, 65, 120]}` are public
         bins of a number, date or timestamp. Rows with a value that is not among declared keys are left out; `other=True`, or a list of
         columns, gives these values a category. `rows` is the number of rows to generate (by default as many as there are records).
-        `device` is where a model over all combinations of values is fitted: cpu, cuda (a GPU, with torch), or auto, which takes a GPU where
-        that is worth it and there is one; it is no part of what is bought. `progress` is called with a step's name and the share of the
-        work done so far. Without `epsilon` this returns a request, whose `.plan(epsilon=…)` shows price and error for free.
+        `seconds` limits the computing time that is predicted from public sizes (a minute, if the method is auto). `device` is where a model
+        over all combinations of values is fitted: cpu, cuda (a GPU, with torch), or auto; it is no part of what is bought. `progress` is
+        called with a step's name and the share of the work done. Without `epsilon` this returns a request, to `.plan(epsilon=…)` for free.
         """
         from discreet.session.synthesize.request import SynthesisRequest
 

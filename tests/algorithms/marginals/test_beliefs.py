@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from algorithms.marginals.test_junction_tree import made_up
 
-from discreet.algorithms.marginals.beliefs import Beliefs, axes_without, fitting
+from discreet.algorithms.marginals.beliefs import Beliefs
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.junction_tree import junction_tree
+from discreet.algorithms.marginals.nesting import axes_without, fitting
 
 
 def by_force(domain: Domain, cliques: list[Clique], potentials: list[np.ndarray]) -> tuple[float, np.ndarray]:

@@ -9,10 +9,11 @@ import pytest
 from algorithms.marginals.test_beliefs import by_force
 from algorithms.marginals.test_junction_tree import made_up
 
-from discreet.algorithms.marginals.beliefs import Beliefs, axes_without
+from discreet.algorithms.marginals.beliefs import Beliefs
 from discreet.algorithms.marginals.calibrated import Calibrated
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.junction_tree import junction_tree
+from discreet.algorithms.marginals.nesting import axes_without
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -10,11 +10,11 @@ import pytest
 from algorithms.marginals.backends import NAMES, backend
 
 from discreet.algorithms.marginals.arrays import NumpyArrays
-from discreet.algorithms.marginals.beliefs import axes_without
 from discreet.algorithms.marginals.dense import DenseResiduals, DenseTransform, Transform, squared_error_weights
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import fit_dense
+from discreet.algorithms.marginals.nesting import axes_without
 from discreet.algorithms.marginals.residual import Residual
 from discreet.algorithms.marginals.workload import Workload
 

@@ -7,10 +7,11 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from discreet.algorithms.marginals.beliefs import Beliefs, axes_without, fitting
+from discreet.algorithms.marginals.beliefs import Beliefs
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.fit import fit
 from discreet.algorithms.marginals.junction_tree import junction_tree
+from discreet.algorithms.marginals.nesting import axes_without, fitting
 
 DOMAIN = Domain.of({"a": 3, "b": 2, "c": 4})
 CLIQUES: list[Clique] = [(0,), (0, 1), (1, 2)]

@@ -8,7 +8,7 @@ from algorithms.marginals.replay import table
 
 from discreet.algorithms.marginals.aim import AIM
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.methods import NAMES, Name, choose, method_of, model_of, records_needed
+from discreet.algorithms.marginals.methods import NAMES, Name, choose, method_of, model_of, predicted_seconds, reason, records_needed
 from discreet.algorithms.marginals.mst import MST
 from discreet.algorithms.marginals.residuals import Residuals
 from discreet.algorithms.marginals.spending import MeasurementBudget
@@ -28,6 +28,22 @@ def test_residuals_wherever_they_fit_else_aim() -> None:
     assert choose(Workload.all_of(LARGE, 2), device="cpu") == "aim"
     for name in NAMES:
         assert choose(Workload.all_of(SMALL, 2), name) == name
+
+
+BIG = Workload.all_of(Domain.of({f"c{i}": 8 for i in range(7)}), 3)  # 2²¹ cells
+
+
+def test_a_quicker_method_where_time_is_short() -> None:
+    """Residuals fit but take long; AIM does less and less, and at last MST is left."""
+    needed = predicted_seconds("residuals", BIG)
+    assert needed > 5
+    assert choose(BIG, "auto", seconds=2 * needed) == "residuals"
+    assert choose(BIG, "auto", seconds=needed / 2) == "aim"
+    assert f"about {needed:,.0f} s, and 2.5 s are allowed" in reason(BIG, seconds=2.5)
+    assert choose(BIG, "auto", seconds=0.01) == "mst"
+    assert "aim would take" in reason(BIG, seconds=0.01)
+    with pytest.raises(Invalid, match="s are allowed"):
+        choose(BIG, "residuals", seconds=needed / 2)
 
 
 @pytest.mark.parametrize(

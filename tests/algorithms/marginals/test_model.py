@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from discreet.algorithms.marginals.beliefs import axes_without
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import TreeModel, fit_dense, fit_tree
+from discreet.algorithms.marginals.nesting import axes_without
 from discreet.algorithms.marginals.residual import BITS, Residual
 
 DOMAIN = Domain.of({"a": 3, "b": 2, "c": 4})

@@ -96,9 +96,11 @@ def test_a_model_that_looks_at_the_data_is_caught(monkeypatch: pytest.MonkeyPatc
 
     fitted = module.fit_residuals
     monkeypatch.setattr(CodedTable, "marginals", spying)
-    monkeypatch.setattr(
-        module, "fit_residuals", lambda domain, measured: fitted(domain, [type(measured[0])((), np.array([seen[-1]]), 1.0), *measured[1:]])
-    )
+
+    def looking(domain: Any, measured: Any, *rest: Any) -> Any:
+        return fitted(domain, [type(measured[0])((), np.array([seen[-1]]), 1.0), *measured[1:]], *rest)
+
+    monkeypatch.setattr(module, "fit_residuals", looking)
     with pytest.raises(Leak, match="models"):
         audit(Residuals(budget=BUDGETS[0], workload=Workload.all_of(DOMAIN, 2), worthwhile=ANY), DOMAIN, ROWS)
 

@@ -132,7 +132,31 @@ def test_it_says_which_method_it_takes_and_why() -> None:
         assert "by mst, as asked" in repr(db.synthesize("visits", 5, 1e-4, columns=["urgent"], method="mst"))
     with clinic.session(wide, keys=many, bounds={}, contributions=None, one_row_per_unit=True) as db:
         made = db.synthesize("visits", 0.5, 1e-4)
-        assert "by aim: 1.3e+08 combinations of values do not fit one array" in made.explain()
+        assert "by aim: to fit 1.3e+08 combinations of values as one array needs about " in made.explain()
         assert "columns are independent: with about " in made.explain()
         assert {len(one.clique) for one in made.measured} == {1}
         assert any("columns are independent" in note for note in made.receipt.notes)
+
+
+def test_a_time_limit_is_part_of_the_choice_and_decided_before_paying() -> None:
+    """From public sizes: another table with the same declarations has the same plan, word for word."""
+    declared = {f"c{i}": list(range(8)) for i in range(7)}
+    tables = [
+        polars.DataFrame({"patient": range(n), **{name: [i % codes for i in range(n)] for name in declared}})
+        for n, codes in ((300, 8), (9, 1))
+    ]
+    told = []
+    for table in tables:
+        with clinic.session(table, keys=declared, bounds={}, contributions=None, one_row_per_unit=True) as db:
+            quick, slow = db.synthesize("visits", seconds=3), db.synthesize("visits", seconds=1000)
+            told.append((quick.plan(0.5, 1e-4).explain(), slow.plan(0.5, 1e-4).explain()))
+            with pytest.raises(Invalid, match="and 3 s are allowed"):
+                db.synthesize("visits", method="residuals", seconds=3).plan(0.5, 1e-4).explain()
+            for wrong in (0, -1, float("nan"), float("inf"), "10", True):
+                with pytest.raises(Invalid, match="seconds must be a positive number"):
+                    db.synthesize("visits", seconds=wrong)
+            assert not db.spent.epsilon
+    assert told[0] == told[1]
+    assert "by aim: to fit 2.1e+06 combinations of values as one array needs about" in told[0][0]
+    assert "; 3 s are allowed (seconds=)" in told[0][0]
+    assert "by residuals: all 2,097,152 combinations" in told[0][1]

@@ -12,10 +12,10 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
+from discreet.algorithms.marginals.candidates import Candidates
 from discreet.algorithms.marginals.counts import Counts, Integers, Marginals, distance, to_counts
 from discreet.algorithms.marginals.dependence import Dependence, only_columns, records_of
 from discreet.algorithms.marginals.domain import Clique
-from discreet.algorithms.marginals.junction_tree import tree_cells
 from discreet.algorithms.marginals.measured import NoisyMeasurement, measure, total_of
 from discreet.algorithms.marginals.model import fit_tree
 from discreet.algorithms.marginals.result import FINAL_STEPS, Progress, Result, quiet
@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 _HALF_NORMAL = sqrt(2 / pi)  # E|Z|
 _POOR, _AGAIN = 0.15, Fraction(1, 4)  # if columns have a larger relative error, they are measured again for this share of the budget
 BEARABLE = 0.2  # noise of single columns, as a share of records, above which the whole budget goes to them
+_STEPS, _FEWER, _SLOW = 60, 20, 10**5  # of the fit in each round, which starts from the last one; fewer if the model has so many cells
+_CAP = 2  # of what is left, divided by the number of columns: a round is not made dearer than this
 _MOST = 10**6  # numbers in a model; more would be slow
 
 
@@ -37,7 +39,8 @@ class AIM:
     First measure every single column. If noise is so large that dependence cannot be paid for, measure the columns again with all that is
     left, and stop; if it was mostly noise, measure them once more. Then each round selects one marginal of the workload's
     closure by the exponential mechanism, with score weight·(‖counts − model‖₁ − √(2/π)·σ·cells), measures it with Gaussian noise, and fits
-    the model again. When a measurement changed the model by no more than its noise, later rounds spend four times as much.
+    the model again. When a measurement changed the model by no more than its noise, later rounds spend four times as much, but
+    no more than two of as many parts of what is left as there are columns: to join d columns takes d − 1 marginals.
 
     Theorem (adaptive composition in ρ or μ²).
         Whatever is selected, all steps together cost no more than the budget: each is priced before it is used, and the last takes what is
@@ -75,30 +78,26 @@ class AIM:
         if _column_error(measured) > _POOR:
             for i in domain.columns:
                 measured.append(measure(exact, (i,), spending, self.budget.amount * _AGAIN / len(domain.names), counts))
-        model = fit_tree(domain, measured)
+        model, allowed = fit_tree(domain, measured), Candidates(domain, closure, self.most_cells)
         while spending.left > self.budget.amount / 10**9:
             if spending.left < 2 * price:
                 price = spending.left
             last = price == spending.left
             noise = float(spending.gaussian(price * (1 - self.selection), counts.l2_sensitivity).scale) / counts.one
-            candidates = self._candidates(closure, [one.clique for one in measured], spending.used)
+            candidates = allowed.of([one.clique for one in measured], spending.used)
             estimates = {clique: to_counts(model.marginal(clique), counts.one) for clique in candidates}
             scores = exact.map(partial(_scores, estimates=estimates, weights=closure, noise=counts.one * noise))
             chooser = spending.selection(price * self.selection, max(closure[clique] for clique in candidates) * counts.l1_sensitivity)
             chosen = candidates[spending.release("choice", chooser, scores)]
+            steps = _FEWER if model.calibrated.tree.cells > _SLOW else _STEPS
             rest = spending.left if last else price * (1 - self.selection)
             measured.append(measure(exact, chosen, spending, rest, counts))
-            model = fit_tree(domain, measured, steps=FINAL_STEPS) if last else fit_tree(domain, measured, model)
+            model = fit_tree(domain, measured, steps=FINAL_STEPS) if last else fit_tree(domain, measured, model, steps)
             change = np.abs(model.marginal(chosen).ravel() - estimates[chosen] / counts.one).sum()
             if change <= _HALF_NORMAL * noise * domain.cells(chosen):
-                price *= 4
+                price = max(price, min(4 * price, spending.left * _CAP / len(domain.names)))
             progress(f"measured {domain.shown(chosen)}", min(spending.used, 1.0))
         return Result("aim", model, tuple(measured), tuple(spending.losses), self.budget.loss)
-
-    def _candidates(self, closure: Mapping[Clique, int], cliques: Sequence[Clique], used: float) -> list[Clique]:
-        """Marginals whose model is not too large for the share of the budget that is spent; measured ones always qualify."""
-        domain, known = self.workload.domain, set(cliques)
-        return [clique for clique in closure if clique in known or tree_cells(domain, [*cliques, clique]) <= self.most_cells * used]
 
 
 def _column_error(measured: Sequence[NoisyMeasurement]) -> float:

@@ -13,20 +13,18 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.algorithms.marginals.domain import Clique, Domain
+from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.junction_tree import JunctionTree
+from discreet.algorithms.marginals.nesting import Nesting, axes_without, fitting, summed
 
 Floats = NDArray[np.float64]
+_RANGE = 300.0  # exp of minus twice this is still a float
 
 
-def fitting(domain: Domain, part: Clique, whole: Clique) -> tuple[int, ...]:
-    """The shape with which the part's array broadcasts to the whole's."""
-    return tuple(domain.sizes[i] if i in part else 1 for i in whole)
-
-
-def axes_without(part: Clique, whole: Clique) -> tuple[int, ...]:
-    """The axes of the whole that are summed out for the part."""
-    return tuple(axis for axis, i in enumerate(whole) if i not in part)
+def _tops(logs: Floats, out: tuple[int, ...]) -> Floats:
+    """What is subtracted before exponentiation, so that no value of the separator underflows: the largest entry, of each if need be."""
+    top = logs.max(keepdims=True)
+    return np.asarray(top if top.item() - float(logs.min()) < _RANGE else logs.max(axis=out, keepdims=True))
 
 
 @final
@@ -37,10 +35,11 @@ class Beliefs:
         domain = tree.domain
         self.tree, self.cliques = tree, tuple(cliques)
         self.homes = [tree.home(clique) for clique in cliques]
-        self._fits = [fitting(domain, clique, tree.cliques[home]) for clique, home in zip(cliques, self.homes, strict=True)]
-        self._sums = [axes_without(clique, tree.cliques[home]) for clique, home in zip(cliques, self.homes, strict=True)]
+        self._at = [[place for place, other in enumerate(self.homes) if other == home] for home in range(len(tree.cliques))]
+        self._nested = [
+            Nesting(domain, clique, [cliques[place] for place in at]) for clique, at in zip(tree.cliques, self._at, strict=True)
+        ]
         self._shapes = [domain.shape(clique) for clique in cliques]
-        self._whole = [domain.shape(clique) for clique in tree.cliques]
         self._ends = np.cumsum([0, *(domain.cells(clique) for clique in cliques)])
         self._steps = [
             (edge.parent, edge.child, axes_without(edge.separator, tree.cliques[edge.child]),
@@ -60,26 +59,29 @@ class Beliefs:
 
     def of(self, potentials: Floats) -> tuple[float, list[Floats]]:
         """The log of the total weight, and the marginal of each maximal clique."""
-        logs = [np.zeros(shape) for shape in self._whole]
-        for theta, home, fit in zip(self.split(potentials), self.homes, self._fits, strict=True):
-            logs[home] += theta.reshape(fit)
+        thetas = self.split(potentials)
+        logs = [nested.spread([thetas[place] for place in at]) for nested, at in zip(self._nested, self._at, strict=True)]
         up: dict[int, Floats] = {}
         weights: list[Floats] = [np.empty(0)] * len(logs)
         for parent, child, out, _, _, fit in reversed(self._steps):
-            top = logs[child].max(axis=out, keepdims=True)  # separately for each value of the separator, so that none underflows
-            weights[child] = np.exp(logs[child] - top)
-            up[child] = weights[child].sum(axis=out)
-            logs[parent] += np.log(up[child]).reshape(fit) + top.reshape(fit)
+            top = _tops(logs[child], out)
+            weights[child] = np.exp(np.subtract(logs[child], top, out=logs[child]), out=logs[child])
+            up[child] = summed(weights[child], out)
+            logs[parent] += np.log(up[child]).reshape(fit) + (top.reshape(fit) if top.size > 1 else top.ravel())
         highest = float(logs[0].max())
-        weights[0] = np.exp(logs[0] - highest)
+        weights[0] = np.exp(np.subtract(logs[0], highest, out=logs[0]), out=logs[0])
         total = float(weights[0].sum())
         weights[0] /= total
         for parent, child, _, fit, out, _ in self._steps:
-            above = weights[parent].sum(axis=out)
-            weights[child] *= (above / up[child]).reshape(fit)  # the denominator is at least 1
+            above = summed(weights[parent], out)
+            weights[child] *= (above / up[child]).reshape(fit)  # the denominator is at least exp(−_RANGE)
         return highest + float(np.log(total)), weights
 
     def evaluate(self, potentials: Floats) -> tuple[float, Floats]:
         """The log of the total weight, and the marginals of the cliques as one vector."""
         log_total, beliefs = self.of(potentials)
-        return log_total, np.concatenate([beliefs[home].sum(axis=out).ravel() for home, out in zip(self.homes, self._sums, strict=True)])
+        found: list[Floats] = [np.empty(0)] * len(self.cliques)
+        for nested, at, belief in zip(self._nested, self._at, beliefs, strict=True):
+            for place, marginal in zip(at, nested.sums(belief), strict=True):
+                found[place] = marginal.ravel()
+        return log_total, np.concatenate(found)

@@ -8,12 +8,13 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.algorithms.marginals.beliefs import axes_without
 from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.junction_tree import JunctionTree
+from discreet.algorithms.marginals.nesting import axes_without, summed
 
 Floats = NDArray[np.float64]
 _TINY = 1e-290  # smaller probabilities are treated as 0
+_LARGE = 2**15  # multiplications from which matrix products are worth their preparation
 
 
 @final
@@ -30,15 +31,17 @@ class Calibrated:
         for edge in tree.edges:
             self._near[edge.parent].append((edge.child, edge.separator))
             self._near[edge.child].append((edge.parent, edge.separator))
-        self._far = [self._distances(i) for i in tree.domain.columns]
+        self._far = np.array([self._distances(i) for i in tree.domain.columns], np.float64)
+        order = np.argsort([belief.size for belief in self.beliefs], kind="stable")
+        self._small = np.empty(len(order))  # less than a distance of 1: among equally near cliques the smallest
+        self._small[order] = np.arange(len(order)) / len(order)
         self._beyond: dict[tuple[int, int], frozenset[int]] = {}
         self._parts: dict[tuple[int, Clique], Floats] = {}
         self._given: dict[tuple[int, int, Clique], tuple[Floats, Clique]] = {}
 
     def marginal(self, clique: Clique) -> Floats:
         """The distribution of a clique's columns."""
-        homes = range(len(self.tree.cliques))
-        root = min(homes, key=lambda c: (sum(self._far[i][c] for i in clique), self.beliefs[c].size))
+        root = int(np.argmin(self._far[list(clique)].sum(axis=0) + self._small))
         found, order = self._gathered(root, clique, None, ())
         return np.asarray(found.transpose([order.index(i) for i in clique]), order="C")
 
@@ -65,7 +68,7 @@ class Calibrated:
 
     def _part(self, home: int, part: Clique) -> Floats:
         if (home, part) not in self._parts:
-            self._parts[home, part] = self.beliefs[home].sum(axis=axes_without(part, self.tree.cliques[home]))
+            self._parts[home, part] = summed(self.beliefs[home], axes_without(part, self.tree.cliques[home]))
         return self._parts[home, part]
 
     def _gathered(self, home: int, wanted: Clique, behind: int | None, given: Clique) -> tuple[Floats, Clique]:
@@ -106,4 +109,4 @@ def _product(a: Floats, a_order: Clique, b: Floats, b_order: Clique, out: Clique
     """The product of two arrays over named axes, summed to `out`."""
     names = {i: place for place, i in enumerate(dict.fromkeys((*a_order, *b_order)))}
     arguments: list[Any] = [a, [names[i] for i in a_order], b, [names[i] for i in b_order], [names[i] for i in out]]
-    return np.asarray(np.einsum(*arguments, optimize=True))
+    return np.asarray(np.einsum(*arguments, optimize=a.size * b.size > _LARGE))  # planning it takes longer than a small product

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Literal, TypeAlias
 
 from discreet.algorithms.marginals import aim, mst
 from discreet.algorithms.marginals.aim import AIM
 from discreet.algorithms.marginals.dependence import column_noise
-from discreet.algorithms.marginals.device import MOST_CELLS, FitForecast, forecast
+from discreet.algorithms.marginals.device import MOST_CELLS, MOST_SECONDS, FitForecast, forecast
 from discreet.algorithms.marginals.domain import Domain
+from discreet.algorithms.marginals.duration import SECONDS, aim_seconds, aim_within, mst_seconds
 from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import Model, fit_tree
 from discreet.algorithms.marginals.mst import MST
@@ -29,25 +30,27 @@ PAIRS = 10**8
 _HALVINGS = 9  # of a range of 10⁴: within 2 %
 
 
-def choose(workload: Workload, asked: str = "auto", device: str = "auto") -> Name:
-    """The method that was requested, if it suits the workload; "auto": residuals if the whole domain fits the device, otherwise AIM.
+def choose(workload: Workload, asked: str = "auto", device: str = "auto", seconds: float = SECONDS) -> Name:
+    """The method that was requested, if it suits the workload; "auto": the best one that fits the device and the predicted time.
 
     The rule uses nothing private: sizes, and the device. It was checked on public tables: residuals win wherever they fit
-    (benchmarks/synthetic.py).
+    (benchmarks/synthetic.py), then AIM.
     """
     domain, order = workload.domain, max(map(len, workload.cliques))
     if asked == "auto":
-        return "residuals" if order <= MOST_COLUMNS and not dense_forecast(workload, device).refusal else "aim"
+        if order <= MOST_COLUMNS and not no_fit(workload, device, seconds):
+            return "residuals"
+        quicker = predicted_seconds("aim", workload, device, seconds) > seconds and _pairs(domain) <= PAIRS
+        return "mst" if quicker and mst_seconds(domain) < predicted_seconds("aim", workload, device, seconds) else "aim"
     if asked not in NAMES:
         raise Invalid(f"method must be one of auto, {', '.join(NAMES)}")
     if asked == "residuals" and order > MOST_COLUMNS:
         raise Invalid(f"method='residuals' measures marginals of up to {MOST_COLUMNS} columns: use method='aim' for larger ones")
-    pairs = (sum(domain.sizes) ** 2 - sum(size**2 for size in domain.sizes)) // 2
-    if asked == "mst" and pairs > PAIRS:
+    if asked == "mst" and (pairs := _pairs(domain)) > PAIRS:
         raise Invalid(
             f"method='mst' counts all pairs of columns, up to {PAIRS:,} cells, and these have {pairs:,}: use fewer bins or columns"
         )
-    if asked == "residuals" and (why := dense_forecast(workload, device).refusal):
+    if asked == "residuals" and (why := no_fit(workload, device, seconds)):
         raise Invalid(
             f"method='residuals' holds all {domain.size:.2g} combinations of codes, which needs {why}: use method='aim' or 'mst', or fewer "
             "columns or bins"
@@ -62,13 +65,37 @@ def dense_forecast(workload: Workload, device: str = "auto") -> FitForecast:
     return forecast(workload.domain, workload.closure(), device)
 
 
-def method_of(name: Name, budget: MeasurementBudget, workload: Workload, device: str = "auto") -> Method:
-    """A method with its budget."""
+def no_fit(workload: Workload, device: str, seconds: float) -> str:
+    """Why the whole domain is not fitted: memory, or the time that is allowed; empty if it is."""
+    found, allowed = dense_forecast(workload, device), seconds if isfinite(seconds) else MOST_SECONDS
+    slow = f"about {found.seconds:,.0f} s, and {allowed:g} s are allowed (seconds=)" if found.seconds > allowed else ""
+    return found.too_large or slow
+
+
+def predicted_seconds(name: Name, workload: Workload, device: str = "auto", seconds: float = SECONDS) -> float:
+    """About how long a method computes, at most, where it may take so long; nothing private is known."""
+    match name:
+        case "residuals":
+            return dense_forecast(workload, device).seconds
+        case "aim":
+            return aim_seconds(workload, aim_within(workload, seconds))
+        case "mst":
+            return mst_seconds(workload.domain)
+
+
+def _pairs(domain: Domain) -> int:
+    """The cells of all pairs of columns."""
+    return (sum(domain.sizes) ** 2 - sum(size**2 for size in domain.sizes)) // 2
+
+
+def method_of(name: Name, budget: MeasurementBudget, workload: Workload, device: str = "auto", seconds: float = SECONDS) -> Method:
+    """A method with its budget, and with no more to do than it is predicted to do in this time."""
     match name:
         case "residuals":
             return Residuals(budget=budget, workload=workload, device=device)
         case "aim":
-            return AIM(budget=budget, workload=workload)
+            extent = aim_within(workload, seconds)
+            return AIM(budget=budget, workload=workload, rounds=extent.rounds, most_cells=extent.cells)
         case "mst":
             return MST(budget=budget, workload=workload)
 
@@ -96,11 +123,14 @@ def records_needed(name: Name, budget: MeasurementBudget, workload: Workload, co
     return high
 
 
-def reason(workload: Workload, device: str = "auto") -> str:
+def reason(workload: Workload, device: str = "auto", seconds: float = SECONDS) -> str:
     """Why "auto" takes the method that it takes."""
+    many, taken = workload.domain.size, choose(workload, "auto", device, seconds)
     if max(map(len, workload.cliques)) > MOST_COLUMNS:
-        return f"marginals of more than {MOST_COLUMNS} columns are asked for"
-    many, why = workload.domain.size, dense_forecast(workload, device).refusal
-    if why:
-        return f"{many:.2g} combinations of values do not fit one array: that needs {why}"
-    return f"all {many:,} combinations of values fit one array"
+        why = f"marginals of more than {MOST_COLUMNS} columns are asked for"
+    elif taken == "residuals":
+        return f"all {many:,} combinations of values fit one array"
+    else:
+        why = f"to fit {many:.2g} combinations of values as one array needs {no_fit(workload, device, seconds)}"
+    slow = predicted_seconds("aim", workload, device, seconds)
+    return why if taken == "aim" else f"{why}, and aim would take about {slow:.0f} s"

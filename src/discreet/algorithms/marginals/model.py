@@ -10,13 +10,14 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.arrays import Arrays, NumpyArrays
-from discreet.algorithms.marginals.beliefs import Beliefs, axes_without
+from discreet.algorithms.marginals.beliefs import Beliefs
 from discreet.algorithms.marginals.calibrated import Calibrated
 from discreet.algorithms.marginals.dense import DenseResiduals
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.fit import fit
 from discreet.algorithms.marginals.junction_tree import junction_tree
 from discreet.algorithms.marginals.measured import NoisyMeasurement, independent, merge_measurements, total_of
+from discreet.algorithms.marginals.nesting import axes_without
 
 Floats = NDArray[np.float64]
 _CLOSE = 0.02  # the fit stops at this share of the noise
@@ -90,7 +91,7 @@ def fit_tree(domain: Domain, measured: Sequence[NoisyMeasurement], warm: TreeMod
     start = np.concatenate([known[clique].ravel() if clique in known else np.zeros(domain.cells(clique)) for clique in cliques])
     rho = sum(0.5 / one.deviation**2 for one in once)
     prior = GUESS * min(rho, 10.0) ** POWER
-    potentials = fit(beliefs, base, *_in_a_row(once), total, prior, start, steps, _CLOSE)
+    potentials = fit(beliefs, base, *_in_a_row(once), total, prior, start, steps, _CLOSE, indicators=True)
     _, found = beliefs.of(base + potentials)
     return TreeModel(total, Calibrated(beliefs.tree, found), dict(zip(cliques, beliefs.split(potentials), strict=True)))
 

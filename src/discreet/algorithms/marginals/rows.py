@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.arrays import NumpyArrays
-from discreet.algorithms.marginals.beliefs import axes_without
 from discreet.algorithms.marginals.dense import DenseTransform, squared_error_weights
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.model import DenseModel, Model, TreeModel
+from discreet.algorithms.marginals.nearer import nearer
+from discreet.algorithms.marginals.nesting import axes_without
 from discreet.algorithms.marginals.residual import BITS, Residual
 from discreet.algorithms.marginals.workload import Workload
 
@@ -30,9 +31,9 @@ _PART = 2**22  # cells examined at a time
 def make_rows(model: Model, count: int, workload: Workload) -> list[Integers]:
     """Generate `count` rows, as one array of codes per column."""
     if isinstance(model, DenseModel):
-        return _dense_rows(model, count, workload)
+        return nearer(model, _dense_rows(model, count, workload), workload)
     assert isinstance(model, TreeModel)
-    return _tree_rows(model, count)
+    return nearer(model, _tree_rows(model, count), workload)
 
 
 # ── from a junction tree ─────────────────────────────────────────────────────────────────────────────────────────────

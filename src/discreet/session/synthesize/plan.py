@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from math import pi, sqrt
+from math import isinf, pi, sqrt
 from statistics import NormalDist
 from typing import Any, final
 
@@ -12,7 +12,7 @@ from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.algorithms.marginals.domain import Domain
-from discreet.algorithms.marginals.methods import Name, choose, dense_forecast, reason, records_needed
+from discreet.algorithms.marginals.methods import Name, choose, dense_forecast, predicted_seconds, reason, records_needed
 from discreet.algorithms.marginals.residuals import Residuals
 from discreet.algorithms.marginals.spending import MeasurementBudget
 from discreet.algorithms.marginals.workload import Workload
@@ -130,8 +130,8 @@ class SynthesisPlan(PricedPlan):
         workload = spec.workload_over(domain)
         replaced = is_replacement(self.priced.adjacency)
         decided = Decided(
-            columns, codings, workload, choose(workload, spec.method, spec.device), *self.rest,
-            spec.rows or found.rows or spec.known.rows or 1, replaced, spec.device,
+            columns, codings, workload, choose(workload, spec.method, spec.device, spec.limit), *self.rest,
+            spec.rows or found.rows or spec.known.rows or 1, replaced, spec.limit, spec.device,
         )  # fmt: skip
         if spec.size is not None and spec.size < decided.records_needed:
             raise Refused(
@@ -169,6 +169,8 @@ class SynthesisPlan(PricedPlan):
             lines.append(decided.choice(spec.method))
             if decided.method == "residuals":
                 lines.append(str(dense_forecast(decided.workload, decided.device)))
+            allowed = "" if isinf(decided.limit) else f"; {decided.limit:g} s are allowed (seconds=)"
+            lines.append(f"computes for up to about {max(decided.seconds, 1):.0f} s on one core, beside counting{allowed}")
             lines.append(f"{len(decided.workload.cliques):,} marginals of {decided.domain.size:,} combinations of values")
             lines.append(
                 f"better than independent columns from about {decided.records_needed:,.0f} records on; with fewer, columns are independent"
@@ -191,6 +193,7 @@ class Decided:
     delta: Fraction = field(repr=str)
     rows: int  # of one unit that contribute
     replaced: bool  # whether neighbours differ by a unit that is replaced
+    limit: float  # of the seconds that it is predicted to compute
     device: str = "auto"  # where a model over the whole domain is fitted
 
     @property
@@ -215,7 +218,12 @@ class Decided:
 
     def choice(self, asked: str) -> str:
         """Which method was taken, and why."""
-        return f"by {self.method}, as asked" if asked != "auto" else f"by {self.method}: {reason(self.workload, self.device)}"
+        return f"by {self.method}, as asked" if asked != "auto" else f"by {self.method}: {reason(self.workload, self.device, self.limit)}"
+
+    @property
+    def seconds(self) -> float:
+        """About how long it computes at most, beside counting in the engine; from public sizes."""
+        return predicted_seconds(self.method, self.workload, self.device, self.limit)
 
     @cached_property
     def records_needed(self) -> float:

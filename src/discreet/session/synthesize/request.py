@@ -33,6 +33,7 @@ class SynthesisOptions(TypedDict, total=False):
     edges: Mapping[str, Sequence[Any]] | None
     rows: int | None
     device: str
+    seconds: float | None
 
 
 @final
@@ -50,11 +51,13 @@ class SynthesisRequest:
         cls, pipeline: Pipeline, table: QueryBuilder[Any], *, columns: Sequence[str] | None = None, workload: Marginals = None,
         method: str = "auto", bins: int = BINS, size: int | None = None, contributions: Mapping[str, int] | None = None,
         other: bool | Sequence[str] = False, edges: Mapping[str, Sequence[Any]] | None = None, rows: int | None = None,
-        device: str = "auto",
+        device: str = "auto", seconds: float | None = None,
     ) -> SynthesisRequest:  # fmt: skip
         """Read it as people ask for it (`Session.synthesize`)."""
         number = None if rows is None else row_count(rows)
-        spec = SynthesisSpec.of(pipeline, table, columns, workload, method, bins, size, contributions, other, edges, device=device)
+        spec = SynthesisSpec.of(
+            pipeline, table, columns, workload, method, bins, size, contributions, other, edges, device=device, seconds=seconds
+        )
         return cls(pipeline, spec, number)
 
     def plan(self, epsilon: Number, delta: Number | None = None) -> SynthesisPlan:

@@ -73,7 +73,7 @@ def make(decided: Decided, coded: Relation, plan: SynthesisPlan, engine: Engine,
     names = code_names(plan.spec.relation, len(decided.codings))
     counts = EngineCounts(engine, coded, names, decided.domain, decided.rows, plan.priced.adjacency)
     counts.progress = lambda done, of: progress(f"counted {done:,} of {of:,} marginals", 0.3 * done / max(of, 1))
-    method = method_of(decided.method, decided.budget, decided.workload, decided.device)
+    method = method_of(decided.method, decided.budget, decided.workload, decided.device, decided.limit)
     found = method.run(counts, lambda what, share: progress(what, 0.3 + 0.69 * share))
     progress("done", 1.0)
     return found

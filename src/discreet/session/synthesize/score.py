@@ -10,7 +10,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from discreet.algorithms.marginals.certainty import certainty
+from discreet.algorithms.marginals.certainty import standard_error
 from discreet.algorithms.marginals.domain import Clique, Domain
 from discreet.algorithms.marginals.measured import NoisyMeasurement, merge_measurements
 from discreet.algorithms.marginals.model import Model
@@ -46,14 +46,14 @@ def compared(
     for clique in cliques:
         cell = np.zeros(domain.shape(clique))
         cell.flat[0] = 1.0
-        sure = certainty(domain, measured, residuals, model.total, clique, cell)
+        sure = standard_error(domain, measured, residuals, clique, cell)
         if residuals:
-            noisy = marginal_from(domain, clique, known) if sure.measured else None
+            noisy = None if sure is None else marginal_from(domain, clique, known)
         else:
             noisy = direct[clique].values.reshape(domain.shape(clique)) if clique in direct else None
-        if noisy is None:
+        if noisy is None or sure is None:
             continue
-        error = sure.error if residuals else direct[clique].deviation
+        error = sure if residuals else direct[clique].deviation
         places = np.ravel_multi_index([codes[i] for i in clique], domain.shape(clique))
         rows = np.bincount(places, minlength=cell.size).reshape(cell.shape).astype(np.float64)
         found.append(Compared(clique, noisy, model.marginal(clique), rows, sqrt(2 / pi) * error))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import inf, isfinite
 from typing import Any, Literal, TypeAlias, cast, final
 
 from attrs import field, frozen
 
 from discreet.algorithms.marginals.device import check_device
 from discreet.algorithms.marginals.domain import Domain
+from discreet.algorithms.marginals.duration import SECONDS
 from discreet.algorithms.marginals.methods import NAMES, Name
 from discreet.algorithms.marginals.workload import MOST_CELLS, Workload
 from discreet.errors import Invalid, Refused
@@ -44,12 +46,13 @@ class SynthesisSpec:
     contributions: Mapping[str, int] | None = None
     known: Domains = field(factory=Domains, repr=False)  # what is public about columns beside their declarations
     device: str = "auto"  # where a model over the whole domain is fitted; no part of what is asked
+    seconds: float | None = None  # that it may be predicted to compute
 
     @classmethod
     def of(
         cls, pipeline: Pipeline, table: QueryBuilder[Any], columns: Sequence[str] | None, workload: Marginals, method: str, bins: int,
         size: int | None, contributions: Mapping[str, int] | None, other: bool | Sequence[str] = False,
-        edges: Mapping[str, Sequence[Any]] | None = None, known: Domains | None = None, device: str = "auto",
+        edges: Mapping[str, Sequence[Any]] | None = None, known: Domains | None = None, device: str = "auto", seconds: float | None = None,
     ) -> SynthesisSpec:  # fmt: skip
         """Read it as people give it; `known` are domains that were released before, and `edges` come before them."""
         if isinstance(table, list | tuple | dict):
@@ -84,10 +87,15 @@ class SynthesisSpec:
         listed = _listed(workload)
         spec = cls(
             table.said[0], table, chosen, missing, listed, cast(Name, method), _bins(bins), None if size is None else whole(size, "size"),
-            rows, contributions, domains, device,
+            rows, contributions, domains, device, _seconds(seconds),
         )  # fmt: skip
         spec.workload_over(Domain(chosen.names, (2,) * len(chosen.names)))  # or its names or weights are wrong, before anything is found
         return spec
+
+    @property
+    def limit(self) -> float:
+        """How many seconds it may be predicted to compute: a minute where the method is free, any number where it is given."""
+        return self.seconds if self.seconds is not None else SECONDS if self.method == "auto" else inf
 
     @property
     def relation(self) -> Relation:
@@ -131,7 +139,7 @@ class SynthesisSpec:
             "bins": self.bins,
             "rows": self.rows,
             "contributions": None if self.contributions is None else dict(self.contributions),
-        }
+        } | ({} if self.seconds is None else {"seconds": self.seconds})
 
 
 def _links(pipeline: Pipeline, name: str) -> set[str]:
@@ -153,6 +161,14 @@ def _bins(bins: int) -> int:
     if whole(bins, "bins", least=2) > MOST_BINS:
         raise Invalid(f"bins must be at most {MOST_BINS:,}")
     return bins
+
+
+def _seconds(seconds: Any) -> float | None:
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not isfinite(seconds) or seconds <= 0:
+        raise Invalid("seconds must be a positive number, such as 30: the longest that the computation may be predicted to take")
+    return float(seconds)
 
 
 def _rows(limits: Contributions) -> int | None:

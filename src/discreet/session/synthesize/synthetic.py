@@ -29,6 +29,7 @@ from discreet.session.released import Released
 from discreet.session.synthesize.answers import Answers, ModelAnswer
 from discreet.session.synthesize.domains import Coding
 from discreet.session.synthesize.recording import check_measured, coding_from, measurement_from_json, measurement_to_json
+from discreet.session.synthesize.report import FidelityReport, fidelity
 from discreet.session.synthesize.score import Compared, compared
 
 _COMPARED = 300  # marginals that are scored
@@ -149,7 +150,7 @@ class Synthetic(Released):
         return self._answers.answer(where, mean)
 
     def marginal(self, *columns: str) -> list[dict[str, Any]]:
-        """How many records each combination of some columns has, with standard errors."""
+        """How many records each combination of some columns has, with standard errors; None where not all was measured."""
         return self._answers.marginal(*columns)
 
     # ── how good it is ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -177,6 +178,10 @@ class Synthetic(Released):
             }
             for one in self.compared()
         ]
+
+    def report(self) -> FidelityReport:
+        """How faithful the rows are: columns and pairs beside what was measured and what noise explains; no real row is read."""
+        return fidelity(self.domain, self.measured, self.method == "residuals", self.model, self.codes)
 
     def plot(
         self,
