@@ -12,13 +12,17 @@ import pyarrow as pa
 import pytest
 from attrs import evolve
 from numpy.typing import NDArray
+from plan.questions import catalog
 
 from discreet.algorithms.consistent.layout import Table
+from discreet.errors import Refused
 from discreet.loss import calibrate
 from discreet.plan.arrangement import Arrangement, as_fractions, is_linear
 from discreet.plan.bounding import Groups
+from discreet.plan.compile import compile_plan
 from discreet.plan.resolve import resolve
 from discreet.plan.steps import Steps
+from discreet.query.sql.read import read
 from discreet.run.execute import total_statements
 from discreet.run.keys import Positions
 from discreet.session.connect import connect
@@ -125,6 +129,16 @@ def test_groups_are_in_the_order_of_cells() -> None:
     assert list(found.groups((0, 1))) == [("a", 1), ("a", 2), ("a", 3), ("b", 1), ("b", 2), ("b", 3)]
     assert list(found.groups((1,))) == [(1,), (2,), (3,)]
     assert list(found.groups(())) == [()]
+
+
+def test_keys_without_values_are_refused_before_paying() -> None:
+    table = pa.table({"id": [1], "a": ["p"]})
+    db = connect({"t": table}, unit="id", epsilon=10, delta=1e-5, ledger=":memory:")
+    with pytest.raises(Refused, match="tables that add up need public keys"):
+        db.sql("SELECT a, COUNT(*) AS n FROM t GROUP BY ROLLUP (a)").plan(1)
+    tables = catalog(keys=[])
+    with pytest.raises(Refused, match="no value of dept is known"):
+        compile_plan(read("SELECT COUNT(*) AS n FROM t GROUP BY ROLLUP (dept)", tables), tables, Fraction(1), Fraction(0), lambda *_: ())
 
 
 def test_people_and_distinct_values_do_not_add_up() -> None:

@@ -115,6 +115,8 @@ def _arranged(draft: Draft) -> Draft:
             f"tables that add up need public keys, and those of {', '.join(unknown)} are not declared: declare them with "
             f'keys={{"{unknown[0]}": [...]}}, or let db.profile(epsilon=…) find them'
         )
+    if empty := [name for name, listed in values.items() if not listed]:
+        raise Refused(f'no value of {", ".join(empty)} is known, so there are no tables: declare keys={{"{empty[0]}": [...]}}')
     if draft.question.other and not all(map(is_linear, needed(draft.question, _totals_of(draft.question)))):
         raise Refused("other=True with grouping sets is for counts, sums and means: ask for the other statistics without it")
     found = arrange(draft.question, [listed for listed in values.values() if listed is not None], draft.lookup)

@@ -6,7 +6,7 @@ the engine's statements depend on the plan and on what was discovered, not on th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter
@@ -52,14 +52,8 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
         return _execute_tables(plan, plan.arrangement, engine, positions, progress)
     positions = Positions.of(Source.of(plan, engine.dialect).cells or ())
     totals: dict[Total, NDArray[Any]] = {}
-    if positions.size:
-        for noisy, statement in total_statements(plan, engine.dialect):
-            progress("counting")
-            cells = np.zeros((len(noisy), positions.size), np.int64)
-            for batch in engine.stream(statement.text, statement.given):
-                batch.map(partial(positions.add, cells))
-            for place, one in enumerate(noisy):
-                totals[one.total] = np.asarray(one.mechanism.release(Private(cells[place])))
+    for one, cells in _counted(plan, engine, positions, progress):
+        totals[one.total] = np.asarray(one.mechanism.release(cells))
     released = {choice.name: _chosen(choice, plan, engine, positions) for choice in plan.choices}
     choices = {name: [value for value, _ in found] for name, found in released.items()}
     ends = {name: [interval for _, interval in found] for name, found in released.items()}
@@ -69,17 +63,27 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
 def _execute_tables(plan: Steps, arrangement: Arrangement, engine: Engine, positions: Positions, progress: Progress) -> PlanResults:
     """Count the finest table, release each table that is measured, and estimate all from them; then what each set measures alone."""
     noisy: dict[tuple[Total, Table], NDArray[Any]] = {}
-    for counted, statement in total_statements(plan, engine.dialect):
+    for first, cells in _counted(plan, engine, positions, progress):
+        for one in plan.totals:
+            if one.total == first.total and one.table is not None:
+                summed = cells.map(partial(_summed, arrangement.layout, one.table))
+                noisy[one.total, one.table] = np.asarray(one.mechanism.release(summed))
+    return with_estimates(plan, noisy, [execute(part, engine, progress) for part in plan.parts])
+
+
+def _counted(
+    plan: Steps, engine: Engine, positions: Positions, progress: Progress
+) -> Iterator[tuple[NoisyTotal, Private[NDArray[np.int64]]]]:
+    """Every total with its exact cells, statement by statement."""
+    if not positions.size:
+        return
+    for totals, statement in total_statements(plan, engine.dialect):
         progress("counting")
-        cells = np.zeros((len(counted), positions.size), np.int64)
+        cells = np.zeros((len(totals), positions.size), np.int64)
         for batch in engine.stream(statement.text, statement.given):
             batch.map(partial(positions.add, cells))
-        for place, first in enumerate(counted):
-            for one in plan.totals:
-                if one.total == first.total and one.table is not None:
-                    summed = Private(cells[place]).map(partial(_summed, arrangement.layout, one.table))
-                    noisy[one.total, one.table] = np.asarray(one.mechanism.release(summed))
-    return with_estimates(plan, noisy, [execute(part, engine, progress) for part in plan.parts])
+        for place, one in enumerate(totals):
+            yield one, Private(cells[place])
 
 
 def _summed(layout: Layout, table: Table, cells: NDArray[np.int64]) -> NDArray[np.int64]:
