@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from attrs import evolve
 from numpy.typing import NDArray
-from plan.questions import catalog
+from query.sql.clinic import CATALOG
 
 from discreet.algorithms.consistent.layout import Table
 from discreet.errors import Refused
@@ -136,9 +136,9 @@ def test_keys_without_values_are_refused_before_paying() -> None:
     db = connect({"t": table}, unit="id", epsilon=10, delta=1e-5, ledger=":memory:")
     with pytest.raises(Refused, match="tables that add up need public keys"):
         db.sql("SELECT a, COUNT(*) AS n FROM t GROUP BY ROLLUP (a)").plan(1)
-    tables = catalog(keys=[])
-    with pytest.raises(Refused, match="no value of dept is known"):
-        compile_plan(read("SELECT COUNT(*) AS n FROM t GROUP BY ROLLUP (dept)", tables), tables, Fraction(1), Fraction(0), lambda *_: ())
+    text = "SELECT region, COUNT(*) AS n FROM visits JOIN sites ON site_id = sites.id GROUP BY ROLLUP (region)"
+    with pytest.raises(Refused, match="no value of region is known"):
+        compile_plan(read(text, CATALOG), CATALOG, Fraction(1), Fraction(0), lambda *_: ())  # the public table is empty
 
 
 def test_people_and_distinct_values_do_not_add_up() -> None:
