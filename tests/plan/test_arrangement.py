@@ -14,6 +14,7 @@ from attrs import evolve
 from numpy.typing import NDArray
 
 from discreet.algorithms.consistent.layout import Table
+from discreet.errors import Refused
 from discreet.loss import calibrate
 from discreet.plan.arrangement import Arrangement, as_fractions, is_linear
 from discreet.plan.bounding import Groups
@@ -161,3 +162,10 @@ def test_values_that_are_not_listed_are_one_before_units_are_bounded(limits: dic
     if plan.budget.noise == "gaussian":
         budget = 1 / float(calibrate.gaussian_scale(plan.budget.epsilon, plan.budget.delta, Fraction(1))) ** 2
     assert 0 < cost(plan, counted(plan, db), plan.budget.noise) <= budget * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("statistic", ["MEDIAN(x)", "MODE(b)", "COUNT(DISTINCT id)"])
+def test_with_other_only_what_adds_up_is_asked(statistic: str) -> None:
+    """All others of a whole key have no value in the engine: a statement with one failed after it was paid for, if there were rows."""
+    with pytest.raises(Refused, match="counts, sums and means"):
+        session([], {"rows": 3}).sql(f"SELECT a, b, {statistic} AS m FROM t GROUP BY CUBE (a, b)", other=True).plan(1, "1e-6")

@@ -115,7 +115,8 @@ def _arranged(draft: Draft) -> Draft:
             f"tables that add up need public keys, and those of {', '.join(unknown)} are not declared: declare them with "
             f'keys={{"{unknown[0]}": [...]}}, or let db.profile(epsilon=…) find them'
         )
-    if draft.question.other and not all(map(is_linear, needed(draft.question, _totals_of(draft.question)))):
+    adds_up = not draft.question.selected and all(map(is_linear, needed(draft.question, _totals_of(draft.question))))
+    if draft.question.other and not adds_up:
         raise Refused("other=True with grouping sets is for counts, sums and means: ask for the other statistics without it")
     found = arrange(draft.question, [listed for listed in values.values() if listed is not None], draft.lookup)
     if found.layout.cells(found.layout.finest) > MOST_KEYS:
