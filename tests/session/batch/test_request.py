@@ -167,3 +167,18 @@ def test_a_listed_value_that_is_spelt_like_all_others_is_shown() -> None:
 def test_questions_without_keys_are_measured_together(db: Any) -> None:
     found = db.batch([TEN["all"], "SELECT SUM(cost) AS s FROM t"], 100)
     assert found["q1"].rows[0]["n"] == pytest.approx(ROWS, abs=5)
+
+
+def test_a_question_with_grouping_sets_of_its_own(db: Any) -> None:
+    asked = {"cube": "SELECT dept, sex, COUNT(*) AS n FROM t GROUP BY CUBE (dept, sex)", "dept": TEN["dept"]}
+    found = db.batch(asked, 100, "1e-6")
+    assert len(found["cube"].rows) == 12
+    assert db.batch(asked, 100, "1e-6").repeated
+    assert repr(db.batch(asked, 100, "1e-6")["cube"]).splitlines()[:12] == repr(found["cube"]).splitlines()[:12]
+
+
+def test_targets_that_are_far_apart(db: Any) -> None:
+    plan = db.batch([TEN["dept"], "SELECT sex, COUNT(*) AS n, SUM(cost) AS s FROM t GROUP BY sex"]).plan(
+        2, "1e-6", error={"q1": 1e-6, "q2": 1e6}
+    )
+    assert set(plan.error()) == {"q1", "q2"}
