@@ -53,7 +53,7 @@ def counted(plan: Steps, db: Session) -> dict[Any, NDArray[np.int64]]:
     """The finest table of each total, as the engine computes it."""
     assert plan.arrangement is not None
     positions = Positions.with_other(plan.arrangement.values) if plan.arrangement.other else Positions.of(plan.groups or ())
-    found = {}
+    found: dict[Any, NDArray[np.int64]] = {}
     for totals, statement in total_statements(plan, db._engine.dialect):
         cells = np.zeros((len(totals), positions.size), np.int64)
         for batch in db._engine.stream(statement.text, statement.given):
@@ -156,7 +156,7 @@ def test_values_that_are_not_listed_are_one_before_units_are_bounded(limits: dic
     assert plan.arrangement.other
     assert plan.budget.noise == ("laplace" if "rows" in limits else "gaussian")
     ((_, statement),) = total_statements(plan, db._engine.dialect)
-    rows = reveal(db._engine.run(statement.text, statement.given))
+    rows: dict[str, NDArray[Any]] = reveal(db._engine.run(statement.text, statement.given))
     assert len(rows["k0"]) == 1  # so nothing is rounded more than once in a cell
     budget = float(plan.budget.epsilon)
     if plan.budget.noise == "gaussian":
