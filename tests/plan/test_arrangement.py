@@ -22,6 +22,7 @@ from discreet.plan.bounding import Groups
 from discreet.plan.compile import compile_plan
 from discreet.plan.resolve import resolve
 from discreet.plan.steps import Steps
+from discreet.private import reveal
 from discreet.query.sql.read import read
 from discreet.run.execute import total_statements
 from discreet.run.keys import Positions
@@ -53,7 +54,9 @@ def planned(db: Session, noise: str) -> Steps:
 
 def counted(plan: Steps, db: Session) -> dict[Any, NDArray[np.int64]]:
     """The finest table of each total, as the engine computes it."""
-    positions, found = Positions.of(plan.groups or ()), {}
+    assert plan.arrangement is not None
+    positions = Positions.with_other(plan.arrangement.values) if plan.arrangement.other else Positions.of(plan.groups or ())
+    found: dict[Any, NDArray[np.int64]] = {}
     for totals, statement in total_statements(plan, db._engine.dialect):
         cells = np.zeros((len(totals), positions.size), np.int64)
         for batch in db._engine.stream(statement.text, statement.given):
@@ -152,3 +155,30 @@ def test_people_and_distinct_values_do_not_add_up() -> None:
         assert not any(is_linear(one.total) for one in part.totals)
         assert [choice.name for choice in part.choices] == ["m"]
     assert "measured for each set by itself, because they do not add up: p, d, m" in str(plan.explain())
+
+
+@pytest.mark.parametrize("limits", [{"rows": 3}, {"groups": 9, "per_group": 1}])
+@pytest.mark.parametrize("count", [9, 3000])
+def test_values_that_are_not_listed_are_one_before_units_are_bounded(limits: dict[str, int], count: int) -> None:
+    """A unit in 9 groups that are not listed is in one; bounded before, it would change that one by 9, and the finest table allows 3."""
+    db = session([(1, f"x{i}", 100 + i, 9) for i in range(count)], limits)
+    asked = ["SELECT a, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY a", "SELECT a, b, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY a, b"]
+    (part,) = db.batch(asked).plan(1, "1e-6").steps.components
+    plan = part.steps
+    assert plan.arrangement is not None
+    assert plan.arrangement.other
+    assert plan.budget.noise == ("laplace" if "rows" in limits else "gaussian")
+    ((_, statement),) = total_statements(plan, db._engine.dialect)
+    rows: dict[str, NDArray[Any]] = reveal(db._engine.run(statement.text, statement.given))
+    assert len(rows["k0"]) == 1  # so nothing is rounded more than once in a cell
+    budget = float(plan.budget.epsilon)
+    if plan.budget.noise == "gaussian":
+        budget = 1 / float(calibrate.gaussian_scale(plan.budget.epsilon, plan.budget.delta, Fraction(1))) ** 2
+    assert 0 < cost(plan, counted(plan, db), plan.budget.noise) <= budget * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("statistic", ["MEDIAN(x)", "MODE(b)", "COUNT(DISTINCT id)"])
+def test_with_other_only_what_adds_up_is_asked(statistic: str) -> None:
+    """All others of a whole key have no value in the engine: a statement with one failed after it was paid for, if there were rows."""
+    with pytest.raises(Refused, match="counts, sums and means"):
+        session([], {"rows": 3}).sql(f"SELECT a, b, {statistic} AS m FROM t GROUP BY CUBE (a, b)", other=True).plan(1, "1e-6")

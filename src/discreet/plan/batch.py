@@ -98,7 +98,7 @@ def _shares(merged: Mapping[tuple[str, ...], Question], weights: Mapping[str, fl
 
 def _weighted(plan: Steps, names: tuple[str, ...], weights: Mapping[str, float] | None) -> Steps:
     """The plan with its tables chosen so that the largest error of its questions is least, relative to their targets."""
-    if plan.arrangement is None:
+    if plan.arrangement is None or len(names) == 1:  # a question with grouping sets of its own has no targets for each
         return plan
     known = evolve(plan.arrangement, weights=tuple(1.0 if weights is None else weights[name] for name in names))
     plan = evolve(plan, arrangement=known)

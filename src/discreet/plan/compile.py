@@ -117,7 +117,8 @@ def _arranged(draft: Draft) -> Draft:
         )
     if empty := [name for name, listed in values.items() if not listed]:
         raise Refused(f'no value of {", ".join(empty)} is known, so there are no tables: declare keys={{"{empty[0]}": [...]}}')
-    if draft.question.other and not all(map(is_linear, needed(draft.question, _totals_of(draft.question)))):
+    adds_up = not draft.question.selected and all(map(is_linear, needed(draft.question, _totals_of(draft.question))))
+    if draft.question.other and not adds_up:
         raise Refused("other=True with grouping sets is for counts, sums and means: ask for the other statistics without it")
     found = arrange(draft.question, [listed for listed in values.values() if listed is not None], draft.lookup)
     if found.layout.cells(found.layout.finest) > MOST_KEYS:

@@ -46,12 +46,12 @@ class Positions:
     place: Mapping[tuple[Any, ...], int]
     keys: int
     whole: tuple[NDArray[np.int64], NDArray[np.int64]] | None  # one whole key: its values in order, and their places
-    each: tuple[Mapping[Any, int], ...] = ()  # the places of each key's values; all others are together in the last place
+    each: tuple[int, ...] = ()  # the number of each key's places, where rows have these and not its values
 
     @classmethod
     def with_other(cls, values: Sequence[Sequence[Value | None]]) -> Positions:
-        """All combinations of each key's values, of which the last stands for all that are not listed."""
-        return cls({}, len(values), None, tuple({sent(value): i for i, value in enumerate(listed[:-1])} for listed in values))
+        """All combinations of each key's values, of which the last stands for all that are not listed; rows have their places."""
+        return cls.of(((),)) if not values else cls({}, len(values), None, tuple(map(len, values)))
 
     @classmethod
     def of(cls, groups: KeyValues) -> Positions:
@@ -65,7 +65,7 @@ class Positions:
     @property
     def size(self) -> int:
         if self.each:
-            return math.prod(len(listed) + 1 for listed in self.each)
+            return math.prod(self.each)
         return len(self.place) if self.whole is None else len(self.whole[0])
 
     def places(self, columns: Columns) -> NDArray[np.int64]:
@@ -74,11 +74,8 @@ class Positions:
         if not self.keys:
             return np.zeros(length, np.int64)
         if self.each:
-            codes = [
-                np.fromiter((listed.get(value, len(listed)) for value in columns[f"k{i}"].tolist()), np.int64, length)
-                for i, listed in enumerate(self.each)
-            ]
-            return np.asarray(np.ravel_multi_index(codes, [len(listed) + 1 for listed in self.each]), np.int64)
+            codes = [columns[f"k{i}"].astype(np.int64) for i in range(self.keys)]
+            return np.asarray(np.ravel_multi_index(codes, self.each), np.int64)
         if self.whole is not None and columns["k0"].dtype.kind in "iu":
             values, order = self.whole
             at = np.minimum(np.searchsorted(values, columns["k0"]), len(values) - 1)

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from discreet.engines.dialect import Dialect
 from discreet.engines.engine import PublicTable
-from discreet.plan.key_values import KeyValues, key_column, values_of
+from discreet.plan.key_values import Combinations, KeyValues, key_column, values_of
 from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.node import Named, Relation
@@ -26,7 +26,7 @@ class Source:
     """The rows of a question: its relation and keys, kept to the public groups where these are known.
 
     With `other` no row is left out: the one key is then a group's place among the public ones, or the place after them all, so that rows of
-    other groups are together before anything is bounded or rounded.
+    other groups are together before anything is bounded or rounded. With `listed` values of each key, its place among those stands for it.
     """
 
     relation: Relation
@@ -34,12 +34,14 @@ class Source:
     groups: KeyValues | None
     dialect: Dialect
     other: bool = False
+    listed: tuple[tuple[Value | None, ...], ...] = ()
 
     @classmethod
     def of(cls, plan: Steps, dialect: Dialect) -> Source:
         """The rows that a plan reads; with an "other" group none are left out."""
         if plan.arrangement is not None and plan.arrangement.other:
-            return cls(plan.question.relation, plan.question.keys, None, dialect)
+            listed = tuple(values[:-1] for values in plan.arrangement.values)  # the last stands for all others
+            return cls(plan.question.relation, plan.question.keys, None, dialect, listed=listed)
         return cls(plan.question.relation, plan.question.keys, plan.groups, dialect, plan.question.other)
 
     @property
@@ -49,7 +51,7 @@ class Source:
     @property
     def key_kinds(self) -> list[Kind | None]:
         """The kinds of the keys as rows have them."""
-        return [Kind.INTEGER] if self.other else self._kinds
+        return [Kind.INTEGER for _ in self.key_names] if self._numberings else self._kinds
 
     @property
     def cells(self) -> KeyValues | None:
@@ -59,8 +61,8 @@ class Source:
     @property
     def given(self) -> tuple[PublicTable, ...]:
         """The public groups as tables sent with the statement, where they are too many to be written into it."""
-        if self.other:
-            return (self._numbered(),) if self._is_sent else ()
+        if self._numberings:
+            return tuple(one.table for one in self._numberings if one.is_sent)
         found = []
         for place, kind in enumerate(self._kinds):
             values = self._values(place)
@@ -76,8 +78,9 @@ class Source:
         schema, dialect = self.relation.schema, self.dialect
         keys = [write_expr(expr, schema, dialect) for _, expr in self.keys]
         inside = f"({write_relation(self.relation, dialect)}) AS t"
-        if self.other:
-            keys, inside = self._places(keys, inside)
+        for one in self._numberings:
+            inside += one.joined(keys, self.dialect)
+        keys = [one.place for one in self._numberings] or keys
         unit = [UNIT] if self.relation.has_id else []
         shown = [*unit, *(f"{key} AS {name}" for name, key in zip(self.key_names, keys, strict=True))]
         shown += [f"{write_expr(expr, schema, dialect)} AS {name}" for name, expr in exprs]
@@ -91,8 +94,8 @@ class Source:
 
     def transported(self, prefix: str = "") -> list[str]:
         """The keys as they leave the engine: dates and times as text, because engines' calendars differ from Python's."""
-        if self.other:
-            return [f"{prefix}k0 AS k0"]
+        if self._numberings:
+            return [f"{prefix}{name} AS {name}" for name in self.key_names]
         shown = []
         for name, kind in zip(self.key_names, self._kinds, strict=True):
             text = f"{prefix}{name}"
@@ -106,8 +109,12 @@ class Source:
         return [field_of(expr, self.relation.schema).kind for _, expr in self.keys]
 
     @property
-    def _is_sent(self) -> bool:
-        return len(self.groups or ()) > LISTED and all(kind in _SENT for kind in self._kinds)
+    def _numberings(self) -> list[_Numbering]:
+        """The places that stand for keys: of whole groups, or of each key's values."""
+        if self.other:
+            return [_Numbering("g", "__groups", tuple(range(len(self.keys))), tuple(self._kinds), self.groups or ())]
+        kinds = self._kinds if self.listed else []
+        return [_Numbering(f"g{i}", f"__values{i}", (i,), (kind,), Combinations((self.listed[i],))) for i, kind in enumerate(kinds)]
 
     def _values(self, place: int) -> list[Value]:
         """The values of one key in the public groups, where these leave out any rows."""
@@ -127,34 +134,56 @@ class Source:
             if ends := _without_gaps(values, self._kinds[place]):
                 tests = [f"{text} BETWEEN {' AND '.join(map(self.dialect.literal, ends))}"]
             elif table := sent.get(f"__given{place}"):
-                tests = [f"{text} IN (SELECT {self._typed('v', table.columns[0][1])} FROM {table.name})"]
+                tests = [f"{text} IN (SELECT {_typed('v', table.columns[0][1], self.dialect)} FROM {table.name})"]
             else:
                 tests = [f"{text} IN ({', '.join(map(self.dialect.literal, values))})"] if values else []
             tests += [f"{text} IS NULL"] if None in values_of(self.groups, place) else []
             kept.append(f"({' OR '.join(tests)})" if tests else "FALSE")  # no group was discovered
         return kept
 
-    def _places(self, keys: list[str], inside: str) -> tuple[list[str], str]:
-        """The place of each row's group among the public ones."""
+
+@final
+@frozen
+class _Numbering:
+    """The place of each row's group among public ones, or the place after them all; `at` are the places of its keys."""
+
+    alias: str
+    name: str
+    at: tuple[int, ...]
+    kinds: tuple[Kind | None, ...]
+    groups: KeyValues
+
+    @property
+    def place(self) -> str:
+        return f"COALESCE({self.alias}.__place, {len(self.groups)})" if self.groups else "0"
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether the groups are too many to be written into a statement."""
+        return len(self.groups) > LISTED and all(kind in _SENT for kind in self.kinds)
+
+    @property
+    def table(self) -> PublicTable:
+        keys = [(f"__k{i}", kind or Kind.TEXT, key_column(self.groups, i)) for i, kind in enumerate(self.kinds)]
+        return PublicTable(self.name, (*keys, ("__place", Kind.INTEGER, range(len(self.groups)))))
+
+    def joined(self, keys: Sequence[str], dialect: Dialect) -> str:
+        """The groups joined to rows with these keys; rows of other groups stay."""
         if not self.groups:
-            return ["0"], inside
-        names = [f"__k{i}" for i in range(len(keys))]
-        same = " AND ".join(self.dialect.same(key, f"g.{name}", kind) for key, name, kind in zip(keys, names, self._kinds, strict=True))
-        if self._is_sent:
-            table = self._numbered()
-            typed = [f"{self._typed(name, kind)} AS {name}" for name, kind, _ in table.columns]
-            numbered = f"(SELECT {', '.join(typed)} FROM {table.name}) AS g"
+            return ""
+        names = [f"__k{i}" for i in range(len(self.at))]
+        pairs = zip(self.at, names, self.kinds, strict=True)
+        same = " AND ".join(dialect.same(keys[at], f"{self.alias}.{name}", kind) for at, name, kind in pairs)
+        if self.is_sent:
+            typed = [f"{_typed(name, kind, dialect)} AS {name}" for name, kind, _ in self.table.columns]
+            numbered = f"(SELECT {', '.join(typed)} FROM {self.name}) AS {self.alias}"
         else:
-            numbered = numbered_groups(self.groups, names, self._kinds, "__place", range(len(self.groups)), self.dialect)
-        return [f"COALESCE(g.__place, {len(self.groups)})"], f"{inside} LEFT JOIN {numbered} ON {same}"
+            numbered = numbered_groups(self.groups, names, self.kinds, "__place", range(len(self.groups)), dialect, self.alias)
+        return f" LEFT JOIN {numbered} ON {same}"
 
-    def _numbered(self) -> PublicTable:
-        groups = self.groups or ()
-        keys = [(f"__k{i}", kind or Kind.TEXT, key_column(groups, i)) for i, kind in enumerate(self._kinds)]
-        return PublicTable("__groups", (*keys, ("__place", Kind.INTEGER, range(len(groups)))))
 
-    def _typed(self, name: str, kind: Kind) -> str:
-        return f"CAST({name} AS {self.dialect.type_name(kind)})"
+def _typed(name: str, kind: Kind, dialect: Dialect) -> str:
+    return f"CAST({name} AS {dialect.type_name(kind)})"
 
 
 def _without_gaps(values: Sequence[Value], kind: Kind | None) -> tuple[Value, Value] | None:
@@ -166,13 +195,19 @@ def _without_gaps(values: Sequence[Value], kind: Kind | None) -> tuple[Value, Va
 
 
 def numbered_groups(
-    groups: KeyValues, names: Sequence[str], kinds: Sequence[Kind | None], extra: str, numbers: Sequence[int], dialect: Dialect
+    groups: KeyValues,
+    names: Sequence[str],
+    kinds: Sequence[Kind | None],
+    extra: str,
+    numbers: Sequence[int],
+    dialect: Dialect,
+    alias: str = "g",
 ) -> str:
-    """The groups as a table g, each with a number of its own."""
+    """The groups as a table, each with a number of its own."""
 
     def literal(key: Value | None, kind: Kind | None) -> str:
         # a column of bare NULLs would be text
         return dialect.literal(key) if key is not None or kind is None else f"CAST(NULL AS {dialect.type_name(kind)})"
 
     rows = (", ".join([*map(literal, group, kinds), str(n)]) for group, n in zip(groups, numbers, strict=True))
-    return f"(VALUES {', '.join(f'({row})' for row in rows)}) AS g({', '.join([*names, extra])})"
+    return f"(VALUES {', '.join(f'({row})' for row in rows)}) AS {alias}({', '.join([*names, extra])})"

@@ -84,3 +84,10 @@ def test_a_finest_table_that_costs_less_is_measured_more() -> None:
     layout, asked = Layout((), (16, 5)), cube(2)
     usual, cheap = (strategy(layout, asked, gaussian=True, finest_cost=cost) for cost in (1.0, 0.1))
     assert cheap[layout.finest] > usual[layout.finest]
+
+
+def test_a_table_with_a_tiny_weight_is_determined() -> None:
+    layout, asked = Layout((), (3, 4)), (Table(0, (0,)), Table(0, (1,)))
+    shares = strategy(layout, asked, (1.0, 1e-14), True, "worst")
+    assert all(any(table.within(one) for one in shares) for table in asked)
+    assert sum(shares.values()) == pytest.approx(1)

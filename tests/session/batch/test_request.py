@@ -147,3 +147,38 @@ def test_what_cannot_be_asked_together(db: Any) -> None:
         db.batch(TEN).plan()
     with pytest.raises(Invalid, match="states a price of its own"):
         db.batch(["SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1) COUNT(*) AS n FROM t"])
+
+
+def test_a_listed_value_that_is_spelt_like_all_others_is_shown() -> None:
+    db = discreet.connect(
+        {"t": DATA},
+        unit="id",
+        epsilon=1000,
+        keys={"dept": ["a", "(other)"], "sex": ["f", "m"]},
+        contributions={"rows": 1},
+        ledger=":memory:",
+    )
+    found = db.batch({"dept": TEN["dept"], "sex": "SELECT sex, COUNT(*) AS n FROM t GROUP BY sex"}, 100)
+    shown = {row["dept"]: row["n"] for row in found["dept"].rows}
+    assert list(shown) == ["a", "(other)"]
+    assert abs(shown["(other)"]) < 5  # no row has it; the unlisted ones are not shown
+
+
+def test_questions_without_keys_are_measured_together(db: Any) -> None:
+    found = db.batch([TEN["all"], "SELECT SUM(cost) AS s FROM t"], 100)
+    assert found["q1"].rows[0]["n"] == pytest.approx(ROWS, abs=5)
+
+
+def test_a_question_with_grouping_sets_of_its_own(db: Any) -> None:
+    asked = {"cube": "SELECT dept, sex, COUNT(*) AS n FROM t GROUP BY CUBE (dept, sex)", "dept": TEN["dept"]}
+    found = db.batch(asked, 100, "1e-6")
+    assert len(found["cube"].rows) == 12
+    assert db.batch(asked, 100, "1e-6").repeated
+    assert repr(db.batch(asked, 100, "1e-6")["cube"]).splitlines()[:12] == repr(found["cube"]).splitlines()[:12]
+
+
+def test_targets_that_are_far_apart(db: Any) -> None:
+    plan = db.batch([TEN["dept"], "SELECT sex, COUNT(*) AS n, SUM(cost) AS s FROM t GROUP BY sex"]).plan(
+        2, "1e-6", error={"q1": 1e-6, "q2": 1e6}
+    )
+    assert set(plan.error()) == {"q1", "q2"}

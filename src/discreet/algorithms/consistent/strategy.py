@@ -47,6 +47,9 @@ def strategy(
         starts.append(np.array([1.0 if all(one.within(table) for one in asked) else 1e-3 for table in candidates]))
     shares, _ = min((_improved(trial, weigh, goal, start / start.sum()) for start in starts), key=lambda found: found[1])
     kept = {table: float(share) for table, share in zip(candidates, shares, strict=True) if share >= _LEAST}
+    for table in asked:  # one with a tiny weight is still determined
+        if not any(table.within(other) for other in kept):
+            kept[table] = _LEAST
     together = sum(kept.values())
     return {table: share / together for table, share in kept.items()}
 

@@ -41,7 +41,8 @@ class BatchPlan(PricedPlan):
         listed = []
         for one in self.steps.components:
             weights = () if one.steps.arrangement is None else one.steps.arrangement.weights
-            listed.append([list(one.names), str(one.steps.budget.share), str(one.steps.epsilon), [f"{weight:.6g}" for weight in weights]])
+            budget = one.steps.budget
+            listed.append([list(one.names), budget.noise, str(budget.share), str(one.steps.epsilon), [repr(weight) for weight in weights]])
         return listed
 
     @property

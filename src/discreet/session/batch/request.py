@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, cast, final
 
+import numpy as np
 from attrs import evolve, field, frozen
 
 from discreet import exact
@@ -19,7 +20,6 @@ from discreet.ledger.chain import Entry
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.plan.batch import BatchSteps, compile_batch
 from discreet.plan.compile import left_out
-from discreet.plan.key_values import OTHER
 from discreet.plots.page import html_lines
 from discreet.query.fluent import NOT_COPIED
 from discreet.query.question import Question
@@ -29,7 +29,7 @@ from discreet.run.outcome import outcome
 from discreet.run.output_column import OutputColumn
 from discreet.run.remarks import release_notes
 from discreet.run.results import PlanResults
-from discreet.run.tables import set_plans
+from discreet.run.tables import arrangement_of, set_plans
 from discreet.session.batch.plan import BatchPlan
 from discreet.session.batch.release import BatchRelease
 from discreet.session.pipeline import Pipeline
@@ -196,7 +196,8 @@ def _answer(steps: BatchSteps, name: str, answers: PlanResults, confidence: floa
     merged = answers.plan.question
     order = [merged.keys[place][1] for place in merged.sets[at]]
     places = [order.index(expr) for _, expr in question.keys]
-    shown = [row for row, group in enumerate(part.groups) if OTHER not in group]
+    sizes = [len(arrangement_of(answers.plan).values[place]) for place in merged.sets[at]]  # the last value of each key is all others
+    shown = [row for row, place in enumerate(np.ndindex(*sizes)) if all(i + 1 < size for i, size in zip(place, sizes, strict=True))]
     groups = [tuple(group[place] for place in places) for group in part.groups]
     plan = set_plans(answers.plan, confidence)[at]
     totals: Any = tuple(evolve(one, scale=one.scale[shown], deviation=one.deviation[shown]) for one in cast("Any", plan.totals))
