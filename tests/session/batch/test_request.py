@@ -147,3 +147,24 @@ def test_what_cannot_be_asked_together(db: Any) -> None:
         db.batch(TEN).plan()
     with pytest.raises(Invalid, match="states a price of its own"):
         db.batch(["SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1) COUNT(*) AS n FROM t"])
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_a_question_with_grouping_sets(db: Any, delta: Any) -> None:
+    """Beside others and by itself: it is measured as if asked alone, and its totals are the sums of their parts."""
+    cube = "SELECT dept, sex, COUNT(*) AS n, MEDIAN(cost) AS m FROM t GROUP BY CUBE (dept, sex)"
+    for asked in ({"cube": cube}, {"all": TEN["all"], "cube": cube, "dept": TEN["dept"]}):
+        request = db.batch(asked)
+        plan = request.plan(10, delta)
+        assert plan.steps.loss.epsilon_at(plan.steps.delta) <= 10
+        rows = request.release(10, delta)["cube"].rows
+        assert sum(row["n"] for row in rows if row["dept"] and row["sex"]) == rows[-1]["n"] == pytest.approx(0.9 * ROWS, abs=300)
+
+
+def test_targets_far_apart(db: Any) -> None:
+    """Prices below the smallest one of a question are not tried, neither for the batch nor for one question's part of it."""
+    asked = {"median": TEN["median"], "cheap": TEN["cheap"], "people": TEN["people"]}
+    for targets in ({"median": 2000, "cheap": 20, "people": 6000}, dict.fromkeys(asked, 10**8)):
+        plan = db.batch(asked).plan(error=targets, size=1000)
+        for name, wanted in targets.items():
+            assert all(error <= wanted for error in plan.error(size=1000)[name].values())
