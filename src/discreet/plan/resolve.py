@@ -80,7 +80,8 @@ def _several_tables(plan: Steps, arrangement: Arrangement, discovered: Discovere
 
 def _part(plan: Steps, at: int, totals: Mapping[Total, Fraction]) -> Steps:
     """What is measured for one grouping set alone."""
-    assert plan.arrangement is not None and plan.groups is not None
+    assert plan.arrangement is not None
+    assert plan.groups is not None
     groups, times = plan.arrangement.groups(plan.question.sets[at]), len(plan.question.sets)
     question = restricted(plan.question, at, plan.groups)
     bounding = bound(question, plan.contributions, plan.discovered, plan.budget.noise)
