@@ -168,3 +168,11 @@ def test_targets_far_apart(db: Any) -> None:
         plan = db.batch(asked).plan(error=targets, size=1000)
         for name, wanted in targets.items():
             assert all(error <= wanted for error in plan.error(size=1000)[name].values())
+
+
+def test_an_answer_of_a_batch_is_not_refined(db: Any) -> None:
+    """It says that the question has to be asked by itself, and does not promise that this is free."""
+    found = db.batch({"all": TEN["all"]}, 1)["all"]
+    for more in (lambda: found.refine(1), lambda: found.at_confidence(0.9)):
+        with pytest.raises(Refused, match="one of a batch: ask its question by itself"):
+            more()
