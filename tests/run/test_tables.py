@@ -145,3 +145,18 @@ def test_a_refinement_adds_up_and_is_more_accurate(db: Session) -> None:
     assert isinstance(before, list)
     assert isinstance(after, list)
     assert all(b == pytest.approx(a / math.sqrt(2), rel=0.02) for a, b in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize("declared", [{"one_row_per_unit": True}, {"contributions": {"rows": 1}}])
+def test_statistics_that_do_not_add_up_are_over_the_same_rows(declared: Any) -> None:
+    """Rows whose key is not listed are in no total: they change neither its count nor its median and its number of people."""
+    listed = np.arange(ROWS) % 4 == 0
+    table = pa.table({"id": np.arange(ROWS), "a": np.where(listed, "p", "unlisted"), "c": DATA["c"], "cost": np.where(listed, 10, 70)})
+    said = {"bounds": {"cost": (-20, 80)}, "keys": {"a": ["p"], "c": ["x", "y"]}, "ledger": ":memory:"} | declared
+    with connect({"t": table}, unit="id", epsilon=10**6, delta=1e-3, **said) as opened:
+        text = "SELECT a, c, COUNT(*) AS n, MEDIAN(cost) AS m, COUNT(DISTINCT id) AS people FROM t GROUP BY CUBE (a, c)"
+        _, rows = drawn(opened, text, 1000)
+    assert len(rows) == 6
+    for row in rows:
+        assert row["m"] == pytest.approx(10, abs=0.5)
+        assert row["people"] == pytest.approx(row["n"], abs=5)

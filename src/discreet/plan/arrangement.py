@@ -12,9 +12,10 @@ from attrs import evolve, frozen
 from discreet.algorithms.consistent.layout import Layout, Table
 from discreet.algorithms.consistent.strategy import Goal, strategy, total_variance
 from discreet.plan.bounding import Bounding, Groups
-from discreet.plan.key_values import OTHER, Combinations, Group, KeyValues
+from discreet.plan.key_values import OTHER, Combinations, Group, KeyValues, values_of
 from discreet.query.question import Question
-from discreet.query.relation.expr import Column
+from discreet.query.relation.expr import Column, Literal, call
+from discreet.query.relation.node import Relation, Where
 from discreet.query.totals import Total, Totals
 from discreet.tables.kind import Value
 
@@ -67,15 +68,31 @@ def is_linear(total: Total) -> bool:
     return total.form not in ("units", "distinct")
 
 
-def restricted(question: Question, at: int) -> Question:
-    """The question about one grouping set, with the statistics that are asked for it."""
+def restricted(question: Question, at: int, groups: KeyValues | None) -> Question:
+    """The question about one grouping set, with the statistics that are asked for it; over the rows of these groups of all keys, if given."""
     keys = tuple(question.keys[place] for place in question.sets[at])
+    if groups is not None and not question.other:
+        summed_over = [place for place in range(len(question.keys)) if place not in question.sets[at]]
+        question = evolve(question, relation=_listed(question, groups, summed_over))
     if not question.asks:
         return evolve(question, keys=keys, sets=(), other=False)
     names = question.asks[at]
     statistics = tuple((name, one) for name, one in question.statistics if name in names)
     outputs = tuple((name, Column(name)) for name in names)
     return evolve(question, keys=keys, statistics=statistics, outputs=outputs, sets=(), asks=(), other=False)
+
+
+def _listed(question: Question, groups: KeyValues, places: list[int]) -> Relation:
+    """The rows whose keys at these places have listed values: those that are in the tables that add up."""
+    relation = question.relation
+    for place in places:
+        expr, values = question.keys[place][1], dict.fromkeys(values_of(groups, place))
+        some = [Literal(value) for value in values if value is not None]
+        tests = [call("in", expr, *some)] if some else []
+        tests += [call("is_null", expr)] if None in values else []
+        if tests:
+            relation = Where(relation, tests[0] if len(tests) == 1 else call("or", *tests))
+    return relation
 
 
 def asking(question: Question, total: Total, of: Totals) -> tuple[int, ...]:

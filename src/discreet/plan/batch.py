@@ -19,7 +19,7 @@ from discreet.loss.promise import Promised
 from discreet.plan.arrangement import asking, is_linear
 from discreet.plan.bounding import Rows, Single
 from discreet.plan.budget import needed, totals_of
-from discreet.plan.compile import compile_plan, public_groups
+from discreet.plan.compile import LEAST, compile_plan, public_groups
 from discreet.plan.hierarchy import PublicValues
 from discreet.plan.key_values import Combinations
 from discreet.plan.price import plan_loss
@@ -72,7 +72,7 @@ def compile_batch(
         questions together have √k times the noise of one at the price, where each at a k-th of the price has about k times.
     """
     merged = _merged(questions, lookup)
-    shares = _shares(merged, weights)
+    shares = _shares(merged, weights, LEAST / epsilon)
     parts = []
     for names, question in merged.items():
         share = shares[names]
@@ -87,18 +87,24 @@ def compile_batch(
     return BatchSteps(dict(questions), tuple(found), epsilon, delta, _loss_of_common_noise(found))
 
 
-def _shares(merged: Mapping[tuple[str, ...], Question], weights: Mapping[str, float] | None) -> dict[tuple[str, ...], Fraction]:
-    """The share of each component: in proportion to its questions, or to the largest of their weights."""
+def _shares(
+    merged: Mapping[tuple[str, ...], Question], weights: Mapping[str, float] | None, least: Fraction
+) -> dict[tuple[str, ...], Fraction]:
+    """The share of each component: in proportion to its questions, or to the largest of their weights; the least, if all can have it."""
     sizes = {names: float(len(names)) if weights is None else max(weights[name] for name in names) for names in merged}
     total = sum(sizes.values())
     found = {names: max(Fraction(int(size / total * 10**6), 10**6), Fraction(1, 10**6)) for names, size in sizes.items()}
     whole = sum(found.values(), Fraction(0))
-    return {names: share / whole for names, share in found.items()}
+    found = {names: share / whole for names, share in found.items()}
+    rest = 1 - least * len(found)
+    if min(found.values()) >= least or rest < 0:
+        return found
+    return {names: least + rest * share for names, share in found.items()}
 
 
 def _weighted(plan: Steps, names: tuple[str, ...], weights: Mapping[str, float] | None) -> Steps:
     """The plan with its tables chosen so that the largest error of its questions is least, relative to their targets."""
-    if plan.arrangement is None or len(names) == 1:  # a question with grouping sets of its own has no targets for each
+    if plan.arrangement is None or not plan.question.asks:  # with grouping sets of its own, a question is measured as if asked alone
         return plan
     known = evolve(plan.arrangement, weights=tuple(1.0 if weights is None else weights[name] for name in names))
     plan = evolve(plan, arrangement=known)

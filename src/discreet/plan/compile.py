@@ -34,7 +34,8 @@ from discreet.tables.kind import Value
 from discreet.tables.profile import ColumnProfile, TableProfile
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
-_LEAST, _MOST_STATISTICS = Fraction(1, 10**5), 100
+LEAST = Fraction(1, 10**5)  # the smallest ε of a question
+_MOST_STATISTICS = 100
 _FAR = Fraction(2**40)  # discovered bounds lie within ±this
 
 
@@ -69,8 +70,8 @@ def compile_plan(
 
 def check_epsilon(epsilon: Fraction) -> None:
     """Refuse an ε that is too small."""
-    if epsilon < _LEAST:
-        raise Invalid(f"epsilon must be at least {_LEAST} for a question, or noise hides every answer: give a larger epsilon")
+    if epsilon < LEAST:
+        raise Invalid(f"epsilon must be at least {LEAST} for a question, or noise hides every answer: give a larger epsilon")
 
 
 # ── the passes ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -81,7 +81,10 @@ def _several_tables(plan: Steps, arrangement: Arrangement, discovered: Discovere
 def _part(plan: Steps, at: int, totals: Mapping[Total, Fraction]) -> Steps:
     """What is measured for one grouping set alone."""
     assert plan.arrangement is not None
-    groups, question, times = plan.arrangement.groups(plan.question.sets[at]), restricted(plan.question, at), len(plan.question.sets)
+    assert plan.groups is not None
+    groups, times = plan.arrangement.groups(plan.question.sets[at]), len(plan.question.sets)
+    measures = totals or plan.budget.choices  # else its relation is not read
+    question = restricted(plan.question, at, plan.groups if measures else None)
     bounding = bound(question, plan.contributions, plan.discovered, plan.budget.noise)
     part = evolve(plan, question=question, arrangement=None, public_groups=groups, groups=groups, bounding=bounding, totals=(), parts=())
     found = tuple(_noisy(total, share, plan.budget, bounding, part, len(groups)) for total, share in totals.items())

@@ -85,7 +85,8 @@ class Release(Released):
             raise Refused("this is a dry run on made-up data: release the question first")
         if self.question is None:
             raise Refused(
-                "this release was read from a file or copied: ask its question again in a session, which is free, and go on from there"
+                "this release was read from a file or copied, or is one of a batch: ask its question by itself in a session, which is free "
+                "if it was paid for by itself, and go on from there"
             )
         return self.question
 

@@ -49,6 +49,8 @@ SAID = [
     ("SELECT SUM(CLAMP(cost, 100, 0)) FROM visits", "CLAMP(cost, 100, 0) … swap"),
     ("SELECT COUNT(*) FROM `visits`", 'could not be read as duckdb SQL … dialect="bigquery"'),
     ("SELECT SELECT FROM visits", "could not be read as duckdb SQL"),
+    ("SELECT union, COUNT(*) FROM visits GROUP BY union", 'something is missing … quote names that are words of SQL ("union")'),
+    ("SELECT COUNT(*) FROM visits GROUP BY CUBE(union)", 'could not be read as duckdb SQL … quote names that are words of SQL ("union")'),
     ("SELECT SUM(cost, 3) FROM visits", "more arguments than it takes"),
     ("SELECT COUNT(*) FROM visits WHERE dept = 'a", "close the quote"),
 ]

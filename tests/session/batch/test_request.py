@@ -182,3 +182,32 @@ def test_targets_that_are_far_apart(db: Any) -> None:
         2, "1e-6", error={"q1": 1e-6, "q2": 1e6}
     )
     assert set(plan.error()) == {"q1", "q2"}
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_a_question_with_grouping_sets(db: Any, delta: Any) -> None:
+    """Beside others and by itself: it is measured as if asked alone, and its totals are the sums of their parts."""
+    cube = "SELECT dept, sex, COUNT(*) AS n, MEDIAN(cost) AS m FROM t GROUP BY CUBE (dept, sex)"
+    for asked in ({"cube": cube}, {"all": TEN["all"], "cube": cube, "dept": TEN["dept"]}):
+        request = db.batch(asked)
+        plan = request.plan(10, delta)
+        assert plan.steps.loss.epsilon_at(plan.steps.delta) <= 10
+        rows = request.release(10, delta)["cube"].rows
+        assert sum(row["n"] for row in rows if row["dept"] and row["sex"]) == rows[-1]["n"] == pytest.approx(0.9 * ROWS, abs=300)
+
+
+def test_targets_far_apart(db: Any) -> None:
+    """Prices below the smallest one of a question are not tried, neither for the batch nor for one question's part of it."""
+    asked = {"median": TEN["median"], "cheap": TEN["cheap"], "people": TEN["people"]}
+    for targets in ({"median": 2000, "cheap": 20, "people": 6000}, dict.fromkeys(asked, 10**8)):
+        plan = db.batch(asked).plan(error=targets, size=1000)
+        for name, wanted in targets.items():
+            assert all(error <= wanted for error in plan.error(size=1000)[name].values())
+
+
+def test_an_answer_of_a_batch_is_not_refined(db: Any) -> None:
+    """It says that the question has to be asked by itself, and does not promise that this is free."""
+    found = db.batch({"all": TEN["all"]}, 1)["all"]
+    for more in (lambda: found.refine(1), lambda: found.at_confidence(0.9)):
+        with pytest.raises(Refused, match="one of a batch: ask its question by itself"):
+            more()

@@ -9,10 +9,10 @@ import polars
 from attrs import evolve
 from session.profile.people import frame, quiet, session
 
-from discreet.session.profile.page import NOT_LEARNT, used
+from discreet.session.profile.page import NOT_LEARNT, missing_share, used
 from discreet.tables.histogram import Histogram
 from discreet.tables.kind import Kind
-from discreet.tables.profile import ColumnProfile
+from discreet.tables.profile import ColumnProfile, TableProfile, ValueCount
 
 
 def test_each_column_has_a_line_and_a_drawing() -> None:
@@ -46,3 +46,11 @@ def test_declared_bounds_are_not_called_unknown() -> None:
     assert not column.learnt
     assert used(column) == ["declared bounds"]
     assert used(evolve(column, declared=None)) == [NOT_LEARNT]
+
+
+def test_units_without_a_value_are_no_share_of_rows() -> None:
+    """Values that are found are counted in units: with several rows for each, 30 of 100 units are not 30 of 400 rows."""
+    column = ColumnProfile("town", Kind.TEXT, values=(ValueCount("a", 70.0), ValueCount(None, 30.0)), sd=1.0, least=10.0)
+    one = TableProfile("people", (column,), 100.0, 100.0, 1.0, None, (), "")
+    assert missing_share(column, one) is not None
+    assert missing_share(column, evolve(one, rows=400.0, limit=4)) is None

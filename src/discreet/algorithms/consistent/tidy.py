@@ -10,13 +10,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from discreet.algorithms.consistent.estimate import estimate
 from discreet.algorithms.consistent.layout import Floats, Layout, Table
 from discreet.algorithms.consistent.metric import Metric
 
 _FIRM = 5.0  # how firmly sums hold against the cells' push
 _STEPS, _FEWEST, _WORK = 200, 30, 2 * 10**7  # steps; and cells times steps
 _ENOUGH = 1e-4  # what may stay negative, in standard deviations of a cell, on average
-_SWEEPS = 3
+_SWEEPS, _MOST_SWEEPS = 3, 30
 
 
 def nonnegative(layout: Layout, cells: Floats, deviations: Mapping[Table, float]) -> Floats:
@@ -32,6 +33,8 @@ def nonnegative(layout: Layout, cells: Floats, deviations: Mapping[Table, float]
     weights = _weights(layout, deviations)
     metric, least = Metric(layout, weights), weights[layout.finest]
     cells = cells.reshape(layout.shape(layout.finest))
+    if layout.finest not in deviations:
+        cells = _filled(layout, cells, list(deviations))
     steps = max(_FEWEST, min(_STEPS, _WORK // cells.size))
     force = ahead = np.zeros_like(cells)
     momentum, found = 1.0, cells
@@ -46,7 +49,7 @@ def nonnegative(layout: Layout, cells: Floats, deviations: Mapping[Table, float]
         else:
             ahead = moved + (momentum - 1) / following * (moved - force)
         force, momentum = moved, following
-    return _raked(layout, found, list(weights))
+    return _raked(layout, np.maximum(found, 0), found, list(weights), _SWEEPS)
 
 
 def _weights(layout: Layout, deviations: Mapping[Table, float]) -> dict[Table, float]:
@@ -56,12 +59,23 @@ def _weights(layout: Layout, deviations: Mapping[Table, float]) -> dict[Table, f
     return {table: _FIRM / (cell * one) for table, one in deviations.items()} | {layout.finest: 1 / cell**2}
 
 
-def _raked(layout: Layout, cells: Floats, tables: list[Table]) -> Floats:
-    """The cells without what is negative, scaled until all sums are as before, the coarsest last."""
-    found = np.maximum(cells, 0)
+def _filled(layout: Layout, cells: Floats, tables: list[Table]) -> Floats:
+    """Cells with the same sums in the tables that are shown, for these do not determine them: not negative where the sums are not.
+
+    An estimate spreads what no table determines evenly, which makes cells negative that nobody sees; to mend these would move sums that
+    need no mending. Raking from equal cells finds non-negative ones instead, and least squares adds what the sums still lack.
+    """
+    raked = _raked(layout, np.ones_like(cells), cells, tables, _MOST_SWEEPS)
+    lack = {table: layout.summed(cells - raked, table) for table in tables}
+    return raked + estimate(layout, lack, dict.fromkeys(tables, 1.0))
+
+
+def _raked(layout: Layout, found: Floats, cells: Floats, tables: list[Table], sweeps: int) -> Floats:
+    """Non-negative cells, scaled until their sums in all tables are those of others, the coarsest last."""
     coarser = sorted((table for table in tables if table != layout.finest), key=lambda table: -layout.cells(table))
-    for _ in range(_SWEEPS):
-        for table in coarser:
-            wanted, present = np.maximum(layout.summed(cells, table), 0), layout.summed(found, table)
-            found = found * layout.down(np.divide(wanted, present, out=np.ones_like(present), where=present > 0), table)
+    wanted = {table: np.maximum(layout.summed(cells, table), 0) for table in coarser}
+    for _ in range(sweeps):
+        for table, sums in wanted.items():
+            present = layout.summed(found, table)
+            found = found * layout.down(np.divide(sums, present, out=np.ones_like(present), where=present > 0), table)
     return found

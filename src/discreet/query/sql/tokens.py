@@ -87,9 +87,10 @@ def _unread(error: SqlglotError, text: str, dialect: str) -> str:
         return f"{where}this could not be read as {dialect} SQL: close the quote or the comment that is open at its end"
     if "number of provided arguments" in said:
         return f"{where}a function has more arguments than it takes{at}: leave some out, as in SUM(x)"
-    if "class" in said or "Required" in said:
-        return f"{where}something is missing{at}: check the text near it, or start from SELECT COUNT(*) FROM table"
-    return f"{where}this could not be read as {dialect} SQL{at}: check the text near it, or start from SELECT COUNT(*) FROM table"
+    problem = "something is missing" if "class" in said or "Required" in said else f"this could not be read as {dialect} SQL"
+    quoted = "`union`" if dialect in _BACKTICKS else '"union"'
+    hint = f"check the text near it, quote names that are words of SQL ({quoted}), or start from SELECT COUNT(*) FROM table"
+    return f"{where}{problem}{at}: {hint}"
 
 
 def _plain(tokens: list[Token]) -> list[Token]:

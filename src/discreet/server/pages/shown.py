@@ -134,12 +134,12 @@ def profile_of(profile: TableProfile) -> dict[str, Any]:
         "table": profile.table,
         "rows": profile.rows,
         "units": profile.units,
-        "columns": [_column(one, profile.rows) for one in profile.columns],
+        "columns": [_column(one, profile) for one in profile.columns],
     }
 
 
-def _column(column: Any, rows: float) -> dict[str, Any]:
-    missing = missing_share(column, rows)
+def _column(column: Any, profile: TableProfile) -> dict[str, Any]:
+    missing = missing_share(column, profile)
     return {
         "name": column.name,
         "type": column.kind.value,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -19,7 +20,7 @@ from discreet.explain.target import target_errors, width_of
 from discreet.ledger.chain import Entry
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.plan.batch import BatchSteps, compile_batch
-from discreet.plan.compile import left_out
+from discreet.plan.compile import LEAST, left_out
 from discreet.plots.page import html_lines
 from discreet.query.fluent import NOT_COPIED
 from discreet.query.question import Question
@@ -151,7 +152,7 @@ class BatchRequest:
 
     def _cheapest(self, targets: Mapping[str, Mapping[str, float]], delta: Number | None, size: int | None, level: Fraction) -> BatchPlan:
         """The plan with the least ε, to two digits, at which every question meets its targets."""
-        low, high = -70, 20  # tenths of powers of ten
+        low, high = math.floor(10 * math.log10(LEAST * len(self.questions))), 20  # tenths of powers of ten
         most = self.pipeline.price(1, delta)[1]
 
         def at(tenths: int) -> BatchPlan:

@@ -50,13 +50,14 @@ def used(column: ColumnProfile) -> list[str]:
     return parts
 
 
-def missing_share(column: ColumnProfile, rows: float) -> tuple[float, float] | None:
-    """The percentage of rows without a value, and its half-width."""
+def missing_share(column: ColumnProfile, profile: TableProfile) -> tuple[float, float] | None:
+    """The percentage of rows without a value, and its half-width; none where units were counted, and have several rows."""
+    rows = profile.rows
     if column.histogram is not None:
         count, sd = column.histogram.missing, column.histogram.sd
     else:
         counts = [one.count for one in column.values or () if one.value is None]
-        if not counts:
+        if not counts or (column.least > 0 and profile.limit is not None):
             return None
         count, sd = counts[0], column.sd
     return 100 * min(max(count, 0.0) / max(rows, 1.0), 1.0), 100 * _HALF_WIDTH * sd / max(rows, 1.0)
@@ -92,7 +93,7 @@ def text_page(profile: TableProfile, notes: list[str]) -> str:
         Series("column", [one.name for one in columns], is_key=True),
         Series("type", [one.kind.value for one in columns]),
         Series("range", [range_of(one) or "" for one in columns]),
-        Series("missing", ["" if m is None else f"{m[0]:.1f} % ± {m[1]:.1f}" for m in (missing_share(one, rows) for one in columns)]),
+        Series("missing", ["" if m is None else f"{m[0]:.1f} % ± {m[1]:.1f}" for m in (missing_share(one, profile) for one in columns)]),
         *([Series("zeros", ["" if share is None else f"{share:.1f} %" for share in zeros])] if any(s is not None for s in zeros) else []),
         Series("shape", [text_shape(one) or "" for one in columns]),
     ]
@@ -111,14 +112,14 @@ def html_page(profile: TableProfile, notes: list[str]) -> str:
     """The page as a fragment of HTML; all text is escaped."""
     zeros = any(column.zeros is not None for column in profile.columns)
     head = "".join(f"<th>{name}</th>" for name in ("column", "missing", *(["zeros"] if zeros else []), "what later questions use", ""))
-    rows = "".join(_row(column, profile.rows, zeros) for column in profile.columns)
+    rows = "".join(_row(column, profile, zeros) for column in profile.columns)
     below = "".join(f'<div class="below">{escape(printable(line))}</div>' for line in notes)
     title = f"<h4>Profile of {escape(format_value(profile.table))}</h4>"
     return f'{STYLE}<div class="discreet">{title}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}</div>'
 
 
-def _row(column: ColumnProfile, rows: float, zeros: bool) -> str:
-    missing, zero = missing_share(column, rows), zero_share(column, rows)
+def _row(column: ColumnProfile, profile: TableProfile, zeros: bool) -> str:
+    missing, zero = missing_share(column, profile), zero_share(column, profile.rows)
     share = "" if missing is None else f'{missing[0]:.1f} % <span class="error">± {missing[1]:.1f}</span>'
     style = "" if column.learnt else ' class="faint"'
     cells = [

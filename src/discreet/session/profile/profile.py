@@ -55,7 +55,7 @@ class Profile(Released):
     def series(self) -> tuple[Series, ...]:
         """One row for each column: its type, range, values, missing rows and shape."""
         columns, rows = self.columns, self.table.rows
-        missing = [missing_share(one, rows) for one in columns]
+        missing = [missing_share(one, self.table) for one in columns]
         zeros = [zero_share(one, rows) for one in columns]
         return (
             Series("column", [one.name for one in columns], is_key=True),
