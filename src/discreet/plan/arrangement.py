@@ -69,7 +69,7 @@ def is_linear(total: Total) -> bool:
 
 
 def restricted(question: Question, at: int, groups: KeyValues | None) -> Question:
-    """The question about one grouping set, with the statistics that are asked for it; over the rows of these groups of all keys, if given."""
+    """The question about one grouping set, with the statistics asked for it; over the rows of these groups of all keys, if given."""
     keys = tuple(question.keys[place] for place in question.sets[at])
     if groups is not None and not question.other:
         summed_over = [place for place in range(len(question.keys)) if place not in question.sets[at]]
