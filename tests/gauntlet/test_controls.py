@@ -136,7 +136,7 @@ def do_not_pay_for_rounding(patch: pytest.MonkeyPatch) -> None:
 
     def of(cls: type[Scaled], *args: Any) -> Scaled:
         scaled = sound(cls, *args)
-        return evolve(scaled, l1=scaled.l1 - args[-1] - 1) if scaled.bits else scaled
+        return evolve(scaled, l1=scaled.l1 - args[3] - 1) if scaled.bits else scaled  # the number of cells
 
     patch.setattr(Scaled, "of", classmethod(of))
 

@@ -19,7 +19,12 @@ NUMBERS = "SELECT COUNT(x) AS n, SUM(x) AS s, AVG(x) AS m, MEDIAN(x) AS q, MAX(x
 ALL = "SELECT COUNT(*) AS n, COUNT(x) AS c, COUNTIF(x IS NULL) AS u, COUNT(DISTINCT x) AS d FROM t"
 CHOSEN = ("SELECT MODE(x) AS m FROM t", "SELECT g, MODE(x) AS m FROM t GROUP BY g", "SELECT x, COUNT(*) AS n FROM t GROUP BY x")
 COARSE = {("seconds", "file"), ("milliseconds", "file"), ("zoned seconds", "file"), ("zoned milliseconds", "file")}
-READ = [(kind, stored) for kind in EXTREMES for stored in ("file", "frame") if (kind, stored) not in COARSE]
+READ = [
+    pytest.param(kind, stored, marks=[pytest.mark.slow] if stored == "frame" and (kind, "file") not in COARSE else [])
+    for kind in EXTREMES
+    for stored in ("file", "frame")
+    if (kind, stored) not in COARSE
+]
 LATER = {
     "day": "SELECT YEAR(x) AS y, COUNT(*) AS n FROM t WHERE x > '1900-01-01' GROUP BY y",
     "moment": "SELECT CAST(x AS DATE) AS d, MODE(HOUR(x)) AS h FROM t WHERE x > TIMESTAMP '1900-01-01 00:00:00' GROUP BY d",

@@ -141,7 +141,7 @@ def test_without_its_session_nothing_can_be_added(tmp_path: Path, anywhere: Call
         first.save(tmp_path / "a.json")
         read = Release.open(tmp_path / "a.json")
         for more in (lambda: read.refine(epsilon=1), lambda: read.at_confidence(0.9)):
-            with pytest.raises(Refused, match="ask its question again in a session, which is free"):
+            with pytest.raises(Refused, match="ask its question by itself in a session, which is free"):
                 more()
         with pytest.raises(Refused, match="dry run"):
             db.sql(TEXT).dry_run().refine(epsilon=1)
@@ -154,7 +154,7 @@ def test_a_copy_is_as_one_that_was_read_from_a_file(anywhere: Callable[..., Any]
         for other in (copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
             assert other.rows == first.rows
             db.verify(other)
-            with pytest.raises(Refused, match="ask its question again in a session"):
+            with pytest.raises(Refused, match="ask its question by itself in a session"):
                 other.refine(epsilon=1)
         db.close()
         assert first.at_confidence(0.5).rows == first.rows  # the session is not needed for that

@@ -42,7 +42,7 @@ def test_more_than_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     bounds = {"cost": (0, 500), "age": (0, 120)}
     db = discreet.connect({"visits": pa.table(visits)}, unit="patient_id", epsilon=10, delta=1e-6, bounds=bounds, ledger=":memory:")
     program = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)[1]
-    assert len(program.splitlines()) == 5
+    assert len(program.splitlines()) == 6
     exec(compile(program, "README.md", "exec"), {"db": db, "discreet": discreet})
     assert (tmp_path / "synthetic.parquet").exists()
-    assert db.spent.epsilon == pytest.approx(2.2)
+    assert db.spent.epsilon == pytest.approx(2.4)

@@ -248,4 +248,4 @@ def test_quantiles_profile_replace_one() -> None:
 def test_the_mechanisms_here_are_all_selection_mechanisms() -> None:
     """A new selection mechanism must be added to this file."""
     selections = {c.__name__ for c in Mechanism.__subclasses__() if c.__module__.split(".")[-1] in ("exponential", "noisy_max", "quantile")}
-    assert selections == {"Exponential", "IntervalExponential", "NoisyMax", "TopK", "Quantile", "Quantiles"}
+    assert selections == {"Exponential", "IntervalExponential", "NoisyMax", "NoisyMaxGap", "TopK", "Quantile", "Quantiles"}

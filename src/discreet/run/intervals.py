@@ -158,7 +158,7 @@ def laplace_excess(count: float, confidence: float) -> float:
     """How many times as wide an interval is as that of normal noise of the same variance, for a sum of so many equal Laplace noises.
 
     >>> laplace_excess(1.0, 0.95).__round__(3), laplace_excess(40.0, 0.95).__round__(3)
-    (1.081, 1.001)
+    (1.081, 1.003)
     """
     normal = NormalDist().inv_cdf((1 + confidence) / 2)
     if count < 1.5:

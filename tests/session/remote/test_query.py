@@ -42,6 +42,7 @@ def test_the_builder_has_the_local_names_and_looks_alike(shared: Any) -> None:
     state = {
         "build",
         "contributions",
+        "sets",
         "dialect",
         "estimator",
         "filters",
