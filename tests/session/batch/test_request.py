@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import discreet
 from discreet.errors import Invalid, Refused
+from discreet.loss import calibrate
 
 ROWS = 6000
 RNG = np.random.default_rng(8)
@@ -89,6 +91,19 @@ def test_what_it_costs_is_the_price(db: Any) -> None:
         budgets = [one.steps.budget for one in plan.steps.components if one.steps.budget.epsilon]
         if len({budget.epsilon for budget in budgets}) == 1 and budgets[0].noise == "gaussian":
             assert sum(budget.share for budget in budgets) <= 1
+
+
+def test_the_noise_of_all_questions_together_costs_the_price(db: Any) -> None:
+    """The mechanisms themselves, not what the plan says of them."""
+    questions = [f"SELECT COUNT(*) AS n, SUM(cost) AS s FROM t WHERE cost < {limit}" for limit in range(10, 90, 2)]
+    for asked in ({f"q{i}": text for i, text in enumerate(questions)}, {**TEN, **{f"q{i}": text for i, text in enumerate(questions)}}):
+        plan = db.batch(asked).plan(1, "1e-6").steps
+        budget = next(one.steps.budget for one in plan.components if one.steps.budget.epsilon)
+        assert (budget.noise, budget.share < 1) == ("gaussian", True)
+        noises = [one.mechanism.loss for part in plan.components for each in (part.steps, *part.steps.parts) for one in each.totals]
+        spent = sum(loss.mu_squared for loss in noises)
+        whole = 1 / calibrate.gaussian_scale(budget.epsilon, budget.delta, Fraction(1)) ** 2
+        assert 0.99 * whole < spent <= whole
 
 
 def test_targets_split_the_price(db: Any) -> None:
