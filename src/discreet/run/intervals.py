@@ -59,8 +59,14 @@ def _by_slopes(output: Callable[[Cells], Floats], cells: Cells, totals: Sequence
         return np.asarray(slopes * (float(noisy.unit) * noisy.mechanism.error(confidence)))
     widths = [slopes * scale for slopes, noisy in moving for scale in noisy.scales]
     if noisy.is_gaussian:
-        return np.asarray(np.sqrt(sum(width**2 for width in widths)) * NormalDist().inv_cdf((1 + confidence) / 2))
+        return _whole_where_nearly(np.sqrt(sum(width**2 for width in widths)) * NormalDist().inv_cdf((1 + confidence) / 2))
     return laplace_sum_quantile(np.array(widths), confidence)
+
+
+def _whole_where_nearly(widths: Floats) -> Floats:
+    """A half-width that is whole up to rounding, as of sums of whole noises, ends at whole numbers."""
+    whole = np.rint(widths)
+    return np.where(np.abs(widths - whole) <= 1e-9 * np.abs(whole), whole, widths)
 
 
 def corrected_widths(widths: Floats, found: Correction, confidence: float) -> Floats:
@@ -185,7 +191,7 @@ def whole_excess(scale: float, count: int, confidence: float) -> float:
     summed = np.fft.irfft(wave**count, 2 * reach + 1)
     inside = summed[0] + 2 * np.cumsum(summed[1 : reach + 1])
     least = 0 if summed[0] >= confidence else 1 + int(np.searchsorted(inside, confidence))
-    return least * (1 + 1e-9) / (scale * math.sqrt(2 * count) * normal)  # a little more, so that floats do not cut off the end
+    return least / (scale * math.sqrt(2 * count) * normal)
 
 
 def laplace_sum_quantile(scales: Floats, confidence: float) -> Floats:
