@@ -16,6 +16,7 @@ from discreet.session.exported import SIDECAR, arrow_table, csv_sidecar, csv_tex
 from discreet.session.publishing.sheets import about_sheet, answer_sheets
 from discreet.session.publishing.workbook import workbook
 
+SAVED = "release.json"  # in the folder of a publication
 NO_TIDY = (
     "there are no tidy values: a question with GROUP BY ROLLUP, CUBE or GROUPING SETS has them for COUNT, and for SUM of numbers that are "
     "never negative; leave out tidy=True"
@@ -138,6 +139,16 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
         Path(path).write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     except (OSError, ValueError):
         raise Invalid(_unwritable(path)) from None
+
+
+def made_folder(folder: str | os.PathLike[str]) -> Path:
+    """A folder that is there now, or raise Invalid."""
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise Invalid(f"{os.fspath(folder)} cannot be made: check that it is no file, and that its parent is writable") from None
+    return place
 
 
 def _unwritable(path: str | os.PathLike[str]) -> str:

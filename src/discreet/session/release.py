@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Protocol, final
 
 from attrs import field, frozen
 
-from discreet.errors import Invalid, Refused
+from discreet.errors import Invalid, LedgerError, Refused
 from discreet.exact import Number
+from discreet.ledger.ledger import Ledger
 from discreet.ledger.receipt import Kind, Receipt
 from discreet.plan.key_values import OTHER
 from discreet.plots.bins import bins_of
@@ -24,10 +25,10 @@ from discreet.query.statistics.percentile import LARGEST
 from discreet.run.output_column import OutputColumn
 from discreet.run.totals import ReleasedTotals
 from discreet.session.exported import SIDECAR
-from discreet.session.exporting import NO_TIDY, write_file
+from discreet.session.exporting import NO_TIDY, SAVED, made_folder, write_file
 from discreet.session.publishing.jsonstat import jsonstat
 from discreet.session.publishing.page import page, title_of
-from discreet.session.released import Released, Row, rows_of
+from discreet.session.released import CHANGED, Released, Row, rows_of
 from discreet.session.shape import check_columns, require
 
 
@@ -60,6 +61,7 @@ class Release(Released):
     question: AskedQuestion | None = None  # None for one that was read from a file
     stored: tuple[OutputColumn, ...] | None = None  # as the ledger has the columns, where those shown have another confidence
     level: Fraction | None = None  # that confidence
+    batch: Released | None = None  # the batch of which this is one answer; it was paid for, and is saved and verified, as a whole
 
     # ── more of it ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -213,18 +215,34 @@ class Release(Released):
         It has a page to print, `index.html`; the rows as `answers.csv` (with `answers.csv-metadata.json`), `answers.xlsx` and
         `answers.json` (JSON-stat 2.0); and `release.json`, which `discreet verify` checks.
         """
-        place = Path(folder)
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            raise Invalid(f"{os.fspath(folder)} cannot be made: check that it is no file, and that its parent is writable") from None
+        written = self.write_tables(folder, tidy)
+        self.save(Path(folder) / SAVED)
+        return [*written, Path(folder) / SAVED]
+
+    def write_tables(self, folder: str | os.PathLike[str], tidy: bool = False) -> list[Path]:
+        """Write what `publish` does, but for the release itself."""
+        place = made_folder(folder)
         self.to_csv(place / "answers.csv", tidy=tidy)
         self.to_xlsx(place / "answers.xlsx", tidy=tidy)
         self.to_jsonstat(place / "answers.json", tidy=tidy)
         self.to_html(place / "index.html", tidy=tidy)
-        self.save(place / "release.json")
-        names = ("index.html", "answers.csv", f"answers.csv{SIDECAR}", "answers.xlsx", "answers.json", "release.json")
-        return [place / name for name in names]
+        return [place / name for name in ("index.html", "answers.csv", f"answers.csv{SIDECAR}", "answers.xlsx", "answers.json")]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write answers and receipt as JSON, which `discreet verify` checks and `open` reads; one of a batch saves the whole batch."""
+        if self.batch is None:
+            super().save(path)
+        else:
+            self.batch.save(path)
+
+    def verify(self, ledger: Ledger | None = None) -> None:
+        """Check the receipt; with a ledger also that these are exactly the answers it holds. One of a batch verifies the whole batch."""
+        if self.batch is None:
+            super().verify(ledger)
+        elif self.answers() in self.batch.answers().values():
+            self.batch.verify(ledger)
+        else:
+            raise LedgerError(CHANGED)
 
     @staticmethod
     def _written(path: str | os.PathLike[str] | None, text: str) -> str | None:

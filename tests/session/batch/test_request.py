@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from attrs import evolve
 
 import discreet
-from discreet.errors import Invalid, Refused
+from discreet.errors import Invalid, LedgerError, Refused
 from discreet.loss import calibrate
+from discreet.session.batch.release import BatchRelease
 
 ROWS = 6000
 RNG = np.random.default_rng(8)
@@ -226,3 +229,29 @@ def test_an_answer_of_a_batch_is_not_refined(db: Any) -> None:
     for more in (lambda: found.refine(1), lambda: found.at_confidence(0.9)):
         with pytest.raises(Refused, match="one of a batch: ask its question by itself"):
             more()
+
+
+def test_an_answer_of_a_batch_is_saved_and_verified_with_the_whole(db: Any, tmp_path: Path) -> None:
+    found = db.batch(TEN, 1, "1e-6")
+    found["dept"].verify(db.ledger)
+    found["dept"].publish(tmp_path)
+    saved = BatchRelease.open(tmp_path / "release.json")
+    saved.verify(db.ledger)
+    assert saved["dept"].rows == found["dept"].rows
+    forged = evolve(found["dept"], columns=found["all"].columns[:1] + found["dept"].columns[1:])
+    with pytest.raises(LedgerError):
+        forged.verify(db.ledger)
+
+
+def test_a_batch_is_published_in_a_folder_for_each_question(db: Any, tmp_path: Path) -> None:
+    cube = "SELECT dept, sex, COUNT(*) AS n FROM t GROUP BY CUBE (dept, sex)"
+    found = db.batch({"../<b>x</b>": TEN["dept"], "cube": cube}, 1, "1e-6")
+    files = found.publish(tmp_path / "new", tidy=True)
+    assert all(path.is_file() and path.is_relative_to(tmp_path / "new") for path in files)
+    assert sorted(path for path in (tmp_path / "new").rglob("*") if path.is_file()) == sorted(files)
+    page = (tmp_path / "new" / "index.html").read_text()
+    assert "<b>x" not in page
+    assert 'href="2/index.html">cube<' in page
+    assert "n_tidy" not in (tmp_path / "new" / "1" / "answers.csv").read_text()
+    assert "n_tidy" in (tmp_path / "new" / "2" / "answers.csv").read_text()
+    BatchRelease.open(tmp_path / "new" / "release.json").verify(db.ledger)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, ClassVar, final
 
 from attrs import evolve, field, frozen
@@ -11,6 +13,8 @@ from discreet.ledger.receipt import Kind, Receipt
 from discreet.plan.key_values import OTHER
 from discreet.plots.table import Series, text_table
 from discreet.run.output_column import OutputColumn
+from discreet.session.exporting import SAVED, made_folder, write_file
+from discreet.session.publishing.page import contents
 from discreet.session.release import Release, columns_from_json, columns_to_json
 from discreet.session.released import Released
 from discreet.session.shape import check_columns, require
@@ -19,7 +23,7 @@ from discreet.session.shape import check_columns, require
 @final
 @frozen(eq=False, repr=False, slots=False)
 class BatchRelease(Released):
-    """The answers to several questions: `release["q1"]` is one of them, `release.answers_by_name` are all. The receipt is for the whole."""
+    """The answers to several questions: `release["q1"]` is one of them, `release.parts` are all. The receipt is for the whole."""
 
     KINDS: ClassVar[tuple[Kind, ...]] = ("batch",)
 
@@ -28,12 +32,12 @@ class BatchRelease(Released):
     repeated: bool = field(default=False)
 
     def __getitem__(self, name: str) -> Release:
-        """The answer to one question; verify and save the whole, which was paid for together."""
+        """The answer to one question; `save` and `verify` of it are those of the whole, which was paid for together."""
         asked = dict(self.receipt.request["questions"])
         priced = evolve(self.receipt.priced, kind="question", request=asked[name])
         found = self.receipt.discovered.get(name, {})
         receipt = evolve(self.receipt, priced=priced, discovered=found, notes=())
-        return Release(self.columns[name], receipt, self.repeated)
+        return Release(self.columns[name], receipt, self.repeated, batch=self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -73,6 +77,20 @@ class BatchRelease(Released):
     def accuracy_notes(self) -> list[str]:
         """What the intervals cover."""
         return list(dict.fromkeys(note for part in self.parts.values() for note in part.accuracy_notes))
+
+    def publish(self, folder: str | os.PathLike[str], tidy: bool = False) -> list[Path]:
+        """Write a folder for each question, 1, 2, … in their order, as `publish` of one answer does; return the files.
+
+        In the folder itself are a page that links to theirs, `index.html`, and the whole with its receipt, `release.json`. With `tidy`,
+        questions that have tidy values show them.
+        """
+        place, parts = made_folder(folder), self.parts
+        files = [place / "index.html", place / SAVED]
+        write_file(files[0], contents([(f"{number}/index.html", name) for number, name in enumerate(parts, 1)], self.charged))
+        self.save(files[1])
+        for number, part in enumerate(parts.values(), 1):
+            files += part.write_tables(place / str(number), tidy and any(column.tidy is not None for column in part.columns))
+        return files
 
     def answers(self) -> dict[str, Any]:
         """The columns of each question as plain values."""

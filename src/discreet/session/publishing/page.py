@@ -57,11 +57,22 @@ def page(series: Sequence[Series], rows: int, told: Mapping[str, Any], charged: 
     title = escape(printable(title_of(series)))
     body = "".join(_tables(series, shown, tidy, ordered)) if rows else f"<p>{escape(empty)}</p>"
     more = f"<p>… and {rows - shown:,} more rows, which the data files have.</p>" if rows > shown else ""
+    return _document(title, f"{body}{more}{''.join(_method(series, told, charged, tidy))}")
+
+
+def contents(links: Sequence[tuple[str, str]], charged: str) -> str:
+    """A page that links to other pages, each by its place and title."""
+    listed = "".join(f'<li><a href="{escape(place)}">{escape(printable(title))}</a></li>' for place, title in links)
+    return _document("Answers of one batch", f"<ol>{listed}</ol><p>{escape(charged)}</p>")
+
+
+def _document(title: str, body: str) -> str:
+    """A document whose title and body are escaped already."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><title>{title}</title><style>{_STYLE}</style></head>'
-        f"<body><h1>{title}</h1>{body}{more}{''.join(_method(series, told, charged, tidy))}</body></html>\n"
+        f"<body><h1>{title}</h1>{body}</body></html>\n"
     )
 
 
