@@ -48,3 +48,13 @@ def test_values_that_belong_to_several_are_no_tree() -> None:
     repeated = (("north", 1), ("south", 1), ("south", 3))
     assert arranged("CUBE (region, sites.id)", repeated).layout.parents == ()
     assert arranged("ROLLUP (region, sites.id)", repeated).layout.parents == ((0, 0), (0, 1, 1))
+
+
+def test_a_public_table_that_is_joined_twice_is_no_hierarchy() -> None:
+    """Columns of two different rows of it do not determine each other."""
+    text = (
+        "SELECT COUNT(*) AS n FROM visits JOIN sites AS a ON visits.site_id = a.id JOIN sites AS b ON visits.site_id = b.id "
+        "GROUP BY CUBE (a.region, b.id)"
+    )
+    found = arrange(read(text, CATALOG), [("north", "south"), (1, 2, 3)], lambda table, *columns: ROWS)
+    assert found.layout.parents == ()

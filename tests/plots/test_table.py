@@ -78,3 +78,8 @@ def test_no_error_looks_like_none() -> None:
     assert str(format_cell(Series("n", [7], [6.8], [7.2]), 0)) == "7 ± 1"
     assert str(format_cell(Series("n", [0], [0.0], [0.3]), 0)) == "0 (0.00 … 0.30) ~"
     assert str(format_cell(Series("x", [0.0], [0.0], [0.0]), 0)) == "0.00 (clipped)"
+
+
+def test_a_value_below_its_whole_interval_is_not_called_clipped() -> None:
+    """Values of tables that add up are not clipped."""
+    assert str(format_cell(Series("n", [-50.0], [0.0], [0.0]), 0)) == "-50.00 (at most 0.00)"

@@ -14,6 +14,8 @@ import pytest
 from discreet.plan.steps import Steps
 from discreet.run.execute import execute
 from discreet.run.outcome import outcome
+from discreet.run.results import PlanResults
+from discreet.run.tables import arrangement_of, set_plans, with_estimates
 from discreet.run.totals import ReleasedTotals
 from discreet.session.connect import connect
 from discreet.session.session import Session
@@ -160,3 +162,43 @@ def test_statistics_that_do_not_add_up_are_over_the_same_rows(declared: Any) -> 
     for row in rows:
         assert row["m"] == pytest.approx(10, abs=0.5)
         assert row["people"] == pytest.approx(row["n"], abs=5)
+
+
+@pytest.mark.parametrize("rows", [2**10, 2**23, 2**30])
+def test_sums_of_very_many_rows_add_up_exactly(rows: int) -> None:
+    """A sum is taken from the middle of its bounds, and the middle times the count is added in floats."""
+    table = pa.table({**DATA, "cost": DATA["cost"].astype(float)})
+    db = connect({"t": table}, unit="id", epsilon=10, delta=1e-3, bounds={"cost": (-20.3, 81.77)}, keys=KEYS, contributions={"rows": 1},
+                 ledger=":memory:")  # fmt: skip
+    plan = db.sql(CUBE).plan(1, "1e-6").steps
+    layout, noisy = arrangement_of(plan).layout, {}
+    for one in plan.totals:
+        assert one.table is not None
+        most = int(rows / layout.cells(one.table) * math.prod(factor.grid.half for factor in one.total.factors) / one.unit)
+        noisy[one.total, one.table] = np.random.default_rng(1).integers(most // 2, most, layout.shape(one.table))
+    columns = outcome(with_estimates(plan, noisy, [PlanResults(part, part.groups or (), {}, {}) for part in plan.parts]), 0.95)
+    found = [dict(zip([c.name for c in columns], row, strict=True)) for row in zip(*(c.values for c in columns), strict=True)]
+    for whole in found:
+        for key in KEYS:
+            if whole[key] is None:
+                assert math.fsum(row["s"] for row in parts(found, whole, key)) == whole["s"]
+
+
+def test_the_interval_of_each_node_follows_its_own_noise() -> None:
+    """A region with one city has the error of one Laplace draw, whatever the other regions have."""
+    cities = {"city": [f"c{i}" for i in range(51)], "region": ["north"] * 50 + ["south"]}
+    visits = pa.table({"id": np.arange(510), "home": [f"c{i % 51}" for i in range(510)]})
+    data = {"visits": visits, "cities": pa.table(cities)}
+    db = connect(data, unit="id", epsilon=10, public=["cities"], ledger=":memory:", contributions={"rows": 1})
+    text = "SELECT region, city, COUNT(*) AS n FROM visits JOIN cities ON home = city GROUP BY ROLLUP (region, city)"
+    plan = db.sql(text).plan(1, 0).steps
+    regions = next(one for one in set_plans(plan, 0.999) if len(one.question.keys) == 1)
+    (total,) = regions.totals
+    north, south = total.scale / total.deviation  # type: ignore[operator, attr-defined]
+    assert south > 1.05 * north
+
+
+def test_an_output_may_be_named_like_a_grouping_column(db: Session) -> None:
+    _, rows = drawn(db, 'SELECT a, COUNT(*) AS "grouping(a)", GROUPING(a) AS g FROM t GROUP BY ROLLUP (a)', 100)
+    assert [row["g"] for row in rows] == [0, 0, 0, 0, 1]
+    assert rows[-1]["grouping(a)"] == pytest.approx(ROWS, abs=5)

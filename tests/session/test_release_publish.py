@@ -26,7 +26,7 @@ def test_everything_is_there_and_says_the_same(tmp_path: Path) -> None:
     assert written[1].read_text("utf-8").splitlines()[0].split(",") == names
     assert sheets(written[3].read_bytes())["dept × sex"][0] == names
     assert json.loads(written[4].read_text("utf-8"))["dimension"]["measure"]["category"]["index"] == names[2:]
-    assert "Large numbers are tidy" in written[0].read_text("utf-8")
+    assert "Numbers in large type are tidy" in written[0].read_text("utf-8")
     again = [path.read_bytes() for path in found.publish(tmp_path / "again", tidy=True)]
     assert again == [path.read_bytes() for path in written], "the same release gives the same files"
 
@@ -46,3 +46,10 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     for write in (found.to_xlsx, found.to_html, found.to_jsonstat):
         with pytest.raises(Invalid, match="cannot be written"):
             write(tmp_path / "none" / "x")
+
+
+def test_grouping_bits_are_not_printed() -> None:
+    with session() as db:
+        found = db.ask("SELECT dept, GROUPING(dept) AS bit, COUNT(*) AS n FROM people GROUP BY ROLLUP (dept)", epsilon=1)
+    assert "bit" not in (found.to_html() or "bit").split("</table>")[0].split("<body>")[1]
+    assert "bit" in found.to_columns()

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias, final
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from discreet import exact
 from discreet.errors import Invalid
@@ -21,6 +21,7 @@ from discreet.plan.removed import profiled_sizes
 from discreet.plan.resolve import hypothetical_discoveries, resolve
 from discreet.plan.steps import Steps
 from discreet.query.post import evaluate, smooth
+from discreet.query.question import Question
 from discreet.query.relation.expr import Column, Expr, columns_of
 from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Cells, Factor, Floats, Total
@@ -69,12 +70,15 @@ class Forecast(Mapping[str, HalfWidth]):
     def __repr__(self) -> str:
         lines = [f"expected error, {self.confidence:.0%} intervals:"]
         for keys, found in self.sets.items():
-            lines += [f"  by {keys}:" if keys else "  of all:", *(f"  {line}" for line in found.lines())]
+            lines += [f"  by {keys}:" if keys else "  in total:", *(f"  {line}" for line in found.lines())]
         if not self.sets:
             lines += self.lines()
-        for what, limit in self.assumed.items():
-            lines.append(f'  assuming a discovered limit of {what} = {limit}; the error grows with it, see assume={{"{what}": …}}')
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f'{line}, see assume={{"{what}": …}}' for what, line in self.assumptions.items())])
+
+    @property
+    def assumptions(self) -> dict[str, str]:
+        """A line for each limit that is still to be discovered."""
+        return {what: f"  assuming a discovered limit of {what} = {limit}; the error grows with it" for what, limit in self.assumed.items()}
 
     def lines(self) -> list[str]:
         """A line for each output."""
@@ -115,12 +119,10 @@ def forecast(
 ) -> Forecast:
     """Half-widths of all outputs; `at` gives the true values of statistics to assume, `assume` the open bounds and limits."""
     level = float(confidence_of(confidence))
-    sizes = profiled_sizes(plan.question) or SIZES if size is None else (exact.whole(size, "size"),)
+    sizes = _sizes(plan, size)
     said = _said(plan, "assume", assume, {one.name for one in plan.discoveries if isinstance(one, RangeDiscovery)} | set(TYPICAL_LIMITS))
     places = _said(plan, "at", at, {name for name, _ in (*plan.question.statistics, *plan.question.outputs)} | _columns(plan))
-    open_limits = [one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)]
-    guessed = {what: TYPICAL_LIMITS[what] for what in open_limits if what not in said}
-    closed, still_open = (plan, set[Expr]()) if plan.resolved else _assumed(plan, {**guessed, **said})
+    closed, still_open, guessed = _closed(plan, said)
     if closed.arrangement is None:
         return _of_plan(closed, still_open, level, sizes, places, guessed)
     found = {
@@ -132,6 +134,26 @@ def forecast(
         {name: _largest([getattr(one, what)[name] for one in found.values()]) for name in first} for what in ("widths", "worst")
     )
     return Forecast(widths, level, first.ranks, guessed, worst, sets=found)
+
+
+def forecast_each(plan: Steps, questions: Sequence[Question], confidence: Number = 0.95, size: int | None = None) -> list[Forecast]:
+    """Half-widths of the outputs of questions that are measured together, each in the grouping set of its place."""
+    level = float(confidence_of(confidence))
+    closed, still_open, guessed = _closed(plan, {})
+    parts = zip(questions, set_plans(closed, level, each_node=False), strict=True)
+    return [_of_plan(evolve(part, question=question), still_open, level, _sizes(plan, size), {}, guessed) for question, part in parts]
+
+
+def _sizes(plan: Steps, size: int | None) -> tuple[int, ...]:
+    return profiled_sizes(plan.question) or SIZES if size is None else (exact.whole(size, "size"),)
+
+
+def _closed(plan: Steps, said: Mapping[str, Any]) -> tuple[Steps, set[Expr], dict[str, int]]:
+    """The plan with assumptions in place of what is still to be discovered, the numbers whose range stays unknown, and limits assumed."""
+    open_limits = [one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)]
+    guessed = {what: TYPICAL_LIMITS[what] for what in open_limits if what not in said}
+    closed, still_open = (plan, set[Expr]()) if plan.resolved else _assumed(plan, {**guessed, **said})
+    return closed, still_open, guessed
 
 
 def _largest(widths: Sequence[HalfWidth]) -> HalfWidth:

@@ -27,7 +27,9 @@ def table_facts(plan: Steps) -> dict[str, Any]:
     assert of is not None
     apart = [name for name, one in question.additive.items() if not all(map(is_linear, one.needs(of)))] + list(question.selected)
     return {
-        "sets": [{"keys": keys_of(plan, arrangement.table(places)), "groups": len(arrangement.groups(places))} for places in question.sets],
+        "sets": [
+            {"keys": [question.keys[place][0] for place in places], "groups": len(arrangement.groups(places))} for places in question.sets
+        ],
         "measured": [{"keys": keys_of(plan, table), "share": share} for table, share in shares.items()],
         "apart": apart,
         "separately": _separately(plan, gaussian) if any(map(is_linear, needed(question, of))) else None,
@@ -38,9 +40,9 @@ def by_keys(keys: Sequence[str]) -> str:
     """A table, named by its keys.
 
     >>> by_keys(["region", "sex"]), by_keys([])
-    ('by region, sex', 'of all')
+    ('by region, sex', 'in total')
     """
-    return f"by {', '.join(keys)}" if keys else "of all"
+    return f"by {', '.join(keys)}" if keys else "in total"
 
 
 def keys_of(plan: Steps, table: Table) -> list[str]:

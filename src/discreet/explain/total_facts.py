@@ -74,6 +74,8 @@ def _why_bounded_by(noisy: NoisyTotal, plan: Steps) -> str:
             said = "a unit has one row"
         case Rows(rows):
             said = f"a unit's weights add up to at most {rows}, however its rows are spread over groups"
+        case Groups(groups, per_group) if noisy.table is not None and plan.arrangement and noisy.table != plan.arrangement.layout.finest:
+            said = f"a unit's weights add up to at most {groups}·{per_group}, and the cells of this table are sums of them"
         case Groups(groups, per_group):
             root = f"√{groups}·{per_group}" if noisy.is_gaussian else f"{groups}·{per_group}"
             said = f"a unit's weights over all groups have {norm} at most {root}"

@@ -24,7 +24,7 @@ _NEARLY_ALL = 1 - Fraction(1, 2**30)  # a rate at which there is nothing to gain
 
 def _rate(value: Number) -> Fraction:
     if not 0 < (rate := exact.rational(value, "rate")) < 1:
-        raise Invalid("rate must lie strictly between 0 and 1: for all units the loss is that of the mechanism")
+        raise Invalid("rate must lie strictly between 0 and 1: at rate 1 nothing is amplified, and the loss is that of the mechanism")
     return rate
 
 

@@ -141,5 +141,6 @@ def _atoms(base: LossLaw, rate: Fraction, side: Side, top: float) -> tuple[Float
             up = x > 0
             positive, high = losses[up], mixed[up]
             mirrored = high * np.exp(-positive)
-            centre = max(0.0, 1 - math.fsum(high.tolist()) - math.fsum(mirrored.tolist()) - q * dots.above)
+            rest = max(0.0, 1 - math.fsum(high.tolist()) - math.fsum(mirrored.tolist()) - q * dots.above)
+            centre = rest + 2 * shift + float((mirrored * rounding[up]).sum())  # what rounding moved down from 0
             return np.concatenate([-positive, [0.0], positive]), np.concatenate([mirrored, [centre], high]), q * dots.above, shift

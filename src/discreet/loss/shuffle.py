@@ -82,7 +82,7 @@ def _connect(knots: Floats, losses: Floats, mass: Floats, out: Floats) -> None:
 def _buckets(epsilon: Fraction, others: int) -> tuple[Floats, Floats]:
     """The least number of clones in each bucket of C ~ binomial(others, e^−ε) and its chance, rounded up; tails have no clone.
 
-    Bernstein's inequality: C is below mean − t with probability at most e^{−t²/2·mean}, above mean + t with e^{−t²/(2·mean + 2t/3)}.
+    Bernstein's inequality: C is below mean − t with probability at most e^{−t²/(2·mean)}, above mean + t with e^{−t²/(2·mean + 2t/3)}.
     """
     p = math.exp(-float_up_or_infinite(epsilon)) * (1 - 8 * U)  # fewer clones are pessimistic
     mean = others * p

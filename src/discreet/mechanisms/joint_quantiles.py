@@ -219,7 +219,7 @@ def windows(logs: Floats, low: int, high: int, slope: float, origin: int) -> Flo
     if length <= 0 or low >= size:
         return np.full(size, _NEVER)
     length = min(length, size)
-    high = low + length - 1  # earlier records there are none
+    high = low + length - 1  # there are no earlier records
     blocks = -(-(size + 2 * length) // length)
     padded = np.full(blocks * length, _NEVER)
     padded[length : length + size] = logs  # position p is at p + length

@@ -21,7 +21,7 @@ from discreet.noise.bits import Bits
 @final
 @frozen(kw_only=True)
 class Staircase(Mechanism[Numbers]):
-    """Add staircase noise to integers, of which one unit changes one by at most Δ.
+    """Add staircase noise to integers; a unit changes only one of them, by at most Δ.
 
     In a `Private` answer reals are rounded down, missing values are replaced by 0, and vectors are clamped to ±2⁶².
 
@@ -47,7 +47,7 @@ class Staircase(Mechanism[Numbers]):
     sensitivity: int = field(default=1, converter=parameter.whole_sensitivity, repr=str)
 
     def __attrs_post_init__(self) -> None:
-        assert self.noise  # raises Invalid where the noise does not fit
+        self.noise  # noqa: B018  (raises Invalid where the noise does not fit)
 
     @property
     def noise(self) -> staircase.Staircase:

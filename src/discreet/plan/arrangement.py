@@ -34,7 +34,7 @@ class Arrangement:
     nodes: tuple[tuple[Group, ...], ...]
     values: tuple[tuple[Value | None, ...], ...]  # of the other keys
     other: bool = False  # whether each key has one more value, for all that are not listed: then no row is left out
-    weights: tuple[float, ...] = ()  # of each set's variance, where the largest is to be least; without them their sum is
+    weights: tuple[float, ...] = ()  # with them, the largest weighted variance is minimised; without, the sum of all
 
     @classmethod
     def flat_keys(cls, values: tuple[tuple[Value | None, ...], ...], other: bool = False) -> Arrangement:

@@ -19,7 +19,7 @@ from discreet.loss.promise import Promised
 from discreet.plan.arrangement import asking, is_linear
 from discreet.plan.bounding import Rows, Single
 from discreet.plan.budget import needed, totals_of
-from discreet.plan.compile import LEAST, compile_plan, public_groups
+from discreet.plan.compile import LEAST, compile_plan, public_groups, stated_contributions
 from discreet.plan.hierarchy import PublicValues
 from discreet.plan.key_values import Combinations
 from discreet.plan.price import plan_loss
@@ -37,7 +37,7 @@ MOST_CELLS = 10**5  # of the finest table of questions that are answered togethe
 @final
 @frozen
 class Component:
-    """Questions that are answered together, and the plan of that: of the question itself, or of one with a grouping set for each."""
+    """Questions measured together, and their plan; several are merged into one question with a grouping set for each."""
 
     names: tuple[str, ...]
     steps: Steps
@@ -46,7 +46,7 @@ class Component:
 @final
 @frozen
 class BatchSteps:
-    """Several questions with all decisions; what each one costs is not told apart."""
+    """Several questions with all decisions; the price is for all of them together."""
 
     questions: Mapping[str, Question]
     components: tuple[Component, ...]
@@ -141,6 +141,9 @@ def _fits(others: list[Question], question: Question, lookup: PublicValues) -> b
 def _adds_up(question: Question, lookup: PublicValues) -> bool:
     """Whether its statistics are computed from counts and sums that add up, within public groups and known bounds."""
     if question.selected or question.windows or question.other or question.sets:
+        return False
+    limits = stated_contributions(question)
+    if not question.relation.one_row and (limits.groups or limits.per_group):  # they are about this question's own groups
         return False
     of = totals_of(question, {}, True, Single() if question.relation.one_row else Rows(1))
     known = all((interval := of.range(expr)) is not None and interval.known for expr in question.numbers)

@@ -87,10 +87,13 @@ def check_size(draft: Draft) -> Draft:
 
 def limit_contributions(draft: Draft) -> Draft:
     """Take limits from the question first, then from the tables it reads."""
-    if draft.question.contributions:
-        return evolve(draft, contributions=draft.question.contributions)
-    tables = private_tables(draft.question.relation)
-    return evolve(draft, contributions=next((table.contributions for table in tables if table.contributions), Contributions()))
+    return evolve(draft, contributions=stated_contributions(draft.question))
+
+
+def stated_contributions(question: Question) -> Contributions:
+    """The limits that a question states, or else one of its tables."""
+    tables = private_tables(question.relation)
+    return question.contributions or next((table.contributions for table in tables if table.contributions), Contributions())
 
 
 def list_public_groups(draft: Draft) -> Draft:
@@ -153,7 +156,7 @@ def split_budget(draft: Draft) -> Draft:
 
 def add_notes(draft: Draft) -> Draft:
     """Collect what a reader of the plan should know."""
-    return evolve(draft, notes=(*draft.question.notes, *left_out(draft.question, draft.groups), *_profiles(draft.question)))
+    return evolve(draft, notes=notes_about(draft.question, draft.groups))
 
 
 PASSES: tuple[Callable[[Draft], Draft], ...] = (
@@ -192,8 +195,7 @@ def _finished(draft: Draft) -> Steps:
         plan = resolved
     of = resolved.available_totals
     assert of is not None
-    remarks = [f"{name} {said}" for name, statistic in draft.question.additive.items() for said in statistic.remarks(of)]
-    return evolve(plan, loss=plan_loss(plan), notes=(*plan.notes, *remarks))
+    return evolve(plan, loss=plan_loss(plan), notes=(*plan.notes, *remarks_on(draft.question, of)))
 
 
 def _most_rows(_: LimitDiscovery) -> int:
@@ -222,7 +224,17 @@ def _values(question: Question, expr: Expr, lookup: PublicValues) -> tuple[Value
     if declared is not None:
         return declared
     found = origin(question.relation, expr)
-    return None if found is None else lookup(*found)
+    return None if found is None else lookup(found.table, found.column)
+
+
+def notes_about(question: Question, groups: KeyValues | None) -> tuple[str, ...]:
+    """What a reader should know about a question: remarks on its SQL, rows that are left out, profiles that are used."""
+    return (*question.notes, *left_out(question, groups), *_profiles(question))
+
+
+def remarks_on(question: Question, of: Totals) -> list[str]:
+    """What statistics say about how they are computed from their totals."""
+    return [f"{name} {said}" for name, statistic in question.additive.items() for said in statistic.remarks(of)]
 
 
 def _profiles(question: Question) -> list[str]:

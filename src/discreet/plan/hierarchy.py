@@ -18,7 +18,7 @@ Values = Sequence[tuple[Value | None, ...]]
 
 
 def arrange(question: Question, values: Values, lookup: PublicValues) -> Arrangement:
-    """The cells of all grouping sets: with the hierarchy that a public table tells, if every set has its keys from the top down.
+    """The cells of all grouping sets: with the hierarchy that a public table defines, if every set has its keys from the top down.
 
     Combinations that no row of that table has are then no cells: nothing is measured for a city in another region.
     """
@@ -32,13 +32,13 @@ def arrange(question: Question, values: Values, lookup: PublicValues) -> Arrange
 
 def _candidates(question: Question, lookup: PublicValues) -> list[tuple[tuple[int, ...], tuple[Group, ...]]]:
     """Keys of one public table, the coarsest first, with the rows of their values."""
-    tables: dict[str, list[tuple[int, str]]] = {}
+    tables: dict[tuple[str, tuple[str, ...]], list[tuple[int, str]]] = {}
     for place, (_, expr) in enumerate(question.keys):
         found = origin(question.relation, expr)
         if found is not None:
-            tables.setdefault(found[0], []).append((place, found[1]))
+            tables.setdefault((found.table, found.joins), []).append((place, found.column))
     candidates = []
-    for table, columns in tables.items():
+    for (table, _), columns in tables.items():
         if len(columns) > 1:
             rows = lookup(table, *(column for _, column in columns))
             order = sorted(range(len(columns)), key=lambda i: (len({row[i] for row in rows}), i))

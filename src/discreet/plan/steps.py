@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from discreet.algorithms.consistent.layout import Table
@@ -80,6 +80,10 @@ class EstimatedTotal:
     def combined(self) -> tuple[NDArray[np.float64], ...]:
         """The same: it is never a single draw."""
         return (self.scale,)
+
+    def taken(self, rows: list[int]) -> EstimatedTotal:
+        """The same in some of its groups."""
+        return evolve(self, scale=self.scale[rows], deviation=self.deviation[rows])
 
 
 @final

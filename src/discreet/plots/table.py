@@ -113,6 +113,8 @@ def _spread(value: float, low: float, high: float, digits: int) -> str:
     half = (high - low) / 2
     if not half and isinstance(value, int) and value > 0:
         return "± 0"  # a count whose noise is 0 with this confidence
+    if not half and value < low:
+        return f"(at most {_rounded(low, digits)})"  # a value that is not clipped, so that totals add up
     if not half:
         return "(clipped)"  # noise moved it out of its range, and it was clipped: its interval is empty, not certain
     if abs((low + high) / 2 - value) <= half / 50:  # a clipped value is not the centre of its interval

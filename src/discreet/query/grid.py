@@ -12,7 +12,7 @@ from discreet.errors import Refused
 from discreet.query.relation.field import Field, Interval
 from discreet.tables.kind import Kind
 
-_MIDDLE_BITS = 14  # the middle of a grid lies on this coarse grid, so that grids of all precisions share it
+MIDDLE_BITS = 14  # the middle of a grid lies on this coarse grid, so that grids of all precisions share it
 _FAR = Fraction(2) ** 500  # between 1/this and this, floats are neither subnormal nor near overflow
 
 
@@ -80,7 +80,7 @@ def grid(field: Field, interval: Interval, bits: int, centred: bool) -> Grid:
     middle = (interval.high + interval.low) / 2 if centred else Fraction(0)
     if field.kind is not Kind.INTEGER and half * 2**60 < interval.magnitude:
         raise Refused("these bounds are too close together for floats of this size: declare wider bounds, or subtract their middle first")
-    coarse, step = (_power(half, each, field.kind is Kind.INTEGER) for each in (_MIDDLE_BITS, bits))
+    coarse, step = (_power(half, each, field.kind is Kind.INTEGER) for each in (MIDDLE_BITS, bits))
     mid = math.floor(middle / coarse) * coarse
     return Grid(mid, step, max(math.ceil((interval.high - mid) / step), math.ceil((mid - interval.low) / step), 1))
 

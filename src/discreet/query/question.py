@@ -22,7 +22,7 @@ Sets: TypeAlias = tuple[tuple[int, ...], ...]  # the places of each grouping set
 
 def grouping_column(key: str) -> str:
     """The name of the column that is 1 in the rows of grouping sets without a key, and else 0."""
-    return f"grouping({key})"
+    return f"__grouping({key})"  # analysts' names never begin with two underscores
 
 
 @final

@@ -17,10 +17,13 @@ from discreet.algorithms.consistent.estimate import estimate, noise_number, vari
 from discreet.algorithms.consistent.layout import Table
 from discreet.plan.arrangement import Arrangement, asking
 from discreet.plan.steps import EstimatedTotal, NoisyTotal, Steps
+from discreet.query.grid import MIDDLE_BITS
 from discreet.query.totals import Floats, Total, Totals
 from discreet.run.intervals import laplace_excess, whole_excess
 from discreet.run.results import PlanResults
 
+_EXACT = 2.0**52  # whole numbers up to this are exact
+_NODES = 8  # nodes of one table for which the shape of the error is computed
 _FINE = 2**16  # cells are rounded to this part of their standard deviation, so that sums of floats are exact
 
 
@@ -39,14 +42,35 @@ def estimated(plan: Steps, noisy: Mapping[tuple[Total, Table], NDArray[Any]]) ->
 
     Cells are rounded to a power of two far below their error; sums of such floats have no rounding error, so tables agree exactly.
     """
-    layout, found = arrangement_of(plan).layout, {}
+    layout, steps, cells = arrangement_of(plan).layout, dict[Total, float](), dict[Total, Floats]()
     for total, noises in measured(plan).items():
         precision = precision_of(noises)
-        cells = estimate(layout, {table: noisy[total, table].astype(float) for table in precision}, precision)
+        cells[total] = estimate(layout, {table: noisy[total, table].astype(float) for table in precision}, precision)
         least = min(float(found.min()) for found in variances(layout, precision, list(precision)).values())
-        step = 2.0 ** (math.floor(math.log2(math.sqrt(least))) - round(math.log2(_FINE)))
-        found[total] = np.rint(cells / step) * step
+        steps[total] = _power_of_two(math.sqrt(least) / _FINE)
+    units = {total: float(noises[0].unit) for total, noises in measured(plan).items()}
+    rows = max((float(np.abs(found).sum()) * units[total] for total, found in cells.items() if not total.factors), default=0.0)
+    for total, least in least_steps(list(cells), rows).items():
+        steps[total] = max(steps[total], _power_of_two(2 * least / units[total]))
+    return {total: np.rint(found / steps[total]) * steps[total] for total, found in cells.items()}
+
+
+def least_steps(totals: Sequence[Total], rows: float) -> dict[Total, float]:
+    """How far cells must be rounded so that a sum from the middle of its bounds, plus the middle times the count, is exact in floats.
+
+    A middle is a multiple of half its grid's width, times 2^−MIDDLE_BITS.
+    """
+    grids = [factor.grid for total in totals for factor in total.factors]
+    furthest = max((float(1 + abs(grid.mid) / grid.half) for grid in grids if grid.half), default=1.0)
+    found = {}
+    for total in totals:
+        reach = math.prod(float(abs(factor.grid.mid) + factor.grid.half) ** factor.power for factor in total.factors)
+        found[total] = rows * (reach / _EXACT if total.factors else furthest * 2**MIDDLE_BITS / _EXACT)
     return found
+
+
+def _power_of_two(value: float) -> float:
+    return 2.0 ** math.floor(math.log2(value)) if value > 0 else 0.0
 
 
 def set_plans(plan: Steps, confidence: float, each_node: bool = True) -> tuple[Steps, ...]:
@@ -63,15 +87,35 @@ def set_plans(plan: Steps, confidence: float, each_node: bool = True) -> tuple[S
         spread = variances(layout, precision, [asked[place] for place in wanted])
         for place in wanted:
             table = asked[place]
-            deviation, excess = np.sqrt(spread[table]) * float(noises[0].unit), 1.0
-            if not noises[0].is_gaussian:
-                count = noise_number(layout, precision, table)
-                alone = len(noises) == 1 and not noises[0].combined
-                scale = noises[0].scale / float(noises[0].unit)
-                excess = whole_excess(scale, round(count), confidence) if alone else laplace_excess(count, confidence)
-            deviation = np.repeat(deviation, layout.cells(Table(0, table.flat))) if each_node else deviation.max(keepdims=True)
-            totals[place].append(EstimatedTotal(total, noises[0].unit, deviation * excess, deviation))
+            deviation = np.sqrt(spread[table]) * float(noises[0].unit)
+            scale = deviation * (1.0 if noises[0].is_gaussian else _excess(plan, noises, table, spread[table], confidence))
+            if each_node:
+                deviation, scale = (np.repeat(one, layout.cells(Table(0, table.flat))) for one in (deviation, scale))
+            else:
+                deviation, scale = deviation.max(keepdims=True), scale.max(keepdims=True)
+            totals[place].append(EstimatedTotal(total, noises[0].unit, scale, deviation))
     return tuple(evolve(part, totals=(*found, *part.totals)) for part, found in zip(plan.parts, totals, strict=True))  # type: ignore[arg-type]
+
+
+def _excess(plan: Steps, noises: Sequence[NoisyTotal], table: Table, spread: Floats, confidence: float) -> Floats:
+    """For every node, how much wider its interval is than that of normal noise with the same variance.
+
+    It is computed for some nodes with different variances. Each node has that of the next smaller variance: with fewer noises in its
+    estimate, whose sum is further from normal.
+    """
+    layout, precision = arrangement_of(plan).layout, precision_of(noises)
+    alone = len(noises) == 1 and not noises[0].combined
+    ordered = np.argsort(spread, kind="stable")
+    starts = np.flatnonzero(np.diff(spread[ordered], prepend=0.0) > 1e-9 * spread[ordered])
+    chosen = np.unique(starts[np.linspace(0, len(starts) - 1, _NODES).astype(int)])
+    found = []
+    for start in chosen:
+        count = noise_number(layout, precision, table, int(ordered[start]))
+        scale = noises[0].scale / float(noises[0].unit)
+        found.append(whole_excess(scale, round(count), confidence) if alone else laplace_excess(count, confidence))
+    each = np.empty(len(spread))
+    each[ordered] = np.array(found)[np.searchsorted(chosen, np.arange(len(spread)), side="right") - 1]
+    return each
 
 
 def totals_behind(plan: Steps) -> Totals:

@@ -21,6 +21,7 @@ from discreet.plan.key_values import OTHER
 from discreet.plots.bins import bins_of
 from discreet.plots.labels import measured
 from discreet.plots.table import LEGEND, NO_END_LEGEND, NO_GROUP, NO_ROWS, TOO_FEW_LEGEND, TOTAL, Series, printable, text_table
+from discreet.query.question import grouping_column
 from discreet.query.statistics.percentile import LARGEST
 from discreet.run.output_column import OutputColumn
 from discreet.run.totals import ReleasedTotals
@@ -207,7 +208,10 @@ class Release(Released):
         """
         if tidy:
             self.to_columns(tidy=True)  # refuses if there are none
-        return self._written(path, page(self.series, len(self), self.metadata(), self.charged, self.empty, tidy, self.is_ordered))
+        bits = {grouping_column(key) for key, _ in self.receipt.request["keys"]}
+        outputs = dict(self.receipt.request["outputs"])
+        printed = [one for one in self.series if outputs[one.name].get("name") not in bits]  # totals are printed as such
+        return self._written(path, page(printed, len(self), self.metadata(), self.charged, self.empty, tidy, self.is_ordered))
 
     def publish(self, folder: str | os.PathLike[str], tidy: bool = False) -> list[Path]:
         """Write everything that a publication needs into a folder, and return the files.
@@ -227,6 +231,11 @@ class Release(Released):
         self.to_jsonstat(place / "answers.json", tidy=tidy)
         self.to_html(place / "index.html", tidy=tidy)
         return [place / name for name in ("index.html", "answers.csv", f"answers.csv{SIDECAR}", "answers.xlsx", "answers.json")]
+
+    def metadata(self) -> dict[str, Any]:
+        """What the numbers mean and what was paid for them, as plain values; the receipt of one of a batch is that of the whole."""
+        own = super().metadata()
+        return own if self.batch is None else own | {"kind": self.batch.receipt.kind, "receipt": self.batch.receipt.to_json()}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write answers and receipt as JSON, which `discreet verify` checks and `open` reads; one of a batch saves the whole batch."""

@@ -86,3 +86,15 @@ def test_one_table_alone_has_one_noise_in_its_cells_and_many_in_its_sums() -> No
     assert noise_number(layout, precision, Table(0, (0, 1))) == pytest.approx(1)
     assert noise_number(layout, precision, Table(0, (0,))) == pytest.approx(5)
     assert noise_number(layout, precision, Table(0, ())) == pytest.approx(20)
+
+
+def test_a_table_that_is_asked_for_twice_has_the_same_variance() -> None:
+    layout, table = Layout((), (3, 2)), Table(0, (0,))
+    precision = {layout.finest: 1.0, Table(0, ()): 0.5}
+    assert variances(layout, precision, [table, table])[table] == pytest.approx(variances(layout, precision, [table])[table])
+
+
+def test_the_number_of_noises_is_that_of_each_node() -> None:
+    """Measured on the cities alone, a region's error is the sum of its cities'."""
+    layout = Layout(((0, 0), (0, 0, 0, 1)), ())
+    assert [noise_number(layout, {layout.finest: 1.0}, Table(1, ()), node) for node in (0, 1)] == pytest.approx([3, 1])

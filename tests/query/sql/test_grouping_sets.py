@@ -53,8 +53,8 @@ def test_positions_and_aliases() -> None:
 def test_grouping_is_a_bit_for_each_key() -> None:
     question = ask("CUBE (dept, urgent)", "GROUPING(dept) AS d, GROUPING(dept, urgent) AS both, COUNT(*) AS n")
     outputs = dict(question.outputs)
-    assert outputs["d"] == Column("grouping(dept)")
-    assert ask("dept", "GROUPING(dept) AS d, COUNT(*) AS n").outputs[0][1] != Column("grouping(dept)")  # it is always 0
+    assert outputs["d"] == Column("__grouping(dept)")
+    assert ask("dept", "GROUPING(dept) AS d, COUNT(*) AS n").outputs[0][1] != Column("__grouping(dept)")  # it is always 0
 
 
 def test_default_names() -> None:

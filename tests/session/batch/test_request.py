@@ -255,3 +255,48 @@ def test_a_batch_is_published_in_a_folder_for_each_question(db: Any, tmp_path: P
     assert "n_tidy" not in (tmp_path / "new" / "1" / "answers.csv").read_text()
     assert "n_tidy" in (tmp_path / "new" / "2" / "answers.csv").read_text()
     BatchRelease.open(tmp_path / "new" / "release.json").verify(db.ledger)
+
+
+def test_errors_are_told_before_limits_are_discovered() -> None:
+    many = pa.table({name: DATA[name] if name != "id" else np.arange(ROWS) % 2000 for name in DATA.column_names})
+    db = discreet.connect(
+        {"t": many}, unit="id", epsilon=1000, bounds={"cost": (0, 100)}, keys={"dept": ["a", "b", "c"]}, ledger=":memory:"
+    )  # fmt: skip
+    asked = {"all": TEN["all"], "dept": TEN["dept"], "sums": "SELECT dept, SUM(cost) AS s FROM t GROUP BY dept"}
+    plan = db.batch(asked).plan(1)
+    assert {name: list(found) for name, found in plan.error().items()} == {"all": ["n"], "dept": ["n"], "sums": ["s"]}
+    assert "assuming a discovered limit of rows = 10" in plan.explain()
+    cheap = db.batch(asked).plan(error={"all": 100, "dept": 100, "sums": 10_000})
+    assert cheap.error()["dept"]["n"] <= 100
+
+
+def test_questions_with_the_same_keys_have_the_error_of_one(db: Any) -> None:
+    one = db.batch([TEN["dept"]]).plan(1, "1e-6").error()["q1"]["n"]
+    two = db.batch([TEN["dept"], TEN["dept"].replace("AS n", "AS k")]).plan(1, "1e-6").error()
+    assert two["q1"]["n"] == pytest.approx(one, rel=1e-3)
+    assert two["q2"]["k"] == pytest.approx(one, rel=1e-3)
+
+
+def test_the_least_price_is_near_the_least_that_reaches_the_targets(db: Any) -> None:
+    targets = {"all": 40, "dept": 40}
+    request = db.batch({name: TEN[name] for name in targets})
+    plan = request.plan(error=targets)
+    dearer = request.plan(plan.epsilon * Fraction(97, 100), error=targets)
+    assert max(dearer.error()[name]["n"] for name in targets) > 40
+
+
+def test_limits_by_groups_are_about_each_question_alone(db: Any) -> None:
+    limits = {"groups": 2, "per_group": 3}
+    many = pa.table({name: DATA[name] if name != "id" else np.arange(ROWS) % 2000 for name in DATA.column_names})
+    db = discreet.connect(
+        {"t": many}, unit="id", epsilon=1000, keys={"dept": ["a", "b", "c"]}, contributions=limits, ledger=":memory:"
+    )  # fmt: skip
+    assert len(db.batch([TEN["all"], TEN["dept"]]).plan(1).steps.components) == 2
+
+
+def test_each_answer_has_its_own_notes_and_the_receipt_of_the_whole(db: Any) -> None:
+    found = db.batch({"all": TEN["all"], "dept": TEN["dept"], "top": "SELECT MAX(cost) AS m FROM t"}, 1, "1e-6")
+    assert any("quantile" in note for note in found["top"].receipt.notes)
+    assert not any("quantile" in note for note in found["dept"].receipt.notes)
+    assert any(note.startswith("top: ") for note in found.receipt.notes)
+    assert found["dept"].metadata()["receipt"] == found.receipt.to_json()

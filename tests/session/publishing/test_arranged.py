@@ -61,3 +61,10 @@ def test_other_tables_are_lists() -> None:
     wide = list(product([*range(20), ...], [*range(20), ...]))
     assert arranged(table("ab", wide), len(wide)) is None
     assert arranged([Series("n", [])], 0) is None
+
+
+def test_levels_have_the_rows_that_are_printed() -> None:
+    rows: list[tuple[Any, ...]] = [(region, city) for region in range(20) for city in (1, 2, ...)]
+    found = arranged(table("ab", [*rows, (..., ...)]), 7)
+    assert isinstance(found, Levels)
+    assert sorted(row for row, _, _ in found.rows) == list(range(7))

@@ -89,6 +89,7 @@ def test_keys_that_do_not_tell_rows_apart() -> None:
     key = Series("k", ["a", "a"], is_key=True)
     said = read(jsonstat({"k": key.values, "n": [1, None]}, [key, Series("n", [1, None])], TOLD, "x"))
     assert (said["id"], said["value"]) == (["row", "measure"], [1, None])
+    assert said["dimension"]["row"]["category"]["label"] == {"1": "k = a", "2": "k = a"}
 
 
 def test_without_keys_and_with_text() -> None:

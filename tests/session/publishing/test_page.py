@@ -53,7 +53,7 @@ def test_a_cube() -> None:
     assert "ε = 0.2 and δ = 0" in said
     assert "95 % interval" in said
     assert found.receipt.to_json()["hash"] in said
-    assert "Large numbers are tidy" not in said
+    assert "Numbers in large type are tidy" not in said
 
 
 def test_tidy_numbers_with_unbiased_ones_below() -> None:
@@ -64,7 +64,7 @@ def test_tidy_numbers_with_unbiased_ones_below() -> None:
         assert read.texts[read.texts.index(f"{tidy['n']:,}")]
         cell = format_cell(found.series[-1], row)
         assert f"{cell.value} {cell.error}" in read.texts
-    assert "Large numbers are tidy" in " ".join(read.texts)
+    assert "Numbers in large type are tidy" in " ".join(read.texts)
 
 
 def test_text_is_escaped_and_nothing_runs() -> None:

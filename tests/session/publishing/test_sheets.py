@@ -30,7 +30,7 @@ def test_one_sheet_for_each_set(tmp_path: Path) -> None:
     assert about["receipt"] == found.receipt.to_json()["hash"]
     notes = [value for item, value in read["About"] if item in ("note", "columns")]
     assert any("clipping cost to 0 … 100" in note for note in notes)
-    assert any("name_tidy" in note for note in notes)
+    assert any("NAME_tidy" in note for note in notes)
 
 
 def test_one_sheet_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

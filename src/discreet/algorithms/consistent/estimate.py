@@ -50,7 +50,7 @@ def variances(layout: Layout, precision: Mapping[Table, float], tables: Sequence
     found = {table: np.zeros(layout.nodes(table.level)) for table in tables}
     for flat, size in dimensions(layout, [*precision, *tables]).items():
         levels = _variances(layout, _on_levels(layout, flat, precision))
-        for table in tables:
+        for table in found:
             if set(flat) <= set(table.flat):
                 share = size * layout.beside(table) / layout.cells(Table(0, table.flat))
                 found[table] += share * levels[table.level]
@@ -66,16 +66,15 @@ def _on_levels(layout: Layout, flat: tuple[int, ...], precision: Mapping[Table, 
     return found
 
 
-def noise_number(layout: Layout, precision: Mapping[Table, float], table: Table) -> float:
-    """How many equal independent noises have the same fourth moment, given the variance, as the error of a cell of this table.
+def noise_number(layout: Layout, precision: Mapping[Table, float], table: Table, node: int = 0) -> float:
+    """How many equal independent noises would give a sum of the same variance and kurtosis as the error of a cell; many are nearly normal.
 
-    It is (Σ v)²/Σ v² over the variances v that the noises of all measured cells add to the first cell's; infinitely many are normal.
+    It is (Σ v)²/Σ v² over the variances v that the noises of all measured cells add to that of the first cell at this node of the table.
     """
-    shape = (layout.nodes(table.level), *(1 for _ in layout.sizes))
     weighted = [np.zeros((layout.nodes(level), *layout.sizes)) for level in range(len(layout.parents) + 1)]
     cell = np.zeros(layout.shape(table))
-    cell.flat[0] = 1.0
-    weighted[table.level] += cell.reshape(layout.spread(table)) if layout.sizes else cell.reshape(shape)
+    cell[(node, *(0 for _ in table.flat))] = 1.0
+    weighted[table.level] += cell.reshape(layout.spread(table))
     answer = _solved(layout, weighted, precision, [*precision, table])
     added = [(layout.summed(answer, one) * math.sqrt(amount)).ravel() ** 2 for one, amount in precision.items()]
     return float(sum(one.sum() for one in added) ** 2 / sum((one**2).sum() for one in added))

@@ -64,7 +64,7 @@ class Layout:
         return prod(self.shape(table))
 
     def beside(self, table: Table) -> int:
-        """The number of combinations of the flat keys that a table does not have."""
+        """The number of finest cells, at one node, that are summed into each cell of a table."""
         return prod(size for i, size in enumerate(self.sizes) if i not in table.flat)
 
     @cached_property
@@ -90,7 +90,7 @@ class Layout:
         return found
 
     def down(self, values: NDArray[Number], table: Table) -> NDArray[Number]:
-        """The values of a table, at each of its cells' parts; a flat key that it does not have has one place."""
+        """The values of a table, repeated at every last node below each of its nodes; the axis of a key that it sums over has size 1."""
         return values.reshape(self.spread(table))[self.ancestors(table.level)]
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Round the cells of tables that add up to whole numbers, so that sums are rounded too: one step, where that can be.
+"""Round the cells of tables that add up to whole numbers, so that sums, too, move by less than 1 where possible.
 
 Rounding every cell by itself would move a sum of many small cells by much. No randomness is used, so the same cells are rounded in the
 same way.
@@ -18,7 +18,7 @@ _LINES = 50_000  # that are rounded one by one
 
 
 def rounded(layout: Layout, cells: Floats, tables: Sequence[Table]) -> Whole:
-    """Non-negative cells as whole numbers; those of two ways that move the sums less. Empty cells stay empty.
+    """Non-negative cells as whole numbers: rounded in two ways, of which the one that moves sums less is returned. Empty cells stay empty.
 
     In the order of the tree and the keys, every contiguous sum moves by less than 1: all sums of a ROLLUP are contiguous, those of a CUBE
     are not. There, lines are rounded one after the other, each towards what it and the sums through it still lack.

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from discreet.query.relation.expr import Column, Expr
 from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where
 from discreet.tables.table import Table
 
 
-def origin(relation: Relation, expr: Expr) -> tuple[str, str] | None:
-    """The public table and column that an expression repeats unchanged, if any."""
+class Origin(NamedTuple):
+    """The public table and column that an expression repeats unchanged; `joins` tells apart a table that is joined twice."""
+
+    table: str
+    column: str
+    joins: tuple[str, ...]  # the sides taken, from the top
+
+
+def origin(relation: Relation, expr: Expr, joins: tuple[str, ...] = ()) -> Origin | None:
+    """Where an expression comes from, if it repeats a column of a public table."""
     if not isinstance(expr, Column):
         return None
     match relation:
         case Scan(table):
-            return None if table.private else (table.name, expr.name)
+            return None if table.private else Origin(table.name, expr.name, joins)
         case Where(below) | Match(below):
-            return origin(below, expr)
+            return origin(below, expr, joins)
         case Select(below, columns):
-            return origin(below, dict(columns)[expr.name])
+            return origin(below, dict(columns)[expr.name], joins)
         case Join(left, right):
-            return origin(left if expr.name in left.schema else right, expr)
+            inside = expr.name in left.schema
+            return origin(left if inside else right, expr, (*joins, "left" if inside else "right"))
         case PerUnit(below, _, keys):
-            inside = dict(keys).get(expr.name)
-            return None if inside is None else origin(below, inside)
+            key = dict(keys).get(expr.name)
+            return None if key is None else origin(below, key, joins)
         case Stack():
             return None
         case _:

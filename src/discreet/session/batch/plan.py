@@ -6,16 +6,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, final
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from discreet.exact import Number
-from discreet.explain.forecast import Forecast, confidence_of, forecast
+from discreet.explain.forecast import Forecast, confidence_of, forecast, forecast_each
 from discreet.ledger.receipt import PricedRequest
 from discreet.loss.loss import Loss
 from discreet.plan.batch import BatchSteps
-from discreet.plan.steps import Steps
 from discreet.query.canonical import plain
-from discreet.run.tables import set_plans
 from discreet.session.priced_plan import PricedPlan
 
 
@@ -52,21 +50,22 @@ class BatchPlan(PricedPlan):
 
     @property
     def title(self) -> str:
-        """How many questions, and in how many parts."""
+        """How many questions, and in how many measurements."""
         count = len(self.steps.questions)
-        return f"{count} {'question' if count == 1 else 'questions'}, measured in {len(self.steps.components)}"
+        parts = len(self.steps.components)
+        return f"{count} {'question' if count == 1 else 'questions'} in {parts} {'measurement' if parts == 1 else 'measurements'}"
 
     def error(self, confidence: Number = 0.95, size: int | None = None) -> dict[str, Forecast]:
         """For each question the half-width of each output's interval, in a group of `size` rows; reads and spends nothing."""
         level = confidence_of(confidence)
-        return {name: forecast(self.question_plan(name, level), level, size) for name in self.steps.questions}
-
-    def question_plan(self, name: str, confidence: Fraction) -> Steps:
-        """The plan from which one question's statistics and intervals follow; with the error of the least accurate group."""
-        component, at = self.steps.component(name)
-        if len(component.names) == 1 or not component.steps.resolved:
-            return component.steps
-        return evolve(set_plans(component.steps, float(confidence), each_node=False)[at], question=self.steps.questions[name])
+        found: dict[str, Forecast] = {}
+        for one in self.steps.components:
+            if len(one.names) == 1:
+                found[one.names[0]] = forecast(one.steps, level, size)
+            else:
+                asked = [self.steps.questions[name] for name in one.names]
+                found |= zip(one.names, forecast_each(one.steps, asked, level, size), strict=True)
+        return {name: found[name] for name in self.steps.questions}
 
     def explain(self) -> str:
         """Who is protected, what is measured together, what it costs and the expected error."""
@@ -74,5 +73,5 @@ class BatchPlan(PricedPlan):
         for one in self.steps.components:
             lines.append(f"measured together: {', '.join(one.names)}" if len(one.names) > 1 else f"measured by itself: {one.names[0]}")
         for name, found in self.error(size=1000).items():
-            lines += [f"{name}, in groups of 1,000:", *found.lines()]
+            lines += [f"{name}, in groups of 1,000:", *found.lines(), *found.assumptions.values()]
         return "\n".join([*lines, *self._price_lines])

@@ -36,7 +36,7 @@ class BatchRelease(Released):
         asked = dict(self.receipt.request["questions"])
         priced = evolve(self.receipt.priced, kind="question", request=asked[name])
         found = self.receipt.discovered.get(name, {})
-        receipt = evolve(self.receipt, priced=priced, discovered=found, notes=())
+        receipt = evolve(self.receipt, priced=priced, discovered=found, notes=tuple(found.get("notes", ())))
         return Release(self.columns[name], receipt, self.repeated, batch=self)
 
     @property

@@ -6,31 +6,29 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, cast, final
+from typing import Any, final
 
-import numpy as np
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from discreet import exact
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.explain.coverage import interval_note
-from discreet.explain.forecast import confidence_of, forecast
+from discreet.explain.forecast import confidence_of
 from discreet.explain.target import target_errors, width_of
 from discreet.ledger.chain import Entry
 from discreet.ledger.receipt import CONFIDENCE
-from discreet.plan.batch import BatchSteps, compile_batch
-from discreet.plan.compile import LEAST, left_out
+from discreet.plan.batch import compile_batch
+from discreet.plan.compile import LEAST
 from discreet.plots.page import html_lines
 from discreet.query.fluent import NOT_COPIED
 from discreet.query.question import Question
 from discreet.query.relation.expr import columns_of
+from discreet.run.batch import results_by_question
 from discreet.run.execute import execute
 from discreet.run.outcome import outcome
 from discreet.run.output_column import OutputColumn
 from discreet.run.remarks import release_notes
-from discreet.run.results import PlanResults
-from discreet.run.tables import arrangement_of, set_plans
 from discreet.session.batch.plan import BatchPlan
 from discreet.session.batch.release import BatchRelease
 from discreet.session.pipeline import Pipeline
@@ -38,6 +36,7 @@ from discreet.session.query import Query
 
 MOST_QUESTIONS = 100
 _LONGEST = 1000
+_STEPS = 120  # prices that are tried for each power of ten
 _EXAMPLE = 'db.batch({"visits": "SELECT COUNT(*) AS n FROM visits", "cost": "SELECT AVG(cost) AS m FROM visits"})'
 
 
@@ -99,11 +98,12 @@ class BatchRequest:
             columns, told, notes = dict[str, tuple[OutputColumn, ...]](), dict[str, Any](), list[str]()
             for component in plan.steps.components:
                 answers = execute(component.steps, self.pipeline.engine, progress)
-                for name in component.names:
-                    one = _answer(plan.steps, name, answers, float(plan.confidence))
+                asked = [self.questions[name] for name in component.names]
+                for name, one in zip(component.names, results_by_question(asked, answers, float(plan.confidence)), strict=True):
                     columns[name] = tuple(outcome(one, float(plan.confidence)))
-                    told[name] = {"interval": interval_note(one.plan)}
-                    notes += [f"{name}: {note}" for note in release_notes(one.plan, columns[name])]
+                    found = release_notes(one.plan, columns[name])
+                    told[name] = {"interval": interval_note(one.plan), "notes": list(found)}
+                    notes += [f"{name}: {note}" for note in found]
             receipt = plan.priced.receipt(paid, discovered={name: told[name] for name in self.questions}, notes=notes)
             return BatchRelease({name: columns[name] for name in self.questions}, receipt)
 
@@ -144,19 +144,19 @@ class BatchRequest:
 
     def _ratios(self, plan: BatchPlan, targets: Mapping[str, Mapping[str, float]], size: int | None) -> dict[str, float]:
         """For each question, the largest ratio of an output's expected error to its target."""
-        found = {}
+        expected, found = plan.error(plan.confidence, size), {}
         for name, wanted in targets.items():
-            expected = forecast(plan.question_plan(name, plan.confidence), plan.confidence, size)
-            found[name] = max(max(width_of(expected.worst[output], output) / target for output, target in wanted.items()), 1e-9)
+            worst = expected[name].worst
+            found[name] = max(max(width_of(worst[output], output) / target for output, target in wanted.items()), 1e-9)
         return found
 
     def _cheapest(self, targets: Mapping[str, Mapping[str, float]], delta: Number | None, size: int | None, level: Fraction) -> BatchPlan:
-        """The plan with the least ε, to two digits, at which every question meets its targets."""
-        low, high = math.floor(10 * math.log10(LEAST * len(self.questions))), 20  # tenths of powers of ten
+        """The plan with the least ε, within 2 %, at which every question meets its targets."""
+        low, high = math.floor(_STEPS * math.log10(LEAST * len(self.questions))), 2 * _STEPS
         most = self.pipeline.price(1, delta)[1]
 
-        def at(tenths: int) -> BatchPlan:
-            return self._at(exact.rational(f"{10 ** (tenths / 10):.2g}"), most, level, targets, size)
+        def at(steps: int) -> BatchPlan:
+            return self._at(exact.rational(f"{10 ** (steps / _STEPS):.3g}"), most, level, targets, size)
 
         if max(self._ratios(at(high), targets, size).values()) > 1:
             raise Invalid("no ε reaches these targets: ask for larger errors, or declare tighter bounds and contributions")
@@ -181,27 +181,8 @@ class BatchRequest:
 def _question(pipeline: Pipeline, name: str, asked: Any, read: Callable[[str], Query]) -> Question:
     query = read(asked) if isinstance(asked, str) else asked.query if hasattr(asked, "query") else asked
     if not isinstance(query, Query):
-        raise Invalid(f"{name[:80]} is no question: give SQL, or what db.sql(...) or db.table(...) returned")
+        raise Invalid(f"{name[:80]} is not a question: give SQL, or what db.sql(...) or db.table(...) returned")
     if query.is_priced:
         raise Invalid(f"{name[:80]} states a price of its own: leave it out, for a batch has one price")
     pipeline.require_own(query.question.relation)
     return query.question
-
-
-def _answer(steps: BatchSteps, name: str, answers: PlanResults, confidence: float) -> PlanResults:
-    """The results of one question among those of its component."""
-    component, at = steps.component(name)
-    if len(component.names) == 1:
-        return answers
-    question, part = steps.questions[name], answers.sets[at]
-    merged = answers.plan.question
-    order = [merged.keys[place][1] for place in merged.sets[at]]
-    places = [order.index(expr) for _, expr in question.keys]
-    sizes = [len(arrangement_of(answers.plan).values[place]) for place in merged.sets[at]]  # the last value of each key is all others
-    shown = [row for row, place in enumerate(np.ndindex(*sizes)) if all(i + 1 < size for i, size in zip(place, sizes, strict=True))]
-    groups = [tuple(group[place] for place in places) for group in part.groups]
-    plan = set_plans(answers.plan, confidence)[at]
-    totals: Any = tuple(evolve(one, scale=one.scale[shown], deviation=one.deviation[shown]) for one in cast("Any", plan.totals))
-    plan = evolve(plan, question=question, totals=totals, notes=tuple(left_out(question, groups)))
-    cells = {total: values[shown] for total, values in part.totals.items()}
-    return evolve(part, plan=plan, groups=tuple(groups[row] for row in shown), totals=cells)

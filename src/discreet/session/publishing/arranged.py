@@ -41,7 +41,7 @@ def arranged(series: Sequence[Series], rows: int, ordered: bool = False) -> Cros
     keys = [one for one in series if one.is_key]
     if ordered or not rows or not any(key.summed and any(key.summed) for key in keys):
         return None
-    return _crossed(keys, rows) or _levels(series, keys)
+    return _crossed(keys, rows) or _levels(series, keys, rows)
 
 
 def _crossed(keys: Sequence[Series], rows: int) -> CrossTable | None:
@@ -66,7 +66,7 @@ def _crossed(keys: Sequence[Series], rows: int) -> CrossTable | None:
     )
 
 
-def _levels(series: Sequence[Series], keys: Sequence[Series]) -> Levels | None:
+def _levels(series: Sequence[Series], keys: Sequence[Series], rows: int) -> Levels | None:
     sets = rows_by_set(series)
     names = sorted(sets, key=len)
     if len(names) < 2 or any(longer[: len(name)] != name for name, longer in pairwise(names)):
@@ -74,8 +74,8 @@ def _levels(series: Sequence[Series], keys: Sequence[Series]) -> Levels | None:
     order = {key.name: {value: place for place, value in enumerate(_values(key))} for key in keys}
     by_name = {key.name: key for key in keys}
     found = []
-    for name, rows in sets.items():
-        for row in rows:
+    for name, places in sets.items():
+        for row in (place for place in places if place < rows):
             path = tuple(order[one][_value(by_name[one], row)] for one in name)
             found.append((path, row, names.index(name), format_value(by_name[name[-1]].values[row]) if name else _label((True, None))))
     if len({path for path, *_ in found}) < len(found):

@@ -28,7 +28,10 @@ def jsonstat(columns: Mapping[str, Sequence[Any]], series: Sequence[Series], tol
     dimensions = {key.name: _categories(key) for key in keys}
     places = [tuple(at) for at in zip(*(at for at, _ in dimensions.values()), strict=True)] if keys else [()] * count
     if len(set(places)) < count or MEASURE in dimensions:  # keys that do not tell rows apart: every row is a category of its own
-        dimensions = {ROW: (list(range(count)), {str(row + 1): str(row + 1) for row in range(count)})}
+        named = [
+            ", ".join(f"{name} = {list(labels.values())[at[row]]}" for name, (at, labels) in dimensions.items()) for row in range(count)
+        ]
+        dimensions = {ROW: (list(range(count)), {str(row + 1): label or str(row + 1) for row, label in enumerate(named)})}
         places = [(row,) for row in range(count)]
     sizes = [*(len(labels) for _, labels in dimensions.values()), len(numbers)]
     cells = {

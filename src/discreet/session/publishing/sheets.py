@@ -10,8 +10,8 @@ from discreet.session.publishing.groups import rows_by_set
 from discreet.session.publishing.workbook import Sheet
 
 MOST_SHEETS = 30
-ENDS = "name_low and name_high are the ends of the interval of the column name"
-TIDY = "name_tidy is the column name made non-negative, whole for counts, and such that every total is the sum of its parts; no interval"
+ENDS = "NAME_low and NAME_high are the ends of the interval of the column NAME"
+TIDY = "NAME_tidy is the column NAME made non-negative, whole for counts, and such that every total is the sum of its parts; no interval"
 
 
 def answer_sheets(columns: Mapping[str, Sequence[Any]], series: Sequence[Series]) -> list[Sheet]:
