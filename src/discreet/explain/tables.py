@@ -26,10 +26,9 @@ def table_facts(plan: Steps) -> dict[str, Any]:
     of = plan.available_totals
     assert of is not None
     apart = [name for name, one in question.additive.items() if not all(map(is_linear, one.needs(of)))] + list(question.selected)
+    names = [name for name, _ in question.keys]
     return {
-        "sets": [
-            {"keys": [question.keys[place][0] for place in places], "groups": len(arrangement.groups(places))} for places in question.sets
-        ],
+        "sets": [{"keys": [names[place] for place in places], "groups": len(arrangement.groups(places))} for places in question.sets],
         "measured": [{"keys": keys_of(plan, table), "share": share} for table, share in shares.items()],
         "apart": apart,
         "separately": _separately(plan, gaussian) if any(map(is_linear, needed(question, of))) else None,

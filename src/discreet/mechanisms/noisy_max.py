@@ -37,8 +37,8 @@ class NoisyMax(Mechanism[int]):
     """Add noise to every score and release the position of the largest, not its value.
 
     exponential: the most accurate at a pure ε; it is permute-and-flip. gumbel: the exponential mechanism, with a smaller loss under
-    composition. laplace: the version of textbooks. geometric: integer scores with integer noise, where the first candidate wins ties. In `Private`
-    scores NaN and −∞ are replaced by the lowest float, +∞ by the highest.
+    composition. laplace: the version of textbooks. geometric: integer scores with integer noise, where the first candidate wins ties. In
+    `Private` scores NaN and −∞ are replaced by the lowest float, +∞ by the highest.
 
     Theorem (Dwork & Roth 2014, sec. 3.3; McKenna & Sheldon 2020; Ding et al. 2021).
         Let scores change by at most Δ, and R = 2Δ (R = Δ if all change in the same direction). With noise of scale R/ε of any of these

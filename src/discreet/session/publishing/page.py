@@ -183,8 +183,8 @@ def _method(series: Sequence[Series], told: Mapping[str, Any], charged: str, tid
         )
     if tidy:
         said.append(
-            "Numbers in large type are tidy: fitted to the estimates so that none is negative, counts are whole, and totals agree. They claim no "
-            f"interval. Numbers in small type are the unbiased estimates with their {level} intervals."
+            "Numbers in large type are tidy: fitted to the estimates so that none is negative, counts are whole, and totals agree. They "
+            f"claim no interval. Numbers in small type are the unbiased estimates with their {level} intervals."
         )
     yield f"<p>{escape(' '.join(said))}</p>"
     notes = [*told["notes"], f"method: {told['method']}"]
