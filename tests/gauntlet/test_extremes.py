@@ -128,7 +128,10 @@ def test_the_raw_missing_moment_of_numpy(tmp_path: Path) -> None:
         assert db.ask(text, epsilon=10, delta="0.001").rows
 
 
-@pytest.mark.parametrize("kind", ["day", "microseconds", "zoned", "int64", "double", "text", "bytes as text", "wide decimal"])
+SPARK_LATER = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("day", "zoned", "double", "bytes as text", "wide decimal")]
+
+
+@pytest.mark.parametrize("kind", ["microseconds", "int64", "text", *SPARK_LATER])
 def test_spark_at_the_ends(kind: str, spark: Any, tmp_path: Path) -> None:
     """All ends in one file, row by row on another engine: it answers, and is alive afterwards."""
     of = EXTREMES[kind]

@@ -80,9 +80,11 @@ CROWDED = [
 ]
 
 
-@pytest.mark.parametrize(
-    "contributions", [None, {"rows": 1}, {"rows": 64}, {"groups": 2, "per_group": 3}, {"groups": 64, "per_group": 64}], ids=str
-)
+QUICK_LIMITS: list[dict[str, int] | None] = [None, {"rows": 1}, {"groups": 2, "per_group": 3}]
+OTHER_LIMITS = [{"rows": 64}, {"groups": 64, "per_group": 64}]
+
+
+@pytest.mark.parametrize("contributions", [*QUICK_LIMITS, *(pytest.param(one, marks=pytest.mark.slow) for one in OTHER_LIMITS)], ids=str)
 @pytest.mark.parametrize("who", ["crowd", pytest.param("exact", marks=pytest.mark.slow)])
 def test_a_person_with_thousands_of_rows(who: str, contributions: dict[str, int] | None) -> None:
     wrong = []

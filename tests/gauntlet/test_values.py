@@ -94,7 +94,7 @@ def without_found_ends(seen: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("declared", [True, False], ids=["declared", "open"])
-@pytest.mark.parametrize("kind", HARD)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=pytest.mark.slow if kind == "single" else ()) for kind in HARD])
 def test_the_class_of_the_answer(kind: str, declared: bool) -> None:
     _, usual, hard = HARD[kind]
     plain, _, price = answered(kind, [usual] * N, declared)

@@ -35,7 +35,7 @@ def grants(ledger: Ledger, number: int, attempts: int = ATTEMPTS) -> int:
     return granted
 
 
-@pytest.mark.parametrize("witnessed", [False, True])
+@pytest.mark.parametrize("witnessed", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_processes_together_get_the_cap_and_no_more(shelf: Shelf, witnessed: bool) -> None:
     witness = shelf.folder / "w" if witnessed else None
     granted = side_by_side(lambda number: grants(open_ledger(shelf.at("a"), TERMS, witness), number), PROCESSES)

@@ -161,7 +161,7 @@ def test_a_filter_that_refunds_is_caught() -> None:
         half = Charge(((epsilon or 0) / 2, delta / 2), (after.spent.rho or 0) / 2, (after.spent.mu_squared or 0) / 2, after.spent.delta / 2)
         return evolve(after, spent=half)
 
-    assert best_analyst(Filter(1, "1/10"), 1.0, refunding, depth=12) > 0.1
+    assert best_analyst(Filter(1, "1/10"), 1.0, refunding, depth=10) > 0.1
 
 
 def test_a_dead_gate_stays_dead() -> None:

@@ -33,7 +33,7 @@ def spreads(units: int, parts: int) -> Iterator[tuple[int, ...]]:
     return below(units * parts, units)
 
 
-@pytest.mark.parametrize("epsilon", ["1/2", "2", "6"])
+@pytest.mark.parametrize("epsilon", ["1/2", "2", pytest.param("6", marks=pytest.mark.slow)])
 def test_three_units_in_two_of_three_groups(epsilon: str) -> None:
     """Units in {A, B}, {B, C} and {A, C}: three groups hold two of them, and group privacy is proved for each group."""
     mechanism = ThresholdedCounts(epsilon=epsilon, delta="1e-6", partitions=2)

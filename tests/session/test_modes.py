@@ -41,7 +41,10 @@ def right(db: Any, text: str, wanted: list[dict[str, Any]], **more: Any) -> int:
 )
 @pytest.mark.parametrize(
     ("table", "winner", "items"),
-    [(long(FRUITS, 200, banana=40), "apple", FRUITS), (long(CONDITIONS, 280, asthma=12, eczema=30), "flu", CONDITIONS)],
+    [
+        (long(FRUITS, 200, banana=40), "apple", FRUITS),
+        pytest.param(long(CONDITIONS, 280, asthma=12, eczema=30), "flu", CONDITIONS, marks=pytest.mark.slow),
+    ],
     ids=["fruits", "conditions"],
 )
 def test_the_winner_is_right_as_often_as_with_noisy_max(

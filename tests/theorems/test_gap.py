@@ -61,7 +61,7 @@ def test_noise_for_scores_that_move_together_is_too_little_for_others() -> None:
 
 
 @pytest.mark.parametrize("noise", ["exponential", "laplace"])
-@pytest.mark.parametrize("scores", [(0, 0), (0, 3, 2)], ids=str)
+@pytest.mark.parametrize("scores", [(0, 0), pytest.param((0, 3, 2), marks=pytest.mark.slow)], ids=str)
 def test_the_code_draws_from_the_law(scores: tuple[int, ...], noise: Any) -> None:
     mechanism = NoisyMaxGap(epsilon=2, noise=noise)
     edges = [0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]

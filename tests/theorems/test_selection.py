@@ -183,8 +183,11 @@ def offset_law(mechanism: Quantile, target: Callable[[Vector], Fraction | int]) 
     return law
 
 
-@pytest.mark.parametrize("offset", [-5, -1, 2])
-@pytest.mark.parametrize("q", ["1/2", "1/4", "9/10"])
+OFFSETS = [(q, offset) for q in ("1/2", "1/4", "9/10") for offset in (-5, -1, 2)]
+QUICK = [("1/2", -5), ("9/10", 2)]
+
+
+@pytest.mark.parametrize(("q", "offset"), [pytest.param(*one, marks=() if one in QUICK else pytest.mark.slow) for one in OFFSETS])
 def test_a_quantile_with_an_offset_costs_no_more(q: str, offset: int) -> None:
     """A constant offset, within the ranks and beyond them; the code has the law point by point."""
     mechanism = Quantile(epsilon=1, q=q, lower=0, upper=6, step=1, offset=offset)
@@ -211,7 +214,7 @@ def quantiles_law(mechanism: Quantiles) -> OutputLaw:
 
 
 @pytest.mark.parametrize("adjacency", ["add/remove", "replace-one"])
-@pytest.mark.parametrize("qs", [("1/2",), ("1/4", "3/4"), ("1/4", "1/2", "3/4")], ids=len)
+@pytest.mark.parametrize("qs", [("1/2",), ("1/4", "3/4"), pytest.param(("1/4", "1/2", "3/4"), marks=pytest.mark.slow)], ids=len)
 def test_quantiles(qs: tuple[str, ...], adjacency: Any) -> None:
     """All small databases on a grid of five points; the outputs are all tuples of grid points that can come out."""
     mechanism = Quantiles(epsilon=1, qs=qs, lower=0, upper=4, step=1, adjacency=adjacency)

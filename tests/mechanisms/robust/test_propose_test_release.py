@@ -37,7 +37,7 @@ def premises(statistic: Robust, adjacency: Adjacency, bound: int, distance: Any)
 
 
 @pytest.mark.parametrize("adjacency", ["add/remove", "replace-one"])
-@pytest.mark.parametrize("bound", [1, 2, 3])
+@pytest.mark.parametrize("bound", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_proofs_premises_hold_on_all_small_data(adjacency: Adjacency, bound: int) -> None:
     for make in (Robust.median, Robust.interquartile_range):
         statistic = make(**ENDS, adjacency=adjacency)
