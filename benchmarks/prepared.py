@@ -27,7 +27,7 @@ QUESTION = f"SELECT dept, COUNT(*) AS n, SUM(amount) AS s, AVG(amount) AS m FROM
 ONE = 2**20
 PARTS = 8
 WEIGHT = f"CASE WHEN n <= {EACH} THEN {ONE} ELSE CAST(FLOOR({ONE * EACH} / n) AS BIGINT) END"
-SUMS = f"SUM(w) AS n, SUM(w * CAST({CLAMPED} * 1048576 AS BIGINT)) AS s"
+SUMS = f"SUM(w) AS n, SUM(w * CAST({CLAMPED} * 1024 AS BIGINT)) AS s"
 WEIGHTED = f"SELECT dept, amount, {WEIGHT} AS w FROM {{rows}} AS r"
 JOINED = f"SELECT dept, {SUMS} FROM ({WEIGHTED} JOIN {{counts}} AS u ON r.user_id = u.user_id) AS q GROUP BY dept"
 COUNTED = f"SELECT dept, {SUMS} FROM ({WEIGHTED}) AS q GROUP BY dept"
