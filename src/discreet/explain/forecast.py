@@ -52,7 +52,7 @@ class Forecast(Mapping[str, HalfWidth]):
     widths: dict[str, HalfWidth]
     confidence: float
     ranks: frozenset[str] = field(default=frozenset())  # columns whose error is a number of ranks, or of votes
-    assumed: Mapping[str, int] = field(factory=dict)  # values assumed for limits that are still to be discovered
+    assumed: Mapping[str, int] = field(factory=dict)  # limits, and numbers of a key's values, that are assumed until they are discovered
     worst: dict[str, HalfWidth] = field(factory=dict)
     floors: Mapping[str, ProfileFloor] = field(factory=dict)  # what remains at any ε, because a profile is not exact
     sets: Mapping[str, Forecast] = field(factory=dict)  # of each grouping set, by its keys; the widths here are then the largest of theirs
@@ -72,8 +72,7 @@ class Forecast(Mapping[str, HalfWidth]):
             lines += [f"  by {keys}:" if keys else "  of all:", *(f"  {line}" for line in found.lines())]
         if not self.sets:
             lines += self.lines()
-        for what, limit in self.assumed.items():
-            lines.append(f'  assuming a discovered limit of {what} = {limit}; the error grows with it, see assume={{"{what}": …}}')
+        lines += [f'  {assumption(what, value)}, see assume={{"{what}": …}}' for what, value in self.assumed.items()]
         return "\n".join(lines)
 
     def lines(self) -> list[str]:
@@ -88,6 +87,17 @@ class Forecast(Mapping[str, HalfWidth]):
         """The end of a line about an output whose error is mostly that of a profile."""
         width, floor = self.widths[name], self.floors.get(name)
         return floor.remark() if floor is not None and isinstance(width, float) and floor.dominates(width) else ""
+
+
+def assumption(what: str, value: int) -> str:
+    """What is assumed about a limit, or a key, that is still to be discovered.
+
+    >>> assumption("rows", 10), assumption("region", 10)
+    ('assuming a discovered limit of rows = 10; the error grows with it', 'assuming that 10 values of region are found')
+    """
+    if what in TYPICAL_LIMITS:
+        return f"assuming a discovered limit of {what} = {value}; the error grows with it"
+    return f"assuming that {value:,} values of {what} are found"
 
 
 def _at_worst(width: HalfWidth, worst: HalfWidth) -> str:
@@ -116,10 +126,11 @@ def forecast(
     """Half-widths of all outputs; `at` gives the true values of statistics to assume, `assume` the open bounds and limits."""
     level = float(confidence_of(confidence))
     sizes = profiled_sizes(plan.question) or SIZES if size is None else (exact.whole(size, "size"),)
-    said = _said(plan, "assume", assume, {one.name for one in plan.discoveries if isinstance(one, RangeDiscovery)} | set(TYPICAL_LIMITS))
+    ranges, keys = {one.name for one in plan.discoveries if isinstance(one, RangeDiscovery)}, open_keys(plan)
+    said = _said(plan, "assume", assume, ranges | set(TYPICAL_LIMITS) | set(keys))
     places = _said(plan, "at", at, {name for name, _ in (*plan.question.statistics, *plan.question.outputs)} | _columns(plan))
     open_limits = [one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)]
-    guessed = {what: TYPICAL_LIMITS[what] for what in open_limits if what not in said}
+    guessed = {what: TYPICAL_LIMITS[what] for what in open_limits if what not in said} | {k: n for k, n in keys.items() if k not in said}
     closed, still_open = (plan, set[Expr]()) if plan.resolved else _assumed(plan, {**guessed, **said})
     if closed.arrangement is None:
         return _of_plan(closed, still_open, level, sizes, places, guessed)
@@ -132,6 +143,13 @@ def forecast(
         {name: _largest([getattr(one, what)[name] for one in found.values()]) for name in first} for what in ("widths", "worst")
     )
     return Forecast(widths, level, first.ranks, guessed, worst, sets=found)
+
+
+def open_keys(plan: Steps) -> dict[str, int]:
+    """The keys of grouping sets whose values are still to be found, each with the number that is assumed, below each group of a level."""
+    if plan.open_keys is None or plan.resolved:
+        return {}
+    return {name: number for name, number in plan.open_keys.usual.items() if name not in TYPICAL_LIMITS}
 
 
 def _largest(widths: Sequence[HalfWidth]) -> HalfWidth:
@@ -308,15 +326,19 @@ def _assumed(plan: Steps, assume: Mapping[str, Any]) -> tuple[Steps, set[Expr]]:
     open_limits = {one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)}
     bounds: dict[tuple[Expr, str], Fraction] = {}
     limits: dict[str, int] = {}
+    values: dict[str, int] = {}
     for name, value in assume.items():
         if name in open_limits:
             limits[name] = exact.whole(value, name)
+        elif name in open_keys(plan):
+            values[name] = exact.whole(value, name, least=0)
         elif name in named:
             low, high = interval(*value)
             bounds |= {(expr, end): value for expr in named[name] for end, value in (("low", low), ("high", high))}
         else:
-            raise Invalid(f"{name} is not discovered by this plan: assume only {', '.join([*named, *open_limits]) or 'nothing'}")
+            known = [*named, *open_limits, *open_keys(plan)]
+            raise Invalid(f"{name} is not discovered by this plan: assume only {', '.join(known) or 'nothing'}")
     still_open = {one.expr for one in ends if (one.expr, one.ends[0]) not in bounds}
     ones = {"low": Fraction(-1), "high": Fraction(1)}
-    found = hypothetical_discoveries(plan, lambda one: limits[one.what], lambda one, end: bounds.get((one.expr, end), ones[end]))
+    found = hypothetical_discoveries(plan, lambda one: limits[one.what], lambda one, end: bounds.get((one.expr, end), ones[end]), values)
     return resolve(plan, found), still_open

@@ -29,6 +29,7 @@ def table_facts(plan: Steps) -> dict[str, Any]:
     return {
         "sets": [{"keys": keys_of(plan, arrangement.table(places)), "groups": len(arrangement.groups(places))} for places in question.sets],
         "measured": [{"keys": keys_of(plan, table), "share": share} for table, share in shares.items()],
+        "supposed": {} if plan.open_keys is None else plan.open_keys.usual,
         "apart": apart,
         "separately": _separately(plan, gaussian) if any(map(is_linear, needed(question, of))) else None,
     }

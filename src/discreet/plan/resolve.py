@@ -38,10 +38,13 @@ ONE_FOR_CHOICES = 2**10  # coarser weights where they are counted per value, so 
 
 def resolve(plan: Steps, discovered: Discovered) -> Steps:
     """The plan with every open bound, limit and group filled in; its price does not change."""
+    bounding = bound(plan.question, plan.contributions, discovered, plan.budget.noise)
+    if plan.open_keys is not None:
+        known = plan.open_keys.arrangement(discovered.found)
+        return _several_tables(evolve(plan, arrangement=known), known, discovered, bounding, known.groups(known.finest))
     groups = plan.public_groups if plan.public_groups is not None else discovered.groups
     if groups is None:
         raise Refused("the groups are not known yet: run the plan's discoveries first")
-    bounding = bound(plan.question, plan.contributions, discovered, plan.budget.noise)
     if plan.arrangement is not None:
         return _several_tables(plan, plan.arrangement, discovered, bounding, groups)
     cells = len(groups) + plan.question.other
@@ -103,15 +106,23 @@ def _totals(
 
 
 def hypothetical_discoveries(
-    plan: Steps, limit: Callable[[LimitDiscovery], int], end: Callable[[RangeDiscovery, str], Fraction], groups: KeyValues | None = None
+    plan: Steps,
+    limit: Callable[[LimitDiscovery], int],
+    end: Callable[[RangeDiscovery, str], Fraction],
+    values: Mapping[str, int] | None = None,
 ) -> Discovered:
-    """Hypothetical discoveries, before anything is read: to refuse early, to forecast, and to show statements."""
-    placeholder = (tuple(None for _ in plan.question.keys),) if groups is None else groups
+    """Hypothetical discoveries, before anything is read: to refuse early, to forecast, and to show statements.
+
+    `values` has how many values of a key of grouping sets are found.
+    """
+    placeholder = (tuple(None for _ in plan.question.keys),)
+    found = {} if plan.open_keys is None else plan.open_keys.supposed(values)
     return Discovered(
         limits={one.what: limit(one) for one in plan.discoveries if isinstance(one, LimitDiscovery)},
         bounds={(one.expr, which): end(one, which) for one in plan.discoveries if isinstance(one, RangeDiscovery) for which in one.ends},
         groups=plan.public_groups if plan.public_groups is not None else placeholder,
         candidates={one.statistic: (0, 1) for one in plan.discoveries if isinstance(one, KeyDiscovery) and one.statistic is not None},
+        found=found,
     )
 
 

@@ -47,9 +47,9 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
     plan = _resolved(plan, engine, progress)
     assert plan.groups is not None
     if plan.arrangement is not None:
-        values = plan.arrangement.values
-        positions = Positions.with_other(values) if plan.arrangement.other else Positions.of(plan.groups)
-        return _execute_tables(plan, plan.arrangement, engine, positions, progress)
+        known = plan.arrangement
+        positions = Positions.numbered([axis.size for axis in known.axes]) if known.other else Positions.of(plan.groups)
+        return _execute_tables(plan, known, engine, positions, progress)
     positions = Positions.of(Source.of(plan, engine.dialect).cells or ())
     totals: dict[Total, NDArray[Any]] = {}
     for one, cells in _counted(plan, engine, positions, progress):
