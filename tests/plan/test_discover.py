@@ -47,6 +47,4 @@ def test_limits_come_first_and_all_together_take_half_at_most() -> None:
 
 def test_candidates_of_a_mode_need_a_delta() -> None:
     with pytest.raises(Refused, match="delta above 0: declare"):
-        plan_discoveries(
-            read("SELECT MODE(dept) FROM t", catalog(keys=None)), "add/remove", Contributions(), (), Fraction(1), Fraction(0)
-        )
+        plan_discoveries(read("SELECT MODE(dept) FROM t", catalog(keys=None)), "add/remove", Contributions(), (), Fraction(1), Fraction(0))
