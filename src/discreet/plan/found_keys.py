@@ -78,13 +78,25 @@ class OpenKeys:
         return tuple(label for label in labels if label[:-1] in above and label[-1] != OTHER)
 
     def arrangement(self, found: Found) -> Arrangement:
-        """The cells of what was found, with those of all others; of each search only the first groups, where there are too many."""
-        whole = self._arranged(found)
-        most = max((len(groups) for groups in found.values()), default=0)
+        """The cells of what was found, with those of all others."""
+        return self._fitting(found)[0]
+
+    def not_shown(self, found: Found) -> list[str]:
+        """Note what was found and is not shown, because there would be too many cells."""
+        most = self._fitting(found)[1]
+        cut = {self.names[search[-1]]: len(groups) for search, groups in found.items() if len(groups) > most}
+        each = ", ".join(f"{name} ({most:,} of {number:,})" for name, number in cut.items())
+        return [
+            f"with all that was found, there would be more than {MOST_CELLS:,} cells: only the first groups are shown of {each}"
+        ] * bool(cut)
+
+    def _fitting(self, found: Found) -> tuple[Arrangement, int]:
+        """The cells of as many of the first groups of each search as fit, and that number."""
+        whole, most = self._arranged(found), max((len(groups) for groups in found.values()), default=0)
         while whole.layout.cells(whole.layout.finest) > MOST_CELLS and most:
             most //= 2
             whole = self._arranged({search: groups[:most] for search, groups in found.items()})
-        return whole
+        return whole, most
 
     @property
     def usual(self) -> dict[str, int]:

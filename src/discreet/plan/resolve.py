@@ -41,7 +41,8 @@ def resolve(plan: Steps, discovered: Discovered) -> Steps:
     bounding = bound(plan.question, plan.contributions, discovered, plan.budget.noise)
     if plan.open_keys is not None:
         known = plan.open_keys.arrangement(discovered.found)
-        return _several_tables(evolve(plan, arrangement=known), known, discovered, bounding, known.groups(known.finest))
+        notes = (*plan.notes, *plan.open_keys.not_shown(discovered.found))
+        return _several_tables(evolve(plan, arrangement=known, notes=notes), known, discovered, bounding, known.groups(known.finest))
     groups = plan.public_groups if plan.public_groups is not None else discovered.groups
     if groups is None:
         raise Refused("the groups are not known yet: run the plan's discoveries first")

@@ -41,7 +41,7 @@ def _hidden_groups(plan: Steps) -> Iterator[str]:
         if one.keys:
             *above, last = one.keys
             limited = one if one.limit is not None or plan.bounding is None else evolve(one, limit=plan.bounding.groups)
-            where = f" below a {', '.join(above)}" if above else ""
+            where = f" within one {', '.join(above)}" if above else ""
             yield f"values of {last} with much fewer than {limited.mechanism.error(0.5):,.0f} units{where} are mostly in {OTHER}"
         elif one.limit is not None:
             over = "; totals, shares and differences over rows are of the groups shown" if plan.question.windows else ""
