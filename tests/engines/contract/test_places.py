@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime
 import random
 from collections import Counter
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from engines.contract.asked import EngineOf, columns
+from plan.questions import steps
 
 from discreet.plan.arrangement import Arrangement
 from discreet.plan.bounding import Groups
@@ -18,11 +20,14 @@ from discreet.plan.scaling import Scaled
 from discreet.query.relation.expr import Column
 from discreet.query.relation.node import Scan
 from discreet.query.totals import Total
+from discreet.run.execute import execute
+from discreet.run.outcome import outcome
 from discreet.run.source import LISTED, Source
 from discreet.run.write import write_capped, write_totals
+from discreet.tables.catalog import Catalog
 from discreet.tables.column import ColumnMetadata as Declared
 from discreet.tables.kind import Kind
-from discreet.tables.table import Table
+from discreet.tables.table import Contributions, Table
 from discreet.tables.unit import Person
 
 DAYS = [datetime.date(2024, 2, 29), datetime.date(1999, 12, 31), datetime.date(2030, 1, 1)]
@@ -118,3 +123,24 @@ def expected(rows: list[tuple[Any, Any, Any]], listed: tuple[tuple[Any, ...], ..
         top = bounding.one * bounding.per_group * bounding.limit
         total[a, b] += count * (top // (max(count, bounding.per_group) * max(groups[u], bounding.limit)))
     return dict(total)
+
+
+@pytest.mark.parametrize("sets", ["ROLLUP (dept, age)", "CUBE (dept, age)"])
+def test_keys_are_found_and_tables_add_up(engine_of: EngineOf, sets: str) -> None:
+    """At a large ε the searches find what is there, NULL and alike spellings too, and the tables are almost exact."""
+    units = range(600)
+    depts = [("a", "A", "a ", None)[unit % 4] if unit < 590 else f"rare {unit}" for unit in units]
+    ages = [None if unit % 3 == 0 else unit % 3 for unit in units]
+    values = {"id": (Kind.INTEGER, [*units]), "dept": (Kind.TEXT, depts), "age": (Kind.INTEGER, ages)}
+    declared = tuple(Declared.of(name, kind) for name, (kind, _) in values.items())
+    known = Catalog((Table("t", declared, Person("id"), Contributions(rows=1)),), "add/remove")
+    plan = steps(f"SELECT dept, age, GROUPING(dept, age) AS g, COUNT(*) AS n FROM t GROUP BY {sets}", known, epsilon=Fraction(1000))
+    shown = {column.name: column.values for column in outcome(execute(plan, engine_of({"t": values})), 0.95)}
+    got = {(g, a, b): n for a, b, g, n in zip(*(shown[name] for name in ("dept", "age", "g", "n")), strict=True) if abs(n) > 0.5}
+    told: Counter[Any] = Counter()
+    for dept, age in zip(depts, ages, strict=True):
+        rare = dept is not None and dept.startswith("rare")
+        first, second = OTHER if rare else dept, OTHER if rare and "ROLLUP" in sets else age
+        told.update([(0, first, second), (1, first, None), (3, None, None)])
+        told.update([(2, None, age)] if "CUBE" in sets else [])
+    assert {group: round(n) for group, n in got.items()} == dict(told)
