@@ -13,7 +13,7 @@ from discreet.plan.key_values import OTHER, Group
 from discreet.query.question import Question
 from discreet.tables.kind import Value
 
-MOST_CELLS = 10**6  # of the finest table: with more, only some of what was found is shown, for it is paid for by then
+MOST_CELLS = 10**5  # of the finest table: with more, only some of what was found is shown, for it is paid for by then
 TYPICAL_VALUES = 10  # assumed before anything is found, of a key or below each group of the level above
 _DEEP = 3  # levels with so many; below them one
 Places: TypeAlias = tuple[int, ...]
@@ -85,18 +85,29 @@ class OpenKeys:
         """Note what was found and is not shown, because there would be too many cells."""
         most = self._fitting(found)[1]
         cut = {self.names[search[-1]]: len(groups) for search, groups in found.items() if len(groups) > most}
+        if not cut:
+            return []
         each = ", ".join(f"{name} ({most:,} of {number:,})" for name, number in cut.items())
         return [
-            f"with all that was found, there would be more than {MOST_CELLS:,} cells: only the first groups are shown of {each}"
-        ] * bool(cut)
+            f"all that was found would make more than {MOST_CELLS:,} cells, so the rest is in {OTHER} of {each}: ask for fewer keys "
+            "together, or declare the values that matter"
+        ]
 
     def _fitting(self, found: Found) -> tuple[Arrangement, int]:
         """The cells of as many of the first groups of each search as fit, and that number."""
-        whole, most = self._arranged(found), max((len(groups) for groups in found.values()), default=0)
-        while whole.layout.cells(whole.layout.finest) > MOST_CELLS and most:
-            most //= 2
-            whole = self._arranged({search: groups[:most] for search, groups in found.items()})
-        return whole, most
+        most = max((len(groups) for groups in found.values()), default=0)
+        whole = self._arranged(found)
+        if whole.layout.cells(whole.layout.finest) <= MOST_CELLS:
+            return whole, most
+        fitting, least = self._arranged({}), 0
+        while least + 1 < most:
+            middle = (least + most) // 2
+            some = self._arranged({search: groups[:middle] for search, groups in found.items()})
+            if some.layout.cells(some.layout.finest) <= MOST_CELLS:
+                fitting, least = some, middle
+            else:
+                most = middle
+        return fitting, least
 
     @property
     def usual(self) -> dict[str, int]:
