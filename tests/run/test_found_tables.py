@@ -174,6 +174,14 @@ def test_in_a_batch_and_on_mock_data() -> None:
         assert db.spent.epsilon == 20
 
 
+def test_asked_in_python_and_with_other() -> None:
+    with session(table(4)) as db:
+        rolled = db.table("t").rollup("a", "b").count(name="n").release(epsilon=20, delta="1e-4")
+        assert rolled.rows == db.ask("SELECT a, b, COUNT(*) AS n FROM t GROUP BY ROLLUP (a, b)", epsilon=20, delta="1e-4").rows
+        cubed = db.table("t").cube("a", "b").with_other().count(name="n").release(epsilon=20, delta="1e-4")
+        assert {(row["a"], row["b"]) for row in cubed} >= {("n", "n1"), ("n", None), (None, "n1"), (OTHER, OTHER), (None, None)}
+
+
 def test_what_is_hidden_is_said() -> None:
     with session(table(5)) as db:
         plan = db.sql(ROLLUP).plan(2, "1e-4")
@@ -182,7 +190,7 @@ def test_what_is_hidden_is_said() -> None:
             "a: values are discovered privately (each unit contributes to at most 3 groups)",
             "b: values are discovered privately below each a that is known",
             "all other rows are counted in rows marked (other)",
-            "what follows is for 10 values of a, 10 values of b",
+            "what follows is for 10 values of a, 10 values of b within each a;",
         ):
             assert line in " ".join(said.split())
         assert plan.explain().to_json()["groups"]["searches"][1]["of"] == ["a", "b"]

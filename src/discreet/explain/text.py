@@ -190,8 +190,7 @@ def _half_widths(widths: dict[str, Any], told: dict[str, Any]) -> Iterator[str]:
 def _tables(told: dict[str, Any]) -> Iterator[str]:
     sets = ", ".join(f"{by_keys(one['keys'])} ({one['groups']:,})" for one in told["sets"])
     if told["supposed"]:
-        found = ", ".join(f"{number:,} values of {name}" for name, number in told["supposed"].items())
-        yield f"what follows is for {found}; the shares that are used follow from what is found"
+        yield f"what follows is for {', '.join(map(_values, told['supposed']))}; the shares that are used follow from what is found"
     yield f"{len(told['sets'])} grouping sets with their numbers of groups, answered together: {sets}"
     measured = ", ".join(f"{by_keys(one['keys'])} {_chance(one['share'])}" for one in told["measured"])
     yield f"measured with these shares of the budget: {measured}"
@@ -200,6 +199,11 @@ def _tables(told: dict[str, Any]) -> Iterator[str]:
         yield f"asked one by one, the same total variance would cost ε = {told['separately']:.4g}"
     if told["apart"]:
         yield f"measured for each set by itself, because they do not add up: {', '.join(told['apart'])}"
+
+
+def _values(told: dict[str, Any]) -> str:
+    within = f" within each {', '.join(told['within'])}" if told["within"] else ""
+    return f"{told['values']:,} values of {told['key']}{within}"
 
 
 def _loss(told: dict[str, Any]) -> Iterator[str]:
