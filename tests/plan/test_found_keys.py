@@ -242,12 +242,8 @@ def test_the_ledger_is_charged_the_price_once() -> None:
 
 
 def test_what_cannot_be_found_is_refused_before_paying() -> None:
-    with session(BASE, {"rows": 1}) as db:
-        with pytest.raises(Refused, match="the groups of a, b are not declared, and discovering them privately needs a delta"):
-            db.sql(ROLLUP).plan(1, 0)
-        for statistic in ("COUNT(DISTINCT id)", "MODE(b)", "COUNT(DISTINCT b)"):
-            with pytest.raises(Refused, match=r"over keys that are not declared \(a\), grouping sets are answered for counts"):
-                db.sql(f"SELECT a, {statistic} AS m FROM t GROUP BY ROLLUP (a)").plan(1, "1e-3")
+    with session(BASE, {"rows": 1}) as db, pytest.raises(Refused, match="the groups of a, b are not declared, and discovering them"):
+        db.sql(ROLLUP).plan(1, 0)
     listed = [str(i) for i in range(1_100)]
     with session(BASE, {"rows": 1}, keys={"a": listed, "b": listed}) as db, pytest.raises(Refused, match="declared keys alone make more"):
         db.sql("SELECT a, b, a || b AS c, COUNT(*) AS n FROM t GROUP BY CUBE (a, b, c)").plan(1, "1e-3")

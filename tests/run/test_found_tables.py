@@ -141,8 +141,9 @@ def test_declared_and_found_keys_together() -> None:
 
 
 def test_answers_are_read_back_refined_and_repeated(tmp_path: Path) -> None:
+    people = "SELECT a, b, GROUPING(a, b) AS g, COUNT(*) AS n, COUNT(DISTINCT u) AS p FROM t GROUP BY ROLLUP (a, b)"
     with session(table(2), ledger=str(tmp_path / "ledger")) as db:
-        for text in (ROLLUP, CUBE):
+        for text in (ROLLUP, CUBE, people):
             plan = db.sql(text).plan(5, "1e-4").steps
             answers = execute(plan, db._engine)
             said = json.loads(json.dumps(ReleasedTotals.of(answers, plan).to_json()))
@@ -154,7 +155,7 @@ def test_answers_are_read_back_refined_and_repeated(tmp_path: Path) -> None:
             assert [(row["a"], row["b"]) for row in refined] == [(row["a"], row["b"]) for row in first]
             assert refined.rows[-1]["n"] == math.fsum(row["n"] for row in refined if row["g"] == 0)
             assert refined.tidy[-1]["n"] == sum(row["n"] for row in refined.tidy if row["g"] == 0)
-            first.publish(tmp_path / text[30:40])
+            first.publish(tmp_path / "published")
 
 
 def test_ranges_are_discovered_with_keys_and_kept_by_the_ledger() -> None:
@@ -188,7 +189,7 @@ def test_what_is_hidden_is_said() -> None:
         said = str(plan.explain())
         for line in (
             "a: values are discovered privately (each unit contributes to at most 3 groups)",
-            "b: values are discovered privately below each a that is known",
+            "b: values are discovered privately within each a that is known",
             "all other rows are counted in rows marked (other)",
             "what follows is for 10 values of a, 10 values of b within each a;",
         ):

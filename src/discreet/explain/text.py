@@ -121,7 +121,7 @@ def _searches(told: dict[str, Any]) -> list[str]:
     lines = [f"the values of {', '.join(told['declared'])} are declared"] if told["declared"] else []
     for one in told["searches"]:
         *above, last = one["of"]
-        where = f" below each {', '.join(above)} that is known" if above else ""
+        where = f" within each {', '.join(above)} that is known" if above else ""
         lines += [f"{last}: values are discovered privately{where} ({one['assumed']})", *(f"  {line}" for line in _sizes(one))]
     return [*lines, "all other rows are counted in rows marked (other): every total counts every row, and is the sum of its parts"]
 

@@ -76,6 +76,16 @@ class Arrangement:
             found.append(Axis((Numbered((place,), Combinations((listed,)), range(len(listed))),), len(values)))
         return tuple(found)
 
+    def within(self, places: tuple[int, ...]) -> Arrangement:
+        """The cells of one set that has the hierarchy's keys from the top down, as if it had been asked by itself."""
+        table = self.table(places)
+        chain, flat = (
+            tuple(places.index(place) for place in some) for some in (self.chain[: table.level], [self.flat[i] for i in table.flat])
+        )
+        layout = Layout(self.layout.parents[: table.level], tuple(self.layout.sizes[i] for i in table.flat))
+        values = tuple(self.values[i] for i in table.flat)
+        return Arrangement(layout, chain, flat, self.nodes[: table.level + 1], values, self.other)
+
     def _of_nodes(self) -> Axis:
         """Every listed node has the cell of all others below it; on the last level its own."""
         leaves = {node: cell for cell, node in enumerate(self.nodes[-1])}
@@ -105,7 +115,7 @@ def is_linear(total: Total) -> bool:
 def restricted(question: Question, at: int, groups: KeyValues | None) -> Question:
     """The question about one grouping set, with the statistics asked for it; over the rows of these groups of all keys, if given."""
     keys = tuple(question.keys[place] for place in question.sets[at])
-    if groups is not None and not question.other:
+    if groups is not None:
         summed_over = [place for place in range(len(question.keys)) if place not in question.sets[at]]
         question = evolve(question, relation=_listed(question, groups, summed_over))
     if not question.asks:

@@ -12,9 +12,8 @@ from attrs import evolve, frozen
 from discreet.errors import Invalid, Refused
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.loss.loss import NOTHING
-from discreet.plan.arrangement import Arrangement, is_linear
-from discreet.plan.bounding import Rows, Single
-from discreet.plan.budget import declared_size, needed, totals_of
+from discreet.plan.arrangement import Arrangement
+from discreet.plan.budget import declared_size
 from discreet.plan.discover import plan_discoveries
 from discreet.plan.discovery import Discovered, Discovery, LimitDiscovery
 from discreet.plan.found_keys import MOST_CELLS, OpenKeys
@@ -28,7 +27,6 @@ from discreet.plan.steps import Budget, Steps
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column, Expr, field_of
 from discreet.query.relation.origin import origin, private_tables
-from discreet.query.totals import Totals
 from discreet.tables.catalog import Catalog
 from discreet.tables.column import MOST_KEYS
 from discreet.tables.kind import Value
@@ -112,26 +110,18 @@ def _arranged(draft: Draft) -> Draft:
     unknown = [name for name, found in values.items() if found is None]
     if empty := [name for name, listed in values.items() if listed is not None and not listed]:
         raise Refused(f'no value of {", ".join(empty)} is known, so there are no tables: declare keys={{"{empty[0]}": [...]}}')
-    adds_up = not draft.question.selected and all(map(is_linear, needed(draft.question, _totals_of(draft.question))))
     if unknown:
-        return _to_be_found(draft, list(values.values()), unknown, adds_up)
-    if draft.question.other and not adds_up:
-        raise Refused("other=True with grouping sets is for counts, sums and means: ask for the other statistics without it")
+        return _to_be_found(draft, list(values.values()), unknown)
     found = arrange(draft.question, [listed for listed in values.values() if listed is not None], draft.lookup)
     if found.layout.cells(found.layout.finest) > MOST_KEYS:
         raise Refused(f"the keys make more than {MOST_KEYS:,} groups: group by fewer of them")
     return evolve(draft, groups=found.groups(found.finest), arrangement=found)
 
 
-def _to_be_found(draft: Draft, values: list[tuple[Value | None, ...] | None], unknown: list[str], adds_up: bool) -> Draft:
+def _to_be_found(draft: Draft, values: list[tuple[Value | None, ...] | None], unknown: list[str]) -> Draft:
     """Grouping sets over keys of which some are not declared: others are then shown, so that totals count every row."""
     if draft.delta == 0:
         raise _needs_delta(unknown)
-    if not adds_up:
-        raise Refused(
-            f"over keys that are not declared ({', '.join(unknown)}), grouping sets are answered for counts, sums and means: declare "
-            f'keys={{"{unknown[0]}": [...]}}, let db.profile(epsilon=…) find them, or ask for the other statistics by themselves'
-        )
     open_keys = OpenKeys.of(draft.question, values)
     least = open_keys.arrangement({}).layout
     if least.cells(least.finest) > MOST_CELLS:
@@ -144,10 +134,6 @@ def _needs_delta(unknown: list[str]) -> Refused:
         f"the groups of {', '.join(unknown)} are not declared, and discovering them privately needs a delta above 0: declare them with "
         f'keys={{"{unknown[0]}": [...]}}, or give the budget a delta such as 1e-6'
     )
-
-
-def _totals_of(question: Question) -> Totals:
-    return totals_of(question, {}, False, Single() if question.relation.one_row else Rows(1))
 
 
 def discover_the_rest(draft: Draft) -> Draft:

@@ -124,7 +124,7 @@ class KeyDiscovery:
         what = "groups there are" if self.statistic is None else f"values {self.statistic} may have"
         if self.keys:
             *above, last = self.keys
-            what = f"values {last} has" + (f" below each {', '.join(above)} that is known" if above else "")
+            what = f"values {last} has" + (f" within each {', '.join(above)} that is known" if above else "")
         most = "as many as the discovered limit" if self.limit is None else str(self.limit)
         return f"discover which {what}: partition selection over units, each in at most {most}"
 

@@ -71,7 +71,8 @@ def _several_tables(plan: Steps, arrangement: Arrangement, discovered: Discovere
     gaussian = plan.budget.noise == "gaussian"
     weights = weighed(needed(plan.question, of), arrangement, plan.question, gaussian, bounding, of)
     shares = split(weights, 1 / 2 if gaussian else 1 / 3) if weights else {}
-    closed = evolve(plan, discovered=discovered, bounding=bounding, groups=groups, available_totals=of)
+    axes = arrangement.axes if arrangement.other else None
+    closed = evolve(plan, discovered=discovered, bounding=bounding, groups=groups, available_totals=of, axes=axes)
     totals: list[NoisyTotal] = []
     for total, share in shares.items():
         if is_linear(total):
@@ -88,9 +89,14 @@ def _part(plan: Steps, at: int, totals: Mapping[Total, Fraction]) -> Steps:
     assert plan.groups is not None
     groups, times = plan.arrangement.groups(plan.question.sets[at]), len(plan.question.sets)
     measures = totals or plan.budget.choices  # else its relation is not read
-    question = restricted(plan.question, at, plan.groups if measures else None)
+    other = plan.arrangement.other
+    question = restricted(plan.question, at, plan.groups if measures and not other else None)
     bounding = bound(question, plan.contributions, plan.discovered, plan.budget.noise)
-    part = evolve(plan, question=question, arrangement=None, public_groups=groups, groups=groups, bounding=bounding, totals=(), parts=())
+    axes = plan.arrangement.within(plan.question.sets[at]).axes if other else None
+    part = evolve(
+        plan, question=question, arrangement=None, open_keys=None, axes=axes, public_groups=groups, groups=groups, bounding=bounding
+    )
+    part = evolve(part, totals=(), parts=())
     found = tuple(_noisy(total, share, plan.budget, bounding, part, len(groups)) for total, share in totals.items())
     part = evolve(part, totals=found)
     return evolve(part, choices=tuple(_choice(name, epsilon / times, part, bounding) for name, epsilon in plan.budget.choices))

@@ -16,7 +16,7 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.sensitivity import Adjacency
-from discreet.plan.arrangement import Arrangement
+from discreet.plan.arrangement import Arrangement, Axis
 from discreet.plan.bounding import Bounding, Votes
 from discreet.plan.discovery import Discovered, Discovery, KeyDiscovery
 from discreet.plan.found_keys import OpenKeys
@@ -149,6 +149,7 @@ class Steps:
     removed: Removed | None = None  # what bounding takes away, where a profile tells
     arrangement: Arrangement | None = None  # of the cells of all grouping sets, where the question has several
     open_keys: OpenKeys | None = None  # of grouping sets, where some keys are not declared: the arrangement follows from what is found
+    axes: tuple[Axis, ...] | None = None  # which number the cells of rows, where keys have one more value for all others
     parts: tuple[Steps, ...] = ()  # for each of them, what is measured for it alone: totals that do not add up, and choices
     notes: tuple[str, ...] = ()
     confidence: Fraction = Fraction(95, 100)  # of the intervals whose ends mechanisms choose

@@ -41,8 +41,8 @@ class Source:
     @classmethod
     def of(cls, plan: Steps, dialect: Dialect) -> Source:
         """The rows that a plan reads; with an "other" group none are left out."""
-        if plan.arrangement is not None and plan.arrangement.other:
-            return cls(plan.question.relation, plan.question.keys, None, dialect, axes=plan.arrangement.axes)
+        if plan.axes is not None:
+            return cls(plan.question.relation, plan.question.keys if plan.axes else (), None, dialect, axes=plan.axes)
         return cls(plan.question.relation, plan.question.keys, plan.groups, dialect, plan.question.other)
 
     @property

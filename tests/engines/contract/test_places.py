@@ -134,8 +134,13 @@ def test_keys_are_found_and_tables_add_up(engine_of: EngineOf, sets: str) -> Non
     values = {"id": (Kind.INTEGER, [*units]), "dept": (Kind.TEXT, depts), "age": (Kind.INTEGER, ages)}
     declared = tuple(Declared.of(name, kind) for name, (kind, _) in values.items())
     known = Catalog((Table("t", declared, Person("id"), Contributions(rows=1)),), "add/remove")
-    plan = steps(f"SELECT dept, age, GROUPING(dept, age) AS g, COUNT(*) AS n FROM t GROUP BY {sets}", known, epsilon=Fraction(1000))
+    plan = steps(
+        f"SELECT dept, age, GROUPING(dept, age) AS g, COUNT(*) AS n, COUNT(DISTINCT id) AS p FROM t GROUP BY {sets}",
+        known,
+        epsilon=Fraction(1000),
+    )
     shown = {column.name: column.values for column in outcome(execute(plan, engine_of({"t": values})), 0.95)}
+    assert shown["p"] == pytest.approx(shown["n"], abs=0.5)
     got = {(g, a, b): n for a, b, g, n in zip(*(shown[name] for name in ("dept", "age", "g", "n")), strict=True) if abs(n) > 0.5}
     told: Counter[Any] = Counter()
     for dept, age in zip(depts, ages, strict=True):
