@@ -77,6 +77,17 @@ def test_cells_of_a_tree() -> None:
     ]
 
 
+def test_every_set_numbers_its_own_cells() -> None:
+    """Statistics that do not add up are measured in each set: its cells are in the order of its groups, the others last."""
+    for sets, _ in SETS.values():
+        keys = open_keys(sets, [None, None, ("x", "y")])
+        cells = keys.arrangement(keys.supposed(dict.fromkeys(keys.usual, 3)))
+        for places in sets:
+            alone, groups = cells.within(places), cells.groups(places)
+            assert math.prod(axis.size for axis in alone.axes) == len(groups)
+            assert list(alone.groups(tuple(range(len(places))))) == list(groups)
+
+
 def test_nothing_found_is_one_cell() -> None:
     for sets, _ in SETS.values():
         cells = open_keys(sets, [None, None, None]).arrangement({})
