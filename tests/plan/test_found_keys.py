@@ -55,8 +55,8 @@ def test_keys_from_the_top_down_are_a_chain(sets: Sets, chain: tuple[int, ...]) 
 def test_declared_keys_are_not_searched() -> None:
     sets, _ = SETS["ROLLUP (a, b, c)"]
     assert open_keys(sets, [("x", "y"), None, None]).searches == ((0, 1), (0, 1, 2))
-    assert open_keys(sets, [None, ("x", "y"), None]).searches == ((0,), (0, 1, 2))
-    assert open_keys(sets, [None, None, ("x", "y")]).searches == ((0,), (0, 1))  # the last is combined with all of them
+    assert open_keys(sets, [None, ("x", "y"), None]).searches == ((0,), (0, 2))  # its values are combined with all that is found
+    assert open_keys(sets, [None, None, ("x", "y")]).searches == ((0,), (0, 1))
     only = open_keys(sets, [None, ("x", "y"), ("z",)])
     assert (only.chain, only.searches) == ((), ((0,),))
 

@@ -140,6 +140,17 @@ def test_declared_and_found_keys_together() -> None:
         assert {"n1", "n2", OTHER} <= {row["b"] for row in release if row["a"] == "n" and row["g"] == 0}
 
 
+def test_a_declared_key_between_found_ones() -> None:
+    text = "SELECT a, x % 3 AS k, b, COUNT(*) AS n, GROUPING(a, k, b) AS g FROM t GROUP BY ROLLUP (a, k, b)"
+    with session(table(3)) as db:
+        found = db.sql(text).release(epsilon=30, delta="1e-4").rows
+    finest = [row for row in found if row["g"] == 0]
+    for level, names in ((1, ("a", "k")), (3, ("a",)), (7, ())):
+        for part in (row for row in found if row["g"] == level):
+            assert part["n"] == math.fsum(row["n"] for row in finest if all(row[name] == part[name] for name in names))
+    assert {row["k"] for row in finest if row["a"] == "n" and row["b"] == "n1"} == {0, 1, 2, OTHER}
+
+
 def test_answers_are_read_back_refined_and_repeated(tmp_path: Path) -> None:
     people = "SELECT a, b, GROUPING(a, b) AS g, COUNT(*) AS n, COUNT(DISTINCT u) AS p FROM t GROUP BY ROLLUP (a, b)"
     with session(table(2), ledger=str(tmp_path / "ledger")) as db:

@@ -122,10 +122,9 @@ def _to_be_found(draft: Draft, values: list[tuple[Value | None, ...] | None], un
     """Grouping sets over keys of which some are not declared: others are then shown, so that totals count every row."""
     if draft.delta == 0:
         raise _needs_delta(unknown)
-    open_keys = OpenKeys.of(draft.question, values)
-    least = open_keys.arrangement({}).layout
-    if least.cells(least.finest) > MOST_CELLS:
+    if math.prod(len(listed) + 1 for listed in values if listed is not None) > MOST_CELLS:
         raise Refused(f"the declared keys alone make more than {MOST_CELLS:,} groups: group by fewer of them")
+    open_keys = OpenKeys.of(draft.question, values)
     return evolve(draft, open_keys=open_keys, arrangement=open_keys.arrangement(open_keys.supposed()))
 
 

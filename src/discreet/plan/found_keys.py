@@ -40,13 +40,14 @@ class OpenKeys:
 
     @classmethod
     def of(cls, question: Question, values: Sequence[tuple[Value | None, ...] | None]) -> OpenKeys:
-        """With the longest chain that begins with the key of most sets."""
+        """With the longest chain that begins with the key of most sets; declared keys may lead it, and are elsewhere combined with all."""
         order = sorted(range(len(values)), key=lambda place: -sum(place in places for places in question.sets))
         chain: list[int] = []
         for place in order:
-            if not chain or all(chain[-1] in places for places in question.sets if place in places):
+            leads = all(values[above] is not None for above in chain)
+            if (values[place] is None or leads) and all(chain[-1] in places for places in question.sets if chain and place in places):
                 chain.append(place)
-        while chain and values[chain[-1]] is not None:  # below what is found, declared values are combined with everything
+        while chain and values[chain[-1]] is not None:
             chain.pop()
         known = tuple(None if listed is None else tuple(value for value in listed if value != OTHER) for listed in values)
         return cls(tuple(name for name, _ in question.keys), known, tuple(chain) if len(chain) > 1 else ())

@@ -66,7 +66,7 @@ def test_keys_that_are_found(shared: Any, tmp_path: Any) -> None:
     with discreet.connect(tmp_path) as db:
         here, there = db.sql(text).plan(2, delta=1e-9), shared.sql(text).plan(2, delta=1e-9)
         assert str(there.explain()) == str(here.explain())
-        assumed = {name: 3 for name in here.error().assumed}
+        assumed = dict.fromkeys(here.error().assumed, 3)
         assert dict(there.error(assume=assumed)) == dict(here.error(assume=assumed))
         assert there.shown(100) == here.shown(100)
     rows = shared.sql(text).release(2, delta=1e-9).rows
