@@ -35,6 +35,7 @@ from discreet.session import run as road
 
 SITES = "SELECT site, COUNT(*) AS n FROM visits GROUP BY site"
 TOWNS = "SELECT town, COUNT(*) AS n FROM visits GROUP BY town"
+TREE = "SELECT town, site, COUNT(*) AS n FROM visits GROUP BY ROLLUP (town, site)"
 AGES = "SELECT SUM(age) AS s FROM visits WHERE age > 1000"
 MODES = "SELECT site, MODE(dept) AS m FROM visits GROUP BY site"
 SUMS = "SELECT dept, SUM(cost) AS s, COUNT(*) AS n FROM visits GROUP BY dept"
@@ -179,6 +180,8 @@ MOVED: list[tuple[Break, Asked, list[tuple[str, str]], str]] = [
     (halve_sensitivity_of_finds, Asked("SELECT COUNT(*) AS n FROM visits", None, "0", "add/remove"), MANY, "a score"),
     (halve_sensitivity_of_ranges, Asked("SELECT SUM(free) AS n FROM visits", ROWS, "0", "add/remove"), MANY, "ℓ1"),
     (do_not_cap, Asked(TOWNS, {"rows": 1}, "0.01", "add/remove"), MANY, "groups"),
+    (do_not_cap, Asked(TREE, {"rows": 1}, "0.01", "add/remove"), MANY, "groups"),
+    (do_not_weigh, Asked(TREE, {"rows": 1}, "0.01", "add/remove"), MANY, "ℓ"),
 ]  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def test_units_are_counted_once() -> None:
 
 def test_limits_come_first_and_all_together_take_half_at_most() -> None:
     question = read("SELECT dept, SUM(x), MODE(dept) FROM t GROUP BY dept", catalog(keys=None, bounds=None))
-    found = plan_discoveries(question, "add/remove", Contributions(), True, Fraction(1), Fraction(1, 10**6))
+    found = plan_discoveries(question, "add/remove", Contributions(), ((),), Fraction(1), Fraction(1, 10**6))
     assert [type(one) for one in found] == [LimitDiscovery, KeyDiscovery, KeyDiscovery, RangeDiscovery]
     assert sum(one.epsilon for one in found) == Fraction(1, 2)
     assert sum(one.delta for one in found) == Fraction(1, 2 * 10**6)
@@ -47,6 +47,4 @@ def test_limits_come_first_and_all_together_take_half_at_most() -> None:
 
 def test_candidates_of_a_mode_need_a_delta() -> None:
     with pytest.raises(Refused, match="delta above 0: declare"):
-        plan_discoveries(
-            read("SELECT MODE(dept) FROM t", catalog(keys=None)), "add/remove", Contributions(), False, Fraction(1), Fraction(0)
-        )
+        plan_discoveries(read("SELECT MODE(dept) FROM t", catalog(keys=None)), "add/remove", Contributions(), (), Fraction(1), Fraction(0))

@@ -41,7 +41,7 @@ def facts(plan: Steps, dialect: Dialect) -> dict[str, Any]:
         "bounding": _bounding(plan),
         "groups": _groups(plan),
         "discoveries": [_discovery(one) for one in plan.discoveries],
-        "tables": None if plan.arrangement is None else table_facts(plan if plan.resolved else _resolved_for_display(plan)),
+        "tables": table_facts(plan if plan.resolved else _resolved_for_display(plan)) if plan.question.sets else None,
         "statistics": {name: statistic.describe(spelled) for name, statistic in plan.question.statistics},
         "totals": total_facts(plan),
         "together": {"epsilon": str(plan.budget.epsilon), "delta": str(plan.budget.delta)},
@@ -101,16 +101,23 @@ def _groups(plan: Steps) -> dict[str, Any]:
     if plan.public_groups is not None:
         listed = [[None if value is None else str(value) for value in group] for group in plan.public_groups[:_MANY]]
         return {"kind": "public", "keys": keys, "count": len(plan.public_groups), "first": listed, "other": plan.question.other}
-    finder = plan.key_discovery
-    assert finder is not None
+    searches = [_searched(finder) for finder in plan.key_discoveries]
+    if plan.open_keys is None:
+        return {"kind": "discovered", "keys": keys, **searches[0], "other": plan.question.other}
+    declared = [name for name, values in zip(keys, plan.open_keys.values, strict=True) if values is not None]
+    return {"kind": "searched", "keys": keys, "declared": declared, "searches": searches}
+
+
+def _searched(finder: KeyDiscovery) -> dict[str, Any]:
+    """How large a group must be to be found."""
     half, most = (math.ceil(finder.mechanism.error(level)) for level in (0.5, 0.95))
     sizes = sorted({1, max(half // 2, 2), half, most, 2 * most})
-    chances = [[size, plan.shown(size)] for size in sizes]
+    chances = [[size, finder.mechanism.chance(size)] for size in sizes]
     assumed = (
         "assuming each unit is in one group only" if finder.limit is None else f"each unit contributes to at most {finder.limit} groups"
     )
-    told = {"keys": keys, "chances": chances, "half": half, "most": most, "assumed": assumed, "other": plan.question.other}
-    return {"kind": "discovered"} | told
+    told = {"chances": chances, "half": half, "most": most, "assumed": assumed}
+    return told | ({"of": list(finder.keys)} if finder.keys else {})
 
 
 def _discovery(discovery: Discovery) -> dict[str, str]:
@@ -211,8 +218,10 @@ def _unknown(plan: Steps) -> list[str]:
         lines.append("the bias from clipping: values outside their bounds are clipped to the nearest bound")
     if plan.public_groups is not None and plan.question.keys and not plan.question.other:
         lines.append("how many rows belong to groups that are not listed: these rows are left out")
-    if plan.key_discovery is not None:
-        lines.append("which small groups are suppressed")
+    if plan.key_discoveries:
+        lines.append(
+            "which small groups are suppressed" if plan.open_keys is None else "which values are found, and how many rows are others"
+        )
     return lines
 
 
@@ -221,10 +230,10 @@ def _unknown(plan: Steps) -> list[str]:
 
 def _statements(plan: Steps, dialect: Dialect) -> list[dict[str, Any]]:
     """Every statement in its order; one that depends on a discovery is shown for a typical outcome."""
-    usual = Discovered() if plan.resolved else hypothetical_discoveries(plan, _usual_limit, _usual_end)
-    before = usual if plan.public_groups is not None else evolve(usual, groups=None)
+    usual = Discovered() if plan.resolved else _typical(plan, few=True)
+    before = usual if plan.public_groups is not None else evolve(usual, groups=None)  # a search is shown below made-up groups
     told = [(str(one), discovery_statement(one, plan, before, dialect)) for one in plan.discoveries]
-    resolved, after = (plan, "") if plan.resolved else (_resolved_for_display(plan), _after(plan))
+    resolved, after = (plan, "") if plan.resolved else (_resolved_for_display(plan, few=True), _after(plan))
     for one in (resolved, *resolved.parts):
         among = f" {by_keys([name for name, _ in one.question.keys])}" if resolved.parts and one is not resolved else ""
         told += [(f"totals{among}{after}", statement) for _, statement in total_statements(one, dialect)]
@@ -240,8 +249,14 @@ def _usual_end(_: RangeDiscovery, end: str) -> Fraction:
     return GUESSED_BOUNDS[end]
 
 
-def _resolved_for_display(plan: Steps) -> Steps:
-    resolved = resolve(plan, hypothetical_discoveries(plan, _usual_limit, _usual_end))
+def _typical(plan: Steps, few: bool) -> Discovered:
+    """A typical outcome of the discoveries; with `few`, two values of each key, so that statements are short."""
+    values = dict.fromkeys(plan.open_keys.usual, 2) if few and plan.open_keys is not None else None
+    return hypothetical_discoveries(plan, _usual_limit, _usual_end, values)
+
+
+def _resolved_for_display(plan: Steps, few: bool = False) -> Steps:
+    resolved = resolve(plan, _typical(plan, few))
     return resolved if plan.public_groups is not None else evolve(resolved, groups=None)
 
 
@@ -249,5 +264,5 @@ def _after(plan: Steps) -> str:
     guessed = [f"{one.what} = {_usual_limit(one)}" for one in plan.discoveries if isinstance(one, LimitDiscovery)]
     ranges = [one for one in plan.discoveries if isinstance(one, RangeDiscovery)]
     guessed += [f"{end} {one.name} = {number(_usual_end(one, end))}" for one in ranges for end in one.ends]
-    guessed += ["the groups" for one in plan.discoveries if isinstance(one, KeyDiscovery)]
+    guessed += ["the groups"] if any(isinstance(one, KeyDiscovery) for one in plan.discoveries) else []
     return f", after {', '.join(guessed)} are discovered" if guessed else ""

@@ -53,7 +53,7 @@ class Forecast(Mapping[str, HalfWidth]):
     widths: dict[str, HalfWidth]
     confidence: float
     ranks: frozenset[str] = field(default=frozenset())  # columns whose error is a number of ranks, or of votes
-    assumed: Mapping[str, int] = field(factory=dict)  # values assumed for limits that are still to be discovered
+    assumed: Mapping[str, int] = field(factory=dict)  # limits, and numbers of a key's values, that are assumed until they are discovered
     worst: dict[str, HalfWidth] = field(factory=dict)
     floors: Mapping[str, ProfileFloor] = field(factory=dict)  # what remains at any ε, because a profile is not exact
     sets: Mapping[str, Forecast] = field(factory=dict)  # of each grouping set, by its keys; the widths here are then the largest of theirs
@@ -73,12 +73,13 @@ class Forecast(Mapping[str, HalfWidth]):
             lines += [f"  by {keys}:" if keys else "  in total:", *(f"  {line}" for line in found.lines())]
         if not self.sets:
             lines += self.lines()
-        return "\n".join([*lines, *(f'{line}, see assume={{"{what}": …}}' for what, line in self.assumptions.items())])
+        lines += [f'  {line}, see assume={{"{what}": …}}' for what, line in self.assumptions.items()]
+        return "\n".join(lines)
 
     @property
     def assumptions(self) -> dict[str, str]:
-        """A line for each limit that is still to be discovered."""
-        return {what: f"  assuming a discovered limit of {what} = {limit}; the error grows with it" for what, limit in self.assumed.items()}
+        """A line for each limit, or number of values, that is still to be discovered."""
+        return {what: assumption(what, value) for what, value in self.assumed.items()}
 
     def lines(self) -> list[str]:
         """A line for each output."""
@@ -92,6 +93,17 @@ class Forecast(Mapping[str, HalfWidth]):
         """The end of a line about an output whose error is mostly that of a profile."""
         width, floor = self.widths[name], self.floors.get(name)
         return floor.remark() if floor is not None and isinstance(width, float) and floor.dominates(width) else ""
+
+
+def assumption(what: str, value: int) -> str:
+    """What is assumed about a limit, or a key, that is still to be discovered.
+
+    >>> assumption("rows", 10), assumption("region", 10)
+    ('assuming a discovered limit of rows = 10; the error grows with it', 'assuming that 10 values of region are found')
+    """
+    if what in TYPICAL_LIMITS:
+        return f"assuming a discovered limit of {what} = {value}; the error grows with it"
+    return f"assuming that {value:,} values of {what} are found"
 
 
 def _at_worst(width: HalfWidth, worst: HalfWidth) -> str:
@@ -120,7 +132,8 @@ def forecast(
     """Half-widths of all outputs; `at` gives the true values of statistics to assume, `assume` the open bounds and limits."""
     level = float(confidence_of(confidence))
     sizes = _sizes(plan, size)
-    said = _said(plan, "assume", assume, {one.name for one in plan.discoveries if isinstance(one, RangeDiscovery)} | set(TYPICAL_LIMITS))
+    ranges = {one.name for one in plan.discoveries if isinstance(one, RangeDiscovery)}
+    said = _said(plan, "assume", assume, ranges | set(TYPICAL_LIMITS) | set(open_keys(plan)))
     places = _said(plan, "at", at, {name for name, _ in (*plan.question.statistics, *plan.question.outputs)} | _columns(plan))
     closed, still_open, guessed = _closed(plan, said)
     if closed.arrangement is None:
@@ -151,9 +164,17 @@ def _sizes(plan: Steps, size: int | None) -> tuple[int, ...]:
 def _closed(plan: Steps, said: Mapping[str, Any]) -> tuple[Steps, set[Expr], dict[str, int]]:
     """The plan with assumptions in place of what is still to be discovered, the numbers whose range stays unknown, and limits assumed."""
     open_limits = [one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)]
-    guessed = {what: TYPICAL_LIMITS[what] for what in open_limits if what not in said}
+    typical = {what: TYPICAL_LIMITS[what] for what in open_limits} | open_keys(plan)
+    guessed = {what: number for what, number in typical.items() if what not in said}
     closed, still_open = (plan, set[Expr]()) if plan.resolved else _assumed(plan, {**guessed, **said})
     return closed, still_open, guessed
+
+
+def open_keys(plan: Steps) -> dict[str, int]:
+    """The keys of grouping sets whose values are still to be found, each with the number that is assumed, below each group of a level."""
+    if plan.open_keys is None or plan.resolved:
+        return {}
+    return {name: number for name, number in plan.open_keys.usual.items() if name not in TYPICAL_LIMITS}
 
 
 def _largest(widths: Sequence[HalfWidth]) -> HalfWidth:
@@ -330,15 +351,19 @@ def _assumed(plan: Steps, assume: Mapping[str, Any]) -> tuple[Steps, set[Expr]]:
     open_limits = {one.what for one in plan.discoveries if isinstance(one, LimitDiscovery)}
     bounds: dict[tuple[Expr, str], Fraction] = {}
     limits: dict[str, int] = {}
+    values: dict[str, int] = {}
     for name, value in assume.items():
         if name in open_limits:
             limits[name] = exact.whole(value, name)
+        elif name in open_keys(plan):
+            values[name] = exact.whole(value, name, least=0)
         elif name in named:
             low, high = interval(*value)
             bounds |= {(expr, end): value for expr in named[name] for end, value in (("low", low), ("high", high))}
         else:
-            raise Invalid(f"{name} is not discovered by this plan: assume only {', '.join([*named, *open_limits]) or 'nothing'}")
+            known = [*named, *open_limits, *open_keys(plan)]
+            raise Invalid(f"{name} is not discovered by this plan: assume only {', '.join(known) or 'nothing'}")
     still_open = {one.expr for one in ends if (one.expr, one.ends[0]) not in bounds}
     ones = {"low": Fraction(-1), "high": Fraction(1)}
-    found = hypothetical_discoveries(plan, lambda one: limits[one.what], lambda one, end: bounds.get((one.expr, end), ones[end]))
+    found = hypothetical_discoveries(plan, lambda one: limits[one.what], lambda one, end: bounds.get((one.expr, end), ones[end]), values)
     return resolve(plan, found), still_open

@@ -14,6 +14,7 @@ from discreet.loss import calibrate
 from discreet.loss.leaves import GaussianLoss
 from discreet.plan.arrangement import finest_cost, is_linear, table_shares
 from discreet.plan.budget import needed
+from discreet.plan.found_keys import OpenKeys
 from discreet.plan.steps import Steps
 from discreet.run.tables import arrangement_of
 
@@ -30,9 +31,16 @@ def table_facts(plan: Steps) -> dict[str, Any]:
     return {
         "sets": [{"keys": [names[place] for place in places], "groups": len(arrangement.groups(places))} for places in question.sets],
         "measured": [{"keys": keys_of(plan, table), "share": share} for table, share in shares.items()],
+        "supposed": [] if plan.open_keys is None else [_supposed(plan.open_keys, search) for search in plan.open_keys.searches],
         "apart": apart,
         "separately": _separately(plan, gaussian) if any(map(is_linear, needed(question, of))) else None,
     }
+
+
+def _supposed(keys: OpenKeys, search: tuple[int, ...]) -> dict[str, Any]:
+    """How many values of a key are assumed to be found, within each group of the keys above it."""
+    *above, last = (keys.names[place] for place in search)
+    return {"key": last, "values": keys.usual[last], "within": above}
 
 
 def by_keys(keys: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from attrs import frozen
 
 from discreet.engines.dialect import Dialect
 from discreet.explain.facts import facts
+from discreet.explain.forecast import assumption
 from discreet.explain.html import page
 from discreet.explain.layout import laid_out
 from discreet.explain.tables import by_keys
@@ -108,14 +109,26 @@ def _groups(told: dict[str, Any]) -> list[str]:
         first = ", ".join(" · ".join("NULL" if part is None else part for part in group) for group in told["first"])
         more = f", … ({told['count']:,} in all)" if told["count"] > len(told["first"]) else ""
         lines = [f"by {keys}: a public list, so every group is shown, including empty ones: {first}{more}"]
+    elif told["kind"] == "searched":
+        return _searches(told)
     else:
-        chances = ", ".join(f"{size:,} {'unit' if size == 1 else 'units'} {_chance(chance)}" for size, chance in told["chances"])
-        lines = [
-            f"by {keys}: discovered privately, so small groups are suppressed ({told['assumed']})",
-            f"shown with probability 50 % from {told['half']:,} units, 95 % from {told['most']:,} units",
-            f"probabilities: {chances}",
-        ]
+        lines = [f"by {keys}: discovered privately, so small groups are suppressed ({told['assumed']})", *_sizes(told)]
     return lines + (["all other rows are counted in one more group, (other)"] if told["other"] else [])
+
+
+def _searches(told: dict[str, Any]) -> list[str]:
+    """The searches for keys of grouping sets, the coarse levels first."""
+    lines = [f"the values of {', '.join(told['declared'])} are declared"] if told["declared"] else []
+    for one in told["searches"]:
+        *above, last = one["of"]
+        where = f" within each {', '.join(above)} that is known" if above else ""
+        lines += [f"{last}: values are discovered privately{where} ({one['assumed']})", *(f"  {line}" for line in _sizes(one))]
+    return [*lines, "all other rows are counted in rows marked (other): every total counts every row, and is the sum of its parts"]
+
+
+def _sizes(told: dict[str, Any]) -> list[str]:
+    chances = ", ".join(f"{size:,} {'unit' if size == 1 else 'units'} {_chance(chance)}" for size, chance in told["chances"])
+    return [f"shown with probability 50 % from {told['half']:,} units, 95 % from {told['most']:,} units", f"probabilities: {chances}"]
 
 
 def _chance(chance: float) -> str:
@@ -157,7 +170,7 @@ def _forecast(told: dict[str, Any]) -> list[str]:
         lines += [f"{by_keys([keys] if keys else [])}:", *(f"  {line}" for line in _half_widths(widths, told))]
     if "sets" not in told:
         lines += _half_widths(told["half_widths"], told)
-    lines += [f"assuming a discovered limit of {what} = {limit}; the error grows with it" for what, limit in told["assumed"].items()]
+    lines += [assumption(what, value) for what, value in told["assumed"].items()]
     return lines
 
 
@@ -176,6 +189,8 @@ def _half_widths(widths: dict[str, Any], told: dict[str, Any]) -> Iterator[str]:
 
 def _tables(told: dict[str, Any]) -> Iterator[str]:
     sets = ", ".join(f"{by_keys(one['keys'])} ({one['groups']:,})" for one in told["sets"])
+    if told["supposed"]:
+        yield f"what follows is for {', '.join(map(_values, told['supposed']))}; the shares that are used follow from what is found"
     yield f"{len(told['sets'])} grouping sets with their numbers of groups, answered together: {sets}"
     measured = ", ".join(f"{by_keys(one['keys'])} {_chance(one['share'])}" for one in told["measured"])
     yield f"measured with these shares of the budget: {measured}"
@@ -184,6 +199,11 @@ def _tables(told: dict[str, Any]) -> Iterator[str]:
         yield f"asked one by one, the same total variance would cost ε = {told['separately']:.4g}"
     if told["apart"]:
         yield f"measured for each set by itself, because they do not add up: {', '.join(told['apart'])}"
+
+
+def _values(told: dict[str, Any]) -> str:
+    within = f" within each {', '.join(told['within'])}" if told["within"] else ""
+    return f"{told['values']:,} values of {told['key']}{within}"
 
 
 def _loss(told: dict[str, Any]) -> Iterator[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import final
+from typing import NamedTuple, final
 
 from attrs import evolve, frozen
 
@@ -18,6 +18,21 @@ from discreet.query.relation.expr import Column, Literal, call
 from discreet.query.relation.node import Relation, Where
 from discreet.query.totals import Total, Totals
 from discreet.tables.kind import Value
+
+
+class Numbered(NamedTuple):
+    """Groups of some keys, given by their places, each with its cell on an axis."""
+
+    places: tuple[int, ...]
+    groups: KeyValues
+    cells: Sequence[int]
+
+
+class Axis(NamedTuple):
+    """One of the numbers that say where a row's cell is: that of the first of these groups which it is in, or else the last of all."""
+
+    numbered: tuple[Numbered, ...]
+    size: int
 
 
 @final
@@ -33,7 +48,7 @@ class Arrangement:
     flat: tuple[int, ...]  # the places of the others
     nodes: tuple[tuple[Group, ...], ...]
     values: tuple[tuple[Value | None, ...], ...]  # of the other keys
-    other: bool = False  # whether each key has one more value, for all that are not listed: then no row is left out
+    other: bool = False  # whether each key (below each node) has one more value, for all that are not listed: then no row is left out
     weights: tuple[float, ...] = ()  # with them, the largest weighted variance is minimised; without, the sum of all
 
     @classmethod
@@ -51,6 +66,35 @@ class Arrangement:
     def finest(self) -> tuple[int, ...]:
         """The set of all keys."""
         return tuple(range(len(self.chain) + len(self.flat)))
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """How a row's cell is numbered, where none is left out: the last node that is not of others, then the other keys' values."""
+        found = [] if not self.chain else [self._of_nodes()]
+        for place, values in zip(self.flat, self.values, strict=True):
+            listed = values[:-1]  # the last stands for all others
+            found.append(Axis((Numbered((place,), Combinations((listed,)), range(len(listed))),), len(values)))
+        return tuple(found)
+
+    def within(self, places: tuple[int, ...]) -> Arrangement:
+        """The cells of one set that has the hierarchy's keys from the top down, as if it had been asked by itself."""
+        table = self.table(places)
+        chain, flat = (
+            tuple(places.index(place) for place in some) for some in (self.chain[: table.level], [self.flat[i] for i in table.flat])
+        )
+        layout = Layout(self.layout.parents[: table.level], tuple(self.layout.sizes[i] for i in table.flat))
+        values = tuple(self.values[i] for i in table.flat)
+        return Arrangement(layout, chain, flat, self.nodes[: table.level + 1], values, self.other)
+
+    def _of_nodes(self) -> Axis:
+        """Every listed node has the cell of all others below it; on the last level its own."""
+        leaves = {node: cell for cell, node in enumerate(self.nodes[-1])}
+        depth, numbered = len(self.chain), []
+        for level in range(depth, 0, -1):
+            listed = tuple(node for node in self.nodes[level] if OTHER not in node)
+            cells = tuple(leaves[(*node, *(OTHER for _ in range(depth - level)))] for node in listed)
+            numbered.append(Numbered(self.chain[:level], listed, cells))
+        return Axis(tuple(numbered), len(leaves))
 
     def groups(self, places: tuple[int, ...]) -> KeyValues:
         """The groups of a set, in the order of its table's cells, as values of its keys in the question's order."""
@@ -71,7 +115,7 @@ def is_linear(total: Total) -> bool:
 def restricted(question: Question, at: int, groups: KeyValues | None) -> Question:
     """The question about one grouping set, with the statistics asked for it; over the rows of these groups of all keys, if given."""
     keys = tuple(question.keys[place] for place in question.sets[at])
-    if groups is not None and not question.other:
+    if groups is not None:
         summed_over = [place for place in range(len(question.keys)) if place not in question.sets[at]]
         question = evolve(question, relation=_listed(question, groups, summed_over))
     if not question.asks:

@@ -12,11 +12,11 @@ from attrs import evolve, frozen
 from discreet.errors import Invalid, Refused
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.loss.loss import NOTHING
-from discreet.plan.arrangement import Arrangement, is_linear
-from discreet.plan.bounding import Rows, Single
-from discreet.plan.budget import declared_size, needed, totals_of
+from discreet.plan.arrangement import Arrangement
+from discreet.plan.budget import declared_size
 from discreet.plan.discover import plan_discoveries
 from discreet.plan.discovery import Discovered, Discovery, LimitDiscovery
+from discreet.plan.found_keys import MOST_CELLS, OpenKeys
 from discreet.plan.hierarchy import PublicValues, arrange
 from discreet.plan.key_values import Combinations, KeyValues, values_of
 from discreet.plan.noise import choose_noise
@@ -52,6 +52,7 @@ class Draft:
     contributions: Contributions = Contributions()
     groups: KeyValues | None = None
     arrangement: Arrangement | None = None
+    open_keys: OpenKeys | None = None  # of grouping sets; the arrangement is then that of made-up values
     discoveries: tuple[Discovery, ...] = ()
     budget: Budget | None = None
     notes: tuple[str, ...] = ()
@@ -103,40 +104,46 @@ def list_public_groups(draft: Draft) -> Draft:
     groups = public_groups(draft.question, draft.lookup)
     if groups is None and draft.delta == 0:
         unknown = [name for name, expr in draft.question.keys if _values(draft.question, expr, draft.lookup) is None]
-        raise Refused(
-            f"the groups of {', '.join(unknown)} are not declared, and discovering them privately needs a delta above 0: declare them with "
-            f'keys={{"{unknown[0]}": [...]}}, or give the budget a delta such as 1e-6'
-        )
+        raise _needs_delta(unknown)
     return evolve(draft, groups=groups)
 
 
 def _arranged(draft: Draft) -> Draft:
-    """The cells of all grouping sets, whose keys must be public."""
+    """The cells of all grouping sets; of those over keys that are not public, how they will be found."""
     values = {name: _values(draft.question, expr, draft.lookup) for name, expr in draft.question.keys}
     unknown = [name for name, found in values.items() if found is None]
-    if unknown:
-        raise Refused(
-            f"tables that add up need public keys, and those of {', '.join(unknown)} are not declared: declare them with "
-            f'keys={{"{unknown[0]}": [...]}}, or let db.profile(epsilon=…) find them'
-        )
-    if empty := [name for name, listed in values.items() if not listed]:
+    if empty := [name for name, listed in values.items() if listed is not None and not listed]:
         raise Refused(f'no value of {", ".join(empty)} is known, so there are no tables: declare keys={{"{empty[0]}": [...]}}')
-    adds_up = not draft.question.selected and all(map(is_linear, needed(draft.question, _totals_of(draft.question))))
-    if draft.question.other and not adds_up:
-        raise Refused("other=True with grouping sets is for counts, sums and means: ask for the other statistics without it")
+    if unknown:
+        return _to_be_found(draft, list(values.values()), unknown)
     found = arrange(draft.question, [listed for listed in values.values() if listed is not None], draft.lookup)
     if found.layout.cells(found.layout.finest) > MOST_KEYS:
         raise Refused(f"the keys make more than {MOST_KEYS:,} groups: group by fewer of them")
     return evolve(draft, groups=found.groups(found.finest), arrangement=found)
 
 
-def _totals_of(question: Question) -> Totals:
-    return totals_of(question, {}, False, Single() if question.relation.one_row else Rows(1))
+def _to_be_found(draft: Draft, values: list[tuple[Value | None, ...] | None], unknown: list[str]) -> Draft:
+    """Grouping sets over keys of which some are not declared: others are then shown, so that totals count every row."""
+    if draft.delta == 0:
+        raise _needs_delta(unknown)
+    if math.prod(len(listed) + 1 for listed in values if listed is not None) > MOST_CELLS:
+        raise Refused(f"the declared keys alone make more than {MOST_CELLS:,} groups: group by fewer of them")
+    open_keys = OpenKeys.of(draft.question, values)
+    return evolve(draft, open_keys=open_keys, arrangement=open_keys.arrangement(open_keys.supposed()))
+
+
+def _needs_delta(unknown: list[str]) -> Refused:
+    return Refused(
+        f"the groups of {', '.join(unknown)} are not declared, and discovering them privately needs a delta above 0: declare them with "
+        f'keys={{"{unknown[0]}": [...]}}, or give the budget a delta such as 1e-6'
+    )
 
 
 def discover_the_rest(draft: Draft) -> Draft:
     """Plan discoveries for what is not declared: limits, groups, bounds."""
-    found = plan_discoveries(draft.question, draft.catalog.adjacency, draft.contributions, draft.groups is None, draft.epsilon, draft.delta)
+    together = ((),) if draft.groups is None else ()
+    searches = together if draft.open_keys is None else draft.open_keys.searches
+    found = plan_discoveries(draft.question, draft.catalog.adjacency, draft.contributions, searches, draft.epsilon, draft.delta)
     rows = declared_size(draft.question)
     for one in found:
         if isinstance(one, RangeDiscovery) and rows is not None and rows < one.clear:
@@ -156,7 +163,8 @@ def split_budget(draft: Draft) -> Draft:
 
 def add_notes(draft: Draft) -> Draft:
     """Collect what a reader of the plan should know."""
-    return evolve(draft, notes=notes_about(draft.question, draft.groups))
+    found = () if draft.open_keys is None else (draft.open_keys.note,)
+    return evolve(draft, notes=(*found, *notes_about(draft.question, draft.groups)))
 
 
 PASSES: tuple[Callable[[Draft], Draft], ...] = (
@@ -184,7 +192,8 @@ def _finished(draft: Draft) -> Steps:
         budget=draft.budget,
         discoveries=draft.discoveries,
         public_groups=draft.groups,
-        arrangement=draft.arrangement,
+        arrangement=draft.arrangement if draft.open_keys is None else None,
+        open_keys=draft.open_keys,
         loss=NOTHING,
         notes=draft.notes,
         confidence=draft.confidence,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from attrs import evolve
@@ -21,17 +22,28 @@ _MOST = Fraction(1, 2)  # the most that all discoveries take of ε
 
 
 def plan_discoveries(
-    question: Question, adjacency: Adjacency, limits: Contributions, groups_hidden: bool, epsilon: Fraction, delta: Fraction
+    question: Question,
+    adjacency: Adjacency,
+    limits: Contributions,
+    searches: Sequence[tuple[int, ...]],
+    epsilon: Fraction,
+    delta: Fraction,
 ) -> tuple[Discovery, ...]:
-    """The discoveries in their order: limits, groups, bounds; together they take at most half of ε."""
+    """The discoveries in their order: limits, groups, bounds; together they take at most half of ε.
+
+    Each search for groups is of the keys at some places, or of all together if none are given.
+    """
     found: list[Discovery] = [LimitDiscovery(what, epsilon * _LIMIT, adjacency) for what in open_limits(question, limits)]
-    hidden = _hidden(question, groups_hidden)
+    hidden = _hidden(question)
     if hidden and delta == 0:
         raise Refused("MODE over values that are not declared needs a delta above 0: declare the column's keys, or give the budget a delta")
-    share = delta / 2 if question.additive else delta
-    for name in hidden:
-        limit = _limit_of_groups(question, limits) if name is None else _limit_of_values(question, limits)
-        found.append(KeyDiscovery(epsilon * _KEYS, share / len(hidden), limit, question_digest(question), name, adjacency))
+    share = (delta / 2 if question.additive else delta) / max(len(searches) + len(hidden), 1)
+    salt = question_digest(question)
+    for places in searches:
+        limit, names = _limit_of_groups(question, limits), tuple(question.keys[place][0] for place in places)
+        found.append(KeyDiscovery(epsilon * _KEYS, share, limit, salt, None, adjacency, places, names))
+    limit = _limit_of_values(question, limits)
+    found += [KeyDiscovery(epsilon * _KEYS, share, limit, salt, name, adjacency) for name in hidden]
     for expr, name in question.numbers.items():
         interval, summed = known_range(question.relation, expr), any(expr in one.numbers for one in question.additive.values())
         if interval is not None and not interval.known and summed:  # quantiles are chosen without bounds
@@ -84,10 +96,9 @@ def _limit_of_values(question: Question, limits: Contributions) -> int | None:
     return None if groups is None or limits.per_group is None else min(groups * limits.per_group, MOST_CONTRIBUTED)
 
 
-def _hidden(question: Question, groups_hidden: bool) -> list[str | None]:
-    """What must be discovered: the groups (None), and the candidates of each statistic whose values are not public."""
-    hidden: list[str | None] = [None] if groups_hidden else []
-    return hidden + [
+def _hidden(question: Question) -> list[str]:
+    """The statistics whose candidates must be discovered, because their values are not public."""
+    return [
         name
         for name, statistic in question.statistics
         if statistic.candidates is not None and field_of(statistic.candidates, question.schema).public_keys is None

@@ -79,7 +79,7 @@ class LimitDiscovery:
 @final
 @frozen
 class KeyDiscovery:
-    """Discover which groups there are (or with `statistic`, which values its expression has).
+    """Discover which groups there are (or with `statistic`, which values its expression has; with `places`, which groups of some keys).
 
     Each unit contributes to at most `limit` of them, the first in a keyed order; partition selection decides by the number of units. The
     limit may itself have to be discovered first; the price does not depend on it.
@@ -91,6 +91,8 @@ class KeyDiscovery:
     salt: str
     statistic: str | None = None
     adjacency: Adjacency = "add/remove"
+    places: tuple[int, ...] = ()  # of the keys of a question with grouping sets; the groups of all but the last are known by then
+    keys: tuple[str, ...] = ()  # their names
 
     @property
     def mechanism(self) -> PartitionSelection | WeightedGaussianSelection:
@@ -120,6 +122,9 @@ class KeyDiscovery:
 
     def __str__(self) -> str:
         what = "groups there are" if self.statistic is None else f"values {self.statistic} may have"
+        if self.keys:
+            *above, last = self.keys
+            what = f"values {last} has" + (f" within each {', '.join(above)} that is known" if above else "")
         most = "as many as the discovered limit" if self.limit is None else str(self.limit)
         return f"discover which {what}: partition selection over units, each in at most {most}"
 
@@ -140,6 +145,7 @@ class Discovered:
     groups: KeyValues | None = None
     candidates: Mapping[str, tuple[Value, ...]] = field(factory=dict)
     not_found: tuple[str, ...] = ()  # numbers whose range no count was clear enough for
+    found: Mapping[tuple[int, ...], KeyValues] = field(factory=dict)  # groups of some keys, by the places of these
 
     def ends(self, expr: Expr) -> dict[str, Fraction]:
         """The bounds of an expression that were discovered."""

@@ -38,10 +38,14 @@ ONE_FOR_CHOICES = 2**10  # coarser weights where they are counted per value, so 
 
 def resolve(plan: Steps, discovered: Discovered) -> Steps:
     """The plan with every open bound, limit and group filled in; its price does not change."""
+    bounding = bound(plan.question, plan.contributions, discovered, plan.budget.noise)
+    if plan.open_keys is not None:
+        known = plan.open_keys.arrangement(discovered.found)
+        notes = (*plan.notes, *plan.open_keys.not_shown(discovered.found))
+        return _several_tables(evolve(plan, arrangement=known, notes=notes), known, discovered, bounding, known.groups(known.finest))
     groups = plan.public_groups if plan.public_groups is not None else discovered.groups
     if groups is None:
         raise Refused("the groups are not known yet: run the plan's discoveries first")
-    bounding = bound(plan.question, plan.contributions, discovered, plan.budget.noise)
     if plan.arrangement is not None:
         return _several_tables(plan, plan.arrangement, discovered, bounding, groups)
     cells = len(groups) + plan.question.other
@@ -67,7 +71,8 @@ def _several_tables(plan: Steps, arrangement: Arrangement, discovered: Discovere
     gaussian = plan.budget.noise == "gaussian"
     weights = weighed(needed(plan.question, of), arrangement, plan.question, gaussian, bounding, of)
     shares = split(weights, 1 / 2 if gaussian else 1 / 3) if weights else {}
-    closed = evolve(plan, discovered=discovered, bounding=bounding, groups=groups, available_totals=of)
+    axes = arrangement.axes if arrangement.other else None
+    closed = evolve(plan, discovered=discovered, bounding=bounding, groups=groups, available_totals=of, axes=axes)
     totals: list[NoisyTotal] = []
     for total, share in shares.items():
         if is_linear(total):
@@ -84,9 +89,14 @@ def _part(plan: Steps, at: int, totals: Mapping[Total, Fraction]) -> Steps:
     assert plan.groups is not None
     groups, times = plan.arrangement.groups(plan.question.sets[at]), len(plan.question.sets)
     measures = totals or plan.budget.choices  # else its relation is not read
-    question = restricted(plan.question, at, plan.groups if measures else None)
+    other = plan.arrangement.other
+    question = restricted(plan.question, at, plan.groups if measures and not other else None)
     bounding = bound(question, plan.contributions, plan.discovered, plan.budget.noise)
-    part = evolve(plan, question=question, arrangement=None, public_groups=groups, groups=groups, bounding=bounding, totals=(), parts=())
+    axes = plan.arrangement.within(plan.question.sets[at]).axes if other else None
+    part = evolve(
+        plan, question=question, arrangement=None, open_keys=None, axes=axes, public_groups=groups, groups=groups, bounding=bounding
+    )
+    part = evolve(part, totals=(), parts=())
     found = tuple(_noisy(total, share, plan.budget, bounding, part, len(groups)) for total, share in totals.items())
     part = evolve(part, totals=found)
     return evolve(part, choices=tuple(_choice(name, epsilon / times, part, bounding) for name, epsilon in plan.budget.choices))
@@ -103,15 +113,23 @@ def _totals(
 
 
 def hypothetical_discoveries(
-    plan: Steps, limit: Callable[[LimitDiscovery], int], end: Callable[[RangeDiscovery, str], Fraction], groups: KeyValues | None = None
+    plan: Steps,
+    limit: Callable[[LimitDiscovery], int],
+    end: Callable[[RangeDiscovery, str], Fraction],
+    values: Mapping[str, int] | None = None,
 ) -> Discovered:
-    """Hypothetical discoveries, before anything is read: to refuse early, to forecast, and to show statements."""
-    placeholder = (tuple(None for _ in plan.question.keys),) if groups is None else groups
+    """Hypothetical discoveries, before anything is read: to refuse early, to forecast, and to show statements.
+
+    `values` has how many values of a key of grouping sets are found.
+    """
+    placeholder = (tuple(None for _ in plan.question.keys),)
+    found = {} if plan.open_keys is None else plan.open_keys.supposed(values)
     return Discovered(
         limits={one.what: limit(one) for one in plan.discoveries if isinstance(one, LimitDiscovery)},
         bounds={(one.expr, which): end(one, which) for one in plan.discoveries if isinstance(one, RangeDiscovery) for which in one.ends},
         groups=plan.public_groups if plan.public_groups is not None else placeholder,
         candidates={one.statistic: (0, 1) for one in plan.discoveries if isinstance(one, KeyDiscovery) and one.statistic is not None},
+        found=found,
     )
 
 

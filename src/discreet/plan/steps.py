@@ -16,9 +16,10 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.sensitivity import Adjacency
-from discreet.plan.arrangement import Arrangement
+from discreet.plan.arrangement import Arrangement, Axis
 from discreet.plan.bounding import Bounding, Votes
 from discreet.plan.discovery import Discovered, Discovery, KeyDiscovery
+from discreet.plan.found_keys import OpenKeys
 from discreet.plan.key_values import KeyValues
 from discreet.plan.scaling import Scaled
 from discreet.query.question import Question
@@ -151,6 +152,8 @@ class Steps:
     choices: tuple[Choice, ...] = ()
     removed: Removed | None = None  # what bounding takes away, where a profile tells
     arrangement: Arrangement | None = None  # of the cells of all grouping sets, where the question has several
+    open_keys: OpenKeys | None = None  # of grouping sets, where some keys are not declared: the arrangement follows from what is found
+    axes: tuple[Axis, ...] | None = None  # which number the cells of rows, where keys have one more value for all others
     parts: tuple[Steps, ...] = ()  # for each of them, what is measured for it alone: totals that do not add up, and choices
     notes: tuple[str, ...] = ()
     confidence: Fraction = Fraction(95, 100)  # of the intervals whose ends mechanisms choose
@@ -161,11 +164,13 @@ class Steps:
         return self.bounding is not None
 
     @property
-    def key_discovery(self) -> KeyDiscovery | None:
-        """How groups are discovered, where they are not public."""
-        return next((one for one in self.discoveries if isinstance(one, KeyDiscovery) and one.statistic is None), None)
+    def key_discoveries(self) -> tuple[KeyDiscovery, ...]:
+        """How groups are discovered, where they are not public: together, or for each key of grouping sets."""
+        return tuple(one for one in self.discoveries if isinstance(one, KeyDiscovery) and one.statistic is None)
 
     def shown(self, size: int) -> float:
-        """The probability that a group of `size` units, each in no other group, is shown; 1 where the groups are public."""
-        finder = self.key_discovery
-        return 1.0 if finder is None else finder.mechanism.chance(size)
+        """The probability that a group of `size` units, each in no other group, is shown; 1 where the groups are public.
+
+        Where each key has a search of its own, it is that of a group whose values nobody else has; larger coarse groups are likelier.
+        """
+        return math.prod(finder.mechanism.chance(size) for finder in self.key_discoveries)

@@ -25,7 +25,7 @@ from discreet.run.keys import received
 from discreet.run.source import Source
 from discreet.run.statement import Statement
 from discreet.run.write import write_capped, write_per_unit, write_weights
-from discreet.tables.kind import Kind
+from discreet.tables.kind import Kind, Value
 
 
 def discover(discovery: Discovery, plan: Steps, discovered: Discovered, engine: Engine) -> Discovered:
@@ -56,10 +56,19 @@ def _keys(discovery: KeyDiscovery, plan: Steps, discovered: Discovered, statemen
         shown += mechanism.release(batch.map(partial(_sized, names=source.key_names)))
     labels = [tuple(received(value, kind) for value, kind in zip(label, kinds, strict=True)) for label in shown]
     labels.sort(key=lambda label: tuple(map(in_order, label)))
+    if plan.open_keys is not None and discovery.places:
+        known = [label for label in labels if all(_is_of(value, kind) for value, kind in zip(label, kinds, strict=True))]
+        kept = plan.open_keys.kept(discovery.places, known, discovered.found)
+        return evolve(discovered, found={**discovered.found, discovery.places: kept})
     if discovery.statistic is None:
         return evolve(discovered, groups=tuple(labels))
     candidates = tuple(label[0] for label in labels if label[0] is not None)
     return evolve(discovered, candidates={**discovered.candidates, discovery.statistic: candidates})
+
+
+def _is_of(value: Value | None, kind: Kind | None) -> bool:
+    """Whether a key has a literal of its kind: not dates outside Python's calendar, which are among the others."""
+    return not (kind in (Kind.DATE, Kind.TIMESTAMP) and isinstance(value, str))
 
 
 def _sized(columns: Columns, names: list[str]) -> tuple[Keys, NDArray[np.int64]]:
@@ -81,6 +90,10 @@ def _source(discovery: Discovery, plan: Steps, discovered: Discovered, dialect: 
         expr = dict(question.statistics)[discovery.statistic].candidates
         assert expr is not None
         return Source(question.relation, ((discovery.statistic, expr),), None, dialect)
+    if isinstance(discovery, KeyDiscovery) and plan.open_keys is not None:
+        keys = tuple(question.keys[place] for place in discovery.places)
+        above = plan.open_keys.parents(discovery.places, discovered.found)
+        return Source(question.relation, keys, None if above == ((),) else above, dialect)
     groups = plan.public_groups if plan.public_groups is not None else discovered.groups
     return Source(question.relation, question.keys, None if question.other else groups, dialect)
 

@@ -46,11 +46,12 @@ def execute(plan: Steps, engine: Engine, progress: Progress = lambda _: None) ->
     """Run every step of the plan."""
     plan = _resolved(plan, engine, progress)
     assert plan.groups is not None
+    if plan.axes is not None:
+        positions = Positions.numbered([axis.size for axis in plan.axes])
+    else:
+        positions = Positions.of(plan.groups if plan.arrangement is not None else Source.of(plan, engine.dialect).cells or ())
     if plan.arrangement is not None:
-        values = plan.arrangement.values
-        positions = Positions.with_other(values) if plan.arrangement.other else Positions.of(plan.groups)
         return _execute_tables(plan, plan.arrangement, engine, positions, progress)
-    positions = Positions.of(Source.of(plan, engine.dialect).cells or ())
     totals: dict[Total, NDArray[Any]] = {}
     for one, cells in _counted(plan, engine, positions, progress):
         totals[one.total] = np.asarray(one.mechanism.release(cells))

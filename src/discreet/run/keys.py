@@ -46,12 +46,12 @@ class Positions:
     place: Mapping[tuple[Any, ...], int]
     keys: int
     whole: tuple[NDArray[np.int64], NDArray[np.int64]] | None  # one whole key: its values in order, and their places
-    each: tuple[int, ...] = ()  # the number of each key's places, where rows have these and not its values
+    each: tuple[int, ...] = ()  # the sizes of axes, where rows have numbers on these and no keys
 
     @classmethod
-    def with_other(cls, values: Sequence[Sequence[Value | None]]) -> Positions:
-        """All combinations of each key's values, of which the last stands for all that are not listed; rows have their places."""
-        return cls.of(((),)) if not values else cls({}, len(values), None, tuple(map(len, values)))
+    def numbered(cls, sizes: Sequence[int]) -> Positions:
+        """All combinations of the numbers on axes of these sizes, which rows have instead of keys."""
+        return cls.of(((),)) if not sizes else cls({}, len(sizes), None, tuple(sizes))
 
     @classmethod
     def of(cls, groups: KeyValues) -> Positions:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from discreet.plan.discovery import KeyDiscovery
+from attrs import evolve
+
+from discreet.plan.key_values import OTHER
 from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Column, columns_of
 from discreet.run.output_column import OutputColumn
@@ -35,7 +37,12 @@ def _without_intervals(plan: Steps) -> Iterator[str]:
 
 def _hidden_groups(plan: Steps) -> Iterator[str]:
     """Groups that discovery may have missed, and what is then summed over the others only."""
-    for one in plan.discoveries:
-        if isinstance(one, KeyDiscovery) and one.statistic is None and one.limit is not None:
+    for one in plan.key_discoveries:
+        if one.keys:
+            *above, last = one.keys
+            limited = one if one.limit is not None or plan.bounding is None else evolve(one, limit=plan.bounding.groups)
+            where = f" within one {', '.join(above)}" if above else ""
+            yield f"values of {last} with much fewer than {limited.mechanism.error(0.5):,.0f} units{where} are mostly in {OTHER}"
+        elif one.limit is not None:
             over = "; totals, shares and differences over rows are of the groups shown" if plan.question.windows else ""
             yield f"groups of much fewer than {one.mechanism.error(0.5):,.0f} units are mostly not shown{over}"

@@ -9,7 +9,8 @@ from attrs import frozen
 
 from discreet.engines.dialect import Dialect
 from discreet.engines.engine import PublicTable
-from discreet.plan.key_values import Combinations, KeyValues, key_column, values_of
+from discreet.plan.arrangement import Axis, Numbered
+from discreet.plan.key_values import KeyValues, key_column, values_of
 from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.node import Named, Relation
@@ -26,7 +27,8 @@ class Source:
     """The rows of a question: its relation and keys, kept to the public groups where these are known.
 
     With `other` no row is left out: the one key is then a group's place among the public ones, or the place after them all, so that rows of
-    other groups are together before anything is bounded or rounded. With `listed` values of each key, its place among those stands for it.
+    other groups are together before anything is bounded or rounded. With `axes` a row has its number on each of them instead of its keys.
+    Groups may be of the first keys only: the others are then not kept to anything.
     """
 
     relation: Relation
@@ -34,24 +36,23 @@ class Source:
     groups: KeyValues | None
     dialect: Dialect
     other: bool = False
-    listed: tuple[tuple[Value | None, ...], ...] = ()
+    axes: tuple[Axis, ...] = ()
 
     @classmethod
     def of(cls, plan: Steps, dialect: Dialect) -> Source:
         """The rows that a plan reads; with an "other" group none are left out."""
-        if plan.arrangement is not None and plan.arrangement.other:
-            listed = tuple(values[:-1] for values in plan.arrangement.values)  # the last stands for all others
-            return cls(plan.question.relation, plan.question.keys, None, dialect, listed=listed)
+        if plan.axes is not None:
+            return cls(plan.question.relation, plan.question.keys if plan.axes else (), None, dialect, axes=plan.axes)
         return cls(plan.question.relation, plan.question.keys, plan.groups, dialect, plan.question.other)
 
     @property
     def key_names(self) -> list[str]:
-        return ["k0"] if self.other else [f"k{i}" for i in range(len(self.keys))]
+        return ["k0"] if self.other else [f"k{i}" for i in range(len(self.axes or self.keys))]
 
     @property
     def key_kinds(self) -> list[Kind | None]:
         """The kinds of the keys as rows have them."""
-        return [Kind.INTEGER for _ in self.key_names] if self._numberings else self._kinds
+        return [Kind.INTEGER for _ in self.key_names] if self._numbered else self._kinds
 
     @property
     def cells(self) -> KeyValues | None:
@@ -61,10 +62,10 @@ class Source:
     @property
     def given(self) -> tuple[PublicTable, ...]:
         """The public groups as tables sent with the statement, where they are too many to be written into it."""
-        if self._numberings:
-            return tuple(one.table for one in self._numberings if one.is_sent)
+        if self._numbered:
+            return tuple(one.table for axis in self._numbered for one in axis.numberings if one.is_sent)
         found = []
-        for place, kind in enumerate(self._kinds):
+        for place, kind in enumerate(self._kinds[: self._kept]):
             values = self._values(place)
             if len(values) > LISTED and kind in _SENT and _without_gaps(values, kind) is None:
                 found.append(PublicTable(f"__given{place}", (("v", kind, values),)))
@@ -78,9 +79,9 @@ class Source:
         schema, dialect = self.relation.schema, self.dialect
         keys = [write_expr(expr, schema, dialect) for _, expr in self.keys]
         inside = f"({write_relation(self.relation, dialect)}) AS t"
-        for one in self._numberings:
-            inside += one.joined(keys, self.dialect)
-        keys = [one.place for one in self._numberings] or keys
+        for axis in self._numbered:
+            inside += "".join(one.joined(keys, self.dialect) for one in axis.numberings)
+        keys = [axis.place for axis in self._numbered] or keys
         unit = [UNIT] if self.relation.has_id else []
         shown = [*unit, *(f"{key} AS {name}" for name, key in zip(self.key_names, keys, strict=True))]
         shown += [f"{write_expr(expr, schema, dialect)} AS {name}" for name, expr in exprs]
@@ -94,7 +95,7 @@ class Source:
 
     def transported(self, prefix: str = "") -> list[str]:
         """The keys as they leave the engine: dates and times as text, because engines' calendars differ from Python's."""
-        if self._numberings:
+        if self._numbered:
             return [f"{prefix}{name} AS {name}" for name in self.key_names]
         shown = []
         for name, kind in zip(self.key_names, self._kinds, strict=True):
@@ -109,12 +110,27 @@ class Source:
         return [field_of(expr, self.relation.schema).kind for _, expr in self.keys]
 
     @property
-    def _numberings(self) -> list[_Numbering]:
-        """The places that stand for keys: of whole groups, or of each key's values."""
+    def _numbered(self) -> list[_NumberedAxis]:
+        """The numbers that stand for keys: of whole groups, or on each axis."""
+        axes, kinds = self.axes, self._kinds
         if self.other:
-            return [_Numbering("g", "__groups", tuple(range(len(self.keys))), tuple(self._kinds), self.groups or ())]
-        kinds = self._kinds if self.listed else []
-        return [_Numbering(f"g{i}", f"__values{i}", (i,), (kind,), Combinations((self.listed[i],))) for i, kind in enumerate(kinds)]
+            groups = self.groups or ()
+            axes = (Axis((Numbered(tuple(range(len(kinds))), groups, range(len(groups))),), len(groups) + 1),)
+        found, number = [], 0
+        for axis in axes:
+            numberings = []
+            for one in axis.numbered:
+                if one.groups:
+                    of = tuple(kinds[place] for place in one.places)
+                    numberings.append(_Numbering(f"g{number}", f"__groups{number}", one.places, of, one.groups, one.cells))
+                    number += 1
+            found.append(_NumberedAxis(tuple(numberings), axis.size))
+        return found
+
+    @property
+    def _kept(self) -> int:
+        """How many of the first keys the groups are of."""
+        return len(next(iter(self.groups or ()), self.keys))
 
     def _values(self, place: int) -> list[Value]:
         """The values of one key in the public groups, where these leave out any rows."""
@@ -128,7 +144,7 @@ class Source:
             return []
         sent = {table.name: table for table in self.given}
         kept = []
-        for place, (_, expr) in enumerate(self.keys):
+        for place, (_, expr) in enumerate(self.keys[: self._kept]):
             text = write_expr(expr, self.relation.schema, self.dialect)
             values = self._values(place)
             if ends := _without_gaps(values, self._kinds[place]):
@@ -144,18 +160,29 @@ class Source:
 
 @final
 @frozen
+class _NumberedAxis:
+    """A row's number on an axis: that of the first numbering which has its group, or the last."""
+
+    numberings: tuple[_Numbering, ...]
+    size: int
+
+    @property
+    def place(self) -> str:
+        places = [f"{one.alias}.__place" for one in self.numberings]
+        return f"COALESCE({', '.join([*places, str(self.size - 1)])})" if places else str(self.size - 1)
+
+
+@final
+@frozen
 class _Numbering:
-    """The place of each row's group among public ones, or the place after them all; `at` are the places of its keys."""
+    """The number of each row's group among public ones, or NULL; `at` are the places of its keys."""
 
     alias: str
     name: str
     at: tuple[int, ...]
     kinds: tuple[Kind | None, ...]
     groups: KeyValues
-
-    @property
-    def place(self) -> str:
-        return f"COALESCE({self.alias}.__place, {len(self.groups)})" if self.groups else "0"
+    numbers: Sequence[int]
 
     @property
     def is_sent(self) -> bool:
@@ -165,12 +192,10 @@ class _Numbering:
     @property
     def table(self) -> PublicTable:
         keys = [(f"__k{i}", kind or Kind.TEXT, key_column(self.groups, i)) for i, kind in enumerate(self.kinds)]
-        return PublicTable(self.name, (*keys, ("__place", Kind.INTEGER, range(len(self.groups)))))
+        return PublicTable(self.name, (*keys, ("__place", Kind.INTEGER, self.numbers)))
 
     def joined(self, keys: Sequence[str], dialect: Dialect) -> str:
         """The groups joined to rows with these keys; rows of other groups stay."""
-        if not self.groups:
-            return ""
         names = [f"__k{i}" for i in range(len(self.at))]
         pairs = zip(self.at, names, self.kinds, strict=True)
         same = " AND ".join(dialect.same(keys[at], f"{self.alias}.{name}", kind) for at, name, kind in pairs)
@@ -178,7 +203,7 @@ class _Numbering:
             typed = [f"{_typed(name, kind, dialect)} AS {name}" for name, kind, _ in self.table.columns]
             numbered = f"(SELECT {', '.join(typed)} FROM {self.name}) AS {self.alias}"
         else:
-            numbered = numbered_groups(self.groups, names, self.kinds, "__place", range(len(self.groups)), dialect, self.alias)
+            numbered = numbered_groups(self.groups, names, self.kinds, "__place", self.numbers, dialect, self.alias)
         return f" LEFT JOIN {numbered} ON {same}"
 
 

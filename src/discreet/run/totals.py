@@ -32,6 +32,7 @@ class ReleasedTotals:
     groups: KeyValues | None  # None where they were public before
     cells: tuple[list[float], ...]  # whole numbers of one draw, or means of several
     combined: tuple[tuple[float, ...], ...]  # as in NoisyTotal
+    found: tuple[KeyValues, ...] = ()  # of each search for keys of grouping sets, in their order
 
     @classmethod
     def of(cls, answers: PlanResults, asked: Steps) -> ReleasedTotals:
@@ -45,14 +46,17 @@ class ReleasedTotals:
         return cls(
             dict(found.limits),
             tuple(found.bounds[at] for at in _open_ends(asked)),
-            None if asked.public_groups is not None else plan.groups,
+            None if asked.public_groups is not None or asked.open_keys is not None else plan.groups,
             tuple(cells),
             tuple(one.combined for each in (plan, *plan.parts) for one in each.totals),
+            () if asked.open_keys is None else tuple(found.found[search] for search in asked.open_keys.searches),
         )
 
     def results(self, asked: Steps) -> PlanResults:
         """The answers that they stand for."""
-        found = Discovered(self.limits, dict(zip(_open_ends(asked), self.bounds, strict=True)), self.groups)
+        searches = () if asked.open_keys is None else asked.open_keys.searches
+        keys = dict(zip(searches, self.found, strict=True))
+        found = Discovered(self.limits, dict(zip(_open_ends(asked), self.bounds, strict=True)), self.groups, found=keys)
         plan = resolve(asked, found)
         if len(self.cells) != sum(len(one.totals) for one in (plan, *plan.parts)):
             raise ValueError("the totals are not those of the plan")
@@ -71,9 +75,10 @@ class ReleasedTotals:
         return {
             "limits": dict(self.limits),
             "bounds": [str(bound) for bound in self.bounds],
-            "groups": None if self.groups is None else [[key_to_plain(value) for value in group] for group in self.groups],
+            "groups": None if self.groups is None else groups_to_plain(self.groups),
             "cells": list(self.cells),
             "combined": [list(scales) for scales in self.combined],
+            **({"found": [groups_to_plain(groups) for groups in self.found]} if self.found else {}),
         }
 
     @classmethod
@@ -83,9 +88,10 @@ class ReleasedTotals:
         return cls(
             dict(said["limits"]),
             tuple(exact.rational(bound) for bound in said["bounds"]),
-            None if groups is None else tuple(tuple(key_from_plain(value) for value in group) for group in groups),
+            None if groups is None else groups_from_plain(groups),
             tuple(said["cells"]),
             tuple(tuple(scales) for scales in said["combined"]),
+            tuple(groups_from_plain(one) for one in said.get("found", ())),
         )
 
 
@@ -142,6 +148,16 @@ def _mixed(a: NoisyTotal, b: NoisyTotal, x: NDArray[Any] | None, y: NDArray[Any]
     scales = (*(weight * scale for scale in a.scales), *((1 - weight) * scale for scale in b.scales))
     cells = np.zeros(0) if x is None or y is None else weight * x + (1 - weight) * y
     return evolve(b, combined=scales), cells
+
+
+def groups_to_plain(groups: KeyValues) -> list[list[Any]]:
+    """Groups as JSON has them."""
+    return [[key_to_plain(value) for value in group] for group in groups]
+
+
+def groups_from_plain(plain: Any) -> KeyValues:
+    """Read back what `groups_to_plain` gave."""
+    return tuple(tuple(key_from_plain(value) for value in group) for group in plain)
 
 
 def key_to_plain(value: Any) -> Any:

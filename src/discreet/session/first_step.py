@@ -27,7 +27,7 @@ from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Column, inner_value
 from discreet.run.execute import run_discoveries
-from discreet.run.totals import key_from_plain, key_to_plain
+from discreet.run.totals import groups_from_plain, groups_to_plain, key_from_plain, key_to_plain
 from discreet.session.pipeline import Pipeline
 from discreet.tables.catalog import Catalog
 
@@ -75,7 +75,8 @@ class FirstStep:
         said = {
             "limits": dict(found.limits),
             "bounds": [[numbers[expr], end, str(value)] for (expr, end), value in found.bounds.items()],
-            "groups": None if found.groups is None else [[key_to_plain(value) for value in group] for group in found.groups],
+            "groups": None if found.groups is None else groups_to_plain(found.groups),
+            "found": [[list(places), groups_to_plain(groups)] for places, groups in found.found.items()],
             "candidates": {name: [key_to_plain(value) for value in values] for name, values in found.candidates.items()},
             "not_found": list(found.not_found),
             "paid": self.paid.to_json(),
@@ -96,9 +97,10 @@ class FirstStep:
             found = Discovered(
                 said["limits"],
                 {(_expr(ranges[i]), end): exact.rational(value) for i, end, value in said["bounds"]},
-                None if groups is None else tuple(tuple(key_from_plain(value) for value in group) for group in groups),
+                None if groups is None else groups_from_plain(groups),
                 {name: tuple(key_from_plain(value) for value in values) for name, values in said["candidates"].items()},
                 tuple(said["not_found"]),
+                {tuple(places): groups_from_plain(groups) for places, groups in said.get("found", ())},
             )
             return cls(found, Paid(paid["question"], record.from_json(paid["loss"]), paid["sequence"], paid["entry"]), steps)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):

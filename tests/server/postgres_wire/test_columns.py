@@ -45,6 +45,7 @@ def session(request: pytest.FixtureRequest) -> Session:
             "dept": rng.choice(["eyes", "heart"], rows),
             "day": [datetime.date(2026, 1, 1 + i % 5) for i in range(rows)],
             "new": rng.integers(0, 2, rows) == 1,
+            "room": rng.integers(0, 3, rows),
         }
     )
     found = discreet.connect(
@@ -95,6 +96,15 @@ def test_windows(session: Session, output: str) -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_keys(session: Session, key: str) -> None:
     check(session, f"SELECT {key} AS k, COUNT(*) AS n FROM visits GROUP BY {key}")
+
+
+@pytest.mark.parametrize("output", ["room", "day", "COALESCE(room, 0)", "room + 1", "room IS NULL", "COUNT(*) / room"])
+def test_keys_with_others_are_text(session: Session, output: str) -> None:
+    """Values that are not found are in a row whose key is no number: whether there is one is not found out after paying."""
+    key = "day" if output == "day" else "room"
+    rows = check(session, f"SELECT {output} AS k, COUNT(*) AS n FROM visits GROUP BY ROLLUP ({key})")
+    assert all(isinstance(row[0], str | None) for row in rows)
+    assert key != output or "(other)" in {row[0] for row in rows}
 
 
 def test_types_follow_from_the_plan(session: Session) -> None:

@@ -55,3 +55,20 @@ def test_explanations_are_the_same(both: Any) -> None:
     assert there._repr_html_() == here._repr_html_()
     assert there.explain().to_html().startswith("<!doctype html>")
     assert there.explain().to_json() == json.loads(json.dumps(here.explain().to_json()))
+
+
+def test_keys_that_are_found(shared: Any, tmp_path: Any) -> None:
+    from session.clinic import visits
+
+    visits().write_parquet(tmp_path / "visits.parquet")
+    (tmp_path / "discreet.toml").write_text(POLICY.replace("epsilon = 2", "epsilon = 1000"))
+    text = "SELECT year, dept, COUNT(*) AS n FROM visits GROUP BY ROLLUP (year, dept)"
+    with discreet.connect(tmp_path) as db:
+        here, there = db.sql(text).plan(2, delta=1e-9), shared.sql(text).plan(2, delta=1e-9)
+        assert str(there.explain()) == str(here.explain())
+        assumed = dict.fromkeys(here.error().assumed, 3)
+        assert dict(there.error(assume=assumed)) == dict(here.error(assume=assumed))
+        assert there.shown(100) == here.shown(100)
+    rows = shared.sql(text).release(2, delta=1e-9).rows
+    assert rows[-1]["n"] == sum(row["n"] for row in rows if row["dept"] is not None)
+    assert any(row["year"] == "(other)" for row in rows)

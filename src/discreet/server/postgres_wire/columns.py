@@ -17,7 +17,7 @@ from discreet.query.relation.field import Field
 from discreet.query.sql.typed import Typed, of_answers
 from discreet.query.statistics.percentile import Percentile
 from discreet.query.windows import Window
-from discreet.server.postgres_wire.types import FLOAT8, TYPES, Type, type_of
+from discreet.server.postgres_wire.types import FLOAT8, TEXT, TYPES, Type, type_of
 from discreet.session.release import Release
 from discreet.tables.kind import Kind
 
@@ -61,9 +61,10 @@ class Result:
 def answer_columns(steps: Steps, intervals: bool) -> tuple[AnswerColumn, ...]:
     """The columns of the answer to a question; with intervals, `x` is followed by `x_low` and `x_high` where it may have some."""
     question, found = steps.question, list[AnswerColumn]()
-    fields = _fields(steps)
+    fields, with_others = _fields(steps), _keys_with_others(steps)
     for name, expr in question.outputs:
-        found.append(AnswerColumn(name, type_of(_kind(expr, fields)), name, "values"))
+        kind = Kind.TEXT if columns_of(expr) & with_others else _kind(expr, fields)
+        found.append(AnswerColumn(name, type_of(kind), name, "values"))
         if intervals and _has_interval(expr, question):
             found.append(AnswerColumn(f"{name}_low", TYPES[FLOAT8], name, "low"))
             found.append(AnswerColumn(f"{name}_high", TYPES[FLOAT8], name, "high"))
@@ -76,8 +77,21 @@ def answer_rows(release: Release, columns: Sequence[AnswerColumn]) -> list[tuple
     """The rows of an answer; an end that is not known is NULL."""
     outputs = {column.name: column for column in release.columns}
     empty = [None] * len(release)
-    found = [getattr(outputs[column.output], column.part) or empty for column in columns]
+    found = [_of_type(column.type, getattr(outputs[column.output], column.part) or empty) for column in columns]
     return list(zip(*found, strict=True))
+
+
+def _of_type(of: Type, values: Sequence[Any]) -> Sequence[Any]:
+    """The values as a type writes them: those of a text column as text."""
+    return [value if value is None else str(value) for value in values] if of.oid == TEXT else values
+
+
+def _keys_with_others(steps: Steps) -> set[str]:
+    """Keys of numbers, dates or truth values that may also have the value (other), so that what shows them is text."""
+    question = steps.question
+    if not question.other and steps.open_keys is None:
+        return set()
+    return {name for name, expr in question.keys if field_of(expr, question.schema).kind is not Kind.TEXT}
 
 
 def _fields(steps: Steps) -> dict[str, Field]:

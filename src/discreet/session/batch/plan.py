@@ -73,5 +73,5 @@ class BatchPlan(PricedPlan):
         for one in self.steps.components:
             lines.append(f"measured together: {', '.join(one.names)}" if len(one.names) > 1 else f"measured by itself: {one.names[0]}")
         for name, found in self.error(size=1000).items():
-            lines += [f"{name}, in groups of 1,000:", *found.lines(), *found.assumptions.values()]
+            lines += [f"{name}, in groups of 1,000:", *found.lines(), *(f"  {line}" for line in found.assumptions.values())]
         return "\n".join([*lines, *self._price_lines])
