@@ -153,6 +153,22 @@ class Dialect(ABC):
             text = self.whole(self.floor(f"({clamped})"))
         return f"CAST({text} AS {self.type_name(Kind.TEXT)})"
 
+    # ── samples ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def in_sample(self, unit: str, kind: Kind | None, key: str, below: str) -> str:
+        """Whether SHA-256 of a key and a unit's identifier, in hexadecimal digits, begins with less than these; the same on all engines."""
+        return f"({self._sha256(f'{key} || {self.identifying(unit, kind)}')} < {self._digits(below)})"
+
+    def identifying(self, unit: str, kind: Kind | None) -> str:
+        """A unit's identifier as text; different ones have different texts. Floats have none that is the same on all engines."""
+        return self.shown(unit) if kind in (Kind.DATE, Kind.TIMESTAMP) else f"CAST({unit} AS {self.type_name(Kind.TEXT)})"
+
+    def _sha256(self, text: str) -> str:
+        return f"SHA256({text})"
+
+    def _digits(self, digits: str) -> str:
+        return self.text(digits)
+
     # ── texts and dates ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def like(self, text: str, pattern: str) -> str:

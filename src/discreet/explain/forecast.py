@@ -25,8 +25,8 @@ from discreet.query.relation.expr import Column, Expr, columns_of
 from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Cells, Factor, Floats, Total
 from discreet.run.intervals import QUICK, SLOW, corrected_widths, half_widths
-from discreet.run.outcome import noisy_totals_of
-from discreet.run.tables import set_plans, totals_behind
+from discreet.run.sampling_error import sampling_error_through, with_sampling_error
+from discreet.run.tables import noisy_totals_of, set_plans, totals_behind
 
 TYPICAL = 0.5  # a mean is assumed to lie this share of the way from the middle of its bounds to an end
 SPREAD = 1 / 3  # the mean square is assumed to be this share of the largest: values spread uniformly
@@ -43,10 +43,10 @@ HalfWidth: TypeAlias = "float | dict[int, float] | None"
 class Forecast(Mapping[str, HalfWidth]):
     """For each output: the half-width of its interval; a dict by group size where it depends on that; None where it is unknown.
 
-    The forecast covers the noise. It excludes the bias from clipping and contribution bounds, which is not known without spending. The
-    error of a mean depends on its true value, which is assumed to be half-way between the middle of its bounds and an end, unless `at`
-    gives it. `worst` has the half-widths for the worst of three assumptions: the mean at either end of the bounds with a small variance,
-    and in their middle with a large one.
+    The forecast covers the noise and, where a sample of the units is read, the sampling error. It excludes the bias from clipping and
+    contribution bounds, which is not known without spending. The error of a mean depends on its true value, which is assumed to be
+    half-way between the middle of its bounds and an end, unless `at` gives it. `worst` has the half-widths for the worst of three
+    assumptions: the mean at either end of the bounds with a small variance, and in their middle with a large one.
     """
 
     widths: dict[str, HalfWidth]
@@ -207,15 +207,22 @@ def _additive(
     def output(there: Cells) -> Floats:
         if isinstance(expr, Column):
             return statistics[expr.name].value(of, there, clipped=False)
-        found = {name: one.value(of, there, clipped=False).tolist() for name, one in statistics.items()}
+        return computed({name: one.value(of, there, clipped=False) for name, one in statistics.items()})
+
+    def computed(values: Mapping[str, Floats]) -> Floats:
+        found = {name: value.tolist() for name, value in values.items()}
         keys = dict.fromkeys(columns_of(expr))
         rows = [{**keys, **dict(zip(found, row, strict=True))} for row in zip(*found.values(), strict=True)]
-        values = [evaluate(expr, row) for row in rows]
-        return np.array([value if isinstance(value, int | float) else np.nan for value in values], float)
+        outputs = [evaluate(expr, row) for row in rows]
+        return np.array([value if isinstance(value, int | float) else np.nan for value in outputs], float)
 
     curved = any(one.curved for one in statistics.values())
     single = isinstance(expr, Column)
     found = half_widths(output, cells, noisy_totals_of(list(statistics.values()), plan), level, curved, QUICK if single else SLOW)
+    if isinstance(expr, Column):
+        found = with_sampling_error(plan, statistics[expr.name], of, cells, found, level)
+    else:
+        found = sampling_error_through(plan, statistics, of, cells, found, level, computed)
     if plan.removed is not None and isinstance(expr, Column):
         correction = statistics[expr.name].correction(of, cells, plan.removed)
         found = found if correction is None else corrected_widths(found, correction, level)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import final
 
 from attrs import frozen
 
 from discreet.engines.dialect import Dialect
-from discreet.engines.engine import PublicTable
+from discreet.engines.engine import SentTable
 from discreet.plan.key_values import Combinations, KeyValues, key_column, values_of
 from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.node import Named, Relation
 from discreet.query.relation.write import UNIT, write_expr, write_relation
+from discreet.run.sampling import in_sample
 from discreet.tables.kind import Kind, Value
 
 LISTED = 1000  # the most values written into a statement; more are sent as a table
@@ -35,6 +37,7 @@ class Source:
     dialect: Dialect
     other: bool = False
     listed: tuple[tuple[Value | None, ...], ...] = ()
+    sample: Fraction | None = None  # the share of units to which rows are kept
 
     @classmethod
     def of(cls, plan: Steps, dialect: Dialect) -> Source:
@@ -42,7 +45,7 @@ class Source:
         if plan.arrangement is not None and plan.arrangement.other:
             listed = tuple(values[:-1] for values in plan.arrangement.values)  # the last stands for all others
             return cls(plan.question.relation, plan.question.keys, None, dialect, listed=listed)
-        return cls(plan.question.relation, plan.question.keys, plan.groups, dialect, plan.question.other)
+        return cls(plan.question.relation, plan.question.keys, plan.groups, dialect, plan.question.other, sample=plan.question.sample)
 
     @property
     def key_names(self) -> list[str]:
@@ -59,7 +62,7 @@ class Source:
         return tuple((i,) for i in range(len(self.groups or ()) + 1)) if self.other else self.groups
 
     @property
-    def given(self) -> tuple[PublicTable, ...]:
+    def given(self) -> tuple[SentTable, ...]:
         """The public groups as tables sent with the statement, where they are too many to be written into it."""
         if self._numberings:
             return tuple(one.table for one in self._numberings if one.is_sent)
@@ -67,7 +70,7 @@ class Source:
         for place, kind in enumerate(self._kinds):
             values = self._values(place)
             if len(values) > LISTED and kind in _SENT and _without_gaps(values, kind) is None:
-                found.append(PublicTable(f"__given{place}", (("v", kind, values),)))
+                found.append(SentTable(f"__given{place}", (("v", kind, values),)))
         return tuple(found)
 
     def rows(self, exprs: Sequence[tuple[str, Expr]] = (), values: Sequence[tuple[str, str]] = (), condition: str | None = None) -> str:
@@ -85,6 +88,8 @@ class Source:
         shown = [*unit, *(f"{key} AS {name}" for name, key in zip(self.key_names, keys, strict=True))]
         shown += [f"{write_expr(expr, schema, dialect)} AS {name}" for name, expr in exprs]
         kept = self._within_groups()
+        if self.sample is not None:
+            kept.append(in_sample(self.relation, self.sample, dialect))
         where = f" WHERE {' AND '.join(kept)}" if kept else ""
         below = f"SELECT {', '.join(shown) or '1 AS __nothing'} FROM {inside}{where}"
         if not values and condition is None:
@@ -163,9 +168,9 @@ class _Numbering:
         return len(self.groups) > LISTED and all(kind in _SENT for kind in self.kinds)
 
     @property
-    def table(self) -> PublicTable:
+    def table(self) -> SentTable:
         keys = [(f"__k{i}", kind or Kind.TEXT, key_column(self.groups, i)) for i, kind in enumerate(self.kinds)]
-        return PublicTable(self.name, (*keys, ("__place", Kind.INTEGER, range(len(self.groups)))))
+        return SentTable(self.name, (*keys, ("__place", Kind.INTEGER, range(len(self.groups)))))
 
     def joined(self, keys: Sequence[str], dialect: Dialect) -> str:
         """The groups joined to rows with these keys; rows of other groups stay."""

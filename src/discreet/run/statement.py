@@ -6,7 +6,7 @@ from typing import assert_never, final
 
 from attrs import frozen
 
-from discreet.engines.engine import PublicTable
+from discreet.engines.engine import SentTable
 from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where
 from discreet.run.source import Source
 
@@ -18,7 +18,7 @@ class Statement:
     results by unit or group."""
 
     text: str
-    given: tuple[PublicTable, ...]
+    given: tuple[SentTable, ...]
     scans: int
     shuffles: int
 

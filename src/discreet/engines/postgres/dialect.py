@@ -116,6 +116,12 @@ class PostgresDialect(Dialect):
         # "C" would change ASCII letters only
         return f'({word}(({text}) COLLATE "default") COLLATE "C")'
 
+    def _sha256(self, text: str) -> str:
+        return f"SHA256(CONVERT_TO({text}, 'UTF8'))"
+
+    def _digits(self, digits: str) -> str:
+        return f"DECODE('{digits}', 'hex')"  # bytes are compared like their digits
+
     # ── times ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def microseconds(self, moment: str) -> str:

@@ -94,6 +94,9 @@ class SparkDialect(Dialect):
         whole = pattern.replace("\\", "\\\\")  # a lone backslash raises
         return f"({text} LIKE {self.text(whole)})"
 
+    def _sha256(self, text: str) -> str:
+        return f"SHA2({text}, 256)"
+
     def part(self, name: str, moment: str) -> str:
         found = f"EXTRACT({_PARTS.get(name, name.upper())} FROM {moment})"
         return self.whole(f"FLOOR({found})" if name == "second" else found)
