@@ -165,3 +165,7 @@ def test_a_question_that_reads_all_units_is_planned_as_before() -> None:
     plan = steps(BOTH, catalog(ONE_EACH))
     assert plan.question.sample is None
     assert not any("sample" in note for note in plan.notes)
+
+
+def test_a_huge_price_is_not_amplified() -> None:
+    assert before_sampling(Fraction(10**5), RATE) == 10**5

@@ -12,13 +12,14 @@ import pytest
 from attrs import evolve
 from plan.questions import catalog, steps
 
+from discreet.engines.dialect import Dialect
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.engine import DuckDB
 from discreet.engines.engine import Columns, SentTable
 from discreet.private import reveal
 from discreet.query.relation.node import Scan
 from discreet.run.execute import execute, total_statements
-from discreet.run.sampling import draw_key, in_sample
+from discreet.run.sampling import draw_key, sampled_rows
 from discreet.tables.kind import Kind
 
 RATE = Fraction(1, 20)
@@ -34,10 +35,10 @@ def data() -> Iterator[DuckDB]:
         yield found
 
 
-def kept(data: DuckDB, key: SentTable) -> list[int]:
+def kept(data: DuckDB, key: SentTable, dialect: Dialect = DUCKDB) -> list[int]:
     """The identifiers of the rows in the sample."""
-    condition = in_sample(Scan(catalog().tables[0]), RATE, DUCKDB)
-    return sorted(reveal(data.run(f"SELECT __unit FROM (SELECT id AS __unit FROM t) AS u WHERE {condition}", [key]))["__unit"].tolist())
+    rows = sampled_rows(Scan(catalog().tables[0]), RATE, dialect)
+    return sorted(reveal(data.run(f"SELECT __unit FROM ({rows}) AS r", [key]))["__unit"].tolist())
 
 
 def given(key: str) -> SentTable:
@@ -47,7 +48,8 @@ def given(key: str) -> SentTable:
 def test_units_are_kept_by_the_key_and_their_identifier_alone(data: DuckDB) -> None:
     below = (RATE.numerator << 64) // RATE.denominator
     expected = [i for i in IDS if int(hashlib.sha256(f"{KEY}{i}".encode()).hexdigest()[:16], 16) < below]
-    assert kept(data, given(KEY)) == expected
+    for by_unit in (True, False):
+        assert kept(data, given(KEY), evolve(DUCKDB, hashes_units=by_unit)) == expected
 
 
 def test_all_rows_of_a_unit_are_kept_or_none(data: DuckDB) -> None:

@@ -27,6 +27,7 @@ class Dialect(ABC):
     inline: str  # a keyword: do not materialise a WITH that is read twice
     once: str  # a keyword: compute a WITH only once
     joins_all: bool  # whether rows are joined with the counts of all units, or only of units above the limit
+    hashes_units: bool  # whether units are grouped and hashed once for a sample, or every row is hashed, which takes no shuffle
     small: str  # a hint after SELECT: the table u is probably small
     types: tuple[str, str, str, str, str, str]  # boolean, integer, real, text, date, timestamp
 

@@ -55,6 +55,7 @@ class Forecast(Mapping[str, HalfWidth]):
     assumed: Mapping[str, int] = field(factory=dict)  # values assumed for limits that are still to be discovered
     worst: dict[str, HalfWidth] = field(factory=dict)
     floors: Mapping[str, ProfileFloor] = field(factory=dict)  # what remains at any ε, because a profile is not exact
+    sampled: bool = False  # whether the widths include the sampling error
     sets: Mapping[str, Forecast] = field(factory=dict)  # of each grouping set, by its keys; the widths here are then the largest of theirs
 
     def __getitem__(self, name: str) -> HalfWidth:
@@ -169,7 +170,7 @@ def _of_plan(
         else:
             widths[name] = worst[name] = None
     floors = profile_floors(plan, _cells(plan, sizes, places, TYPICAL, SPREAD), level)
-    return Forecast(widths, level, frozenset(ranks), guessed, worst, floors)
+    return Forecast(widths, level, frozenset(ranks), guessed, worst, floors, plan.question.sample is not None)
 
 
 def confidence_of(value: Number) -> Fraction:

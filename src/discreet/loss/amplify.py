@@ -50,6 +50,8 @@ def before_sampling(epsilon: Fraction, rate: Fraction) -> Fraction:
     2.4449...
     """
     found = exact.grid_down(exact.rational_down(lambda: (ball(epsilon).expm1() / ball(rate)).log1p(), _FINE))
+    if found > convert.HUGE:  # beyond it `amplified` gains nothing
+        return epsilon
     while (again := amplified(found, rate)) is not None and again > epsilon:
         found = exact.grid_down(found * _LESS)
     return max(found, epsilon)

@@ -15,7 +15,7 @@ from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.node import Named, Relation
 from discreet.query.relation.write import UNIT, write_expr, write_relation
-from discreet.run.sampling import in_sample
+from discreet.run.sampling import SAMPLED
 from discreet.tables.kind import Kind, Value
 
 LISTED = 1000  # the most values written into a statement; more are sent as a table
@@ -37,7 +37,7 @@ class Source:
     dialect: Dialect
     other: bool = False
     listed: tuple[tuple[Value | None, ...], ...] = ()
-    sample: Fraction | None = None  # the share of units to which rows are kept
+    sample: Fraction | None = None  # the share of units to which rows are kept, which are then a table of their own
 
     @classmethod
     def of(cls, plan: Steps, dialect: Dialect) -> Source:
@@ -80,7 +80,7 @@ class Source:
         """
         schema, dialect = self.relation.schema, self.dialect
         keys = [write_expr(expr, schema, dialect) for _, expr in self.keys]
-        inside = f"({write_relation(self.relation, dialect)}) AS t"
+        inside = f"({write_relation(self.relation, dialect)}) AS t" if self.sample is None else f"{SAMPLED} AS t"
         for one in self._numberings:
             inside += one.joined(keys, self.dialect)
         keys = [one.place for one in self._numberings] or keys
@@ -88,8 +88,6 @@ class Source:
         shown = [*unit, *(f"{key} AS {name}" for name, key in zip(self.key_names, keys, strict=True))]
         shown += [f"{write_expr(expr, schema, dialect)} AS {name}" for name, expr in exprs]
         kept = self._within_groups()
-        if self.sample is not None:
-            kept.append(in_sample(self.relation, self.sample, dialect))
         where = f" WHERE {' AND '.join(kept)}" if kept else ""
         below = f"SELECT {', '.join(shown) or '1 AS __nothing'} FROM {inside}{where}"
         if not values and condition is None:

@@ -32,6 +32,7 @@ class PostgresDialect(Dialect):
     inline: str = "NOT MATERIALIZED "
     once: str = "MATERIALIZED "
     joins_all: bool = False
+    hashes_units: bool = False
     small: str = ""
     types: tuple[str, str, str, str, str, str] = ("BOOLEAN", "BIGINT", "DOUBLE PRECISION", "TEXT", "DATE", "TIMESTAMP")
 

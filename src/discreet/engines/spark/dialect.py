@@ -32,6 +32,7 @@ class SparkDialect(Dialect):
     inline: str = ""
     once: str = ""
     joins_all: bool = False
+    hashes_units: bool = False
     small: str = "/*+ BROADCAST(u) */ "
     types: tuple[str, str, str, str, str, str] = ("BOOLEAN", "BIGINT", "DOUBLE", "STRING", "DATE", "TIMESTAMP_NTZ")
 
