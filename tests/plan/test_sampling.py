@@ -25,7 +25,7 @@ BOTH = "SELECT COUNT(*) AS n, SUM(x) AS s FROM t"
 ONE_EACH = {"rows": 1}
 
 
-def sampled(sql: str = BOTH, tables: Catalog | None = None, epsilon: Any = 1, delta: Any = 0, rate: Fraction = RATE) -> Steps:
+def sampled(sql: str = BOTH, tables: Catalog | None = None, epsilon: Any = 1, delta: Any = 0, rate: Fraction | None = RATE) -> Steps:
     tables = catalog(ONE_EACH) if tables is None else tables
     question = evolve(read(sql, tables), sample=rate)
     return compile_plan(question, tables, Fraction(epsilon), Fraction(delta), lambda table, column: ())

@@ -137,3 +137,21 @@ def test_a_plan_that_reads_all_units_keeps_its_widths() -> None:
     plan = steps("SELECT COUNT(*) AS n FROM t", catalog({"rows": 1}))
     noise = np.array([3.0])
     assert with_sampling_error(plan, plan.question.additive["n"], behind(plan), {}, noise, 0.95) is noise
+
+
+@pytest.mark.parametrize("bounds", [(0, 100), (-20, 100), (-30, -5), (40, 60)])
+@pytest.mark.parametrize("seed", range(20))
+def test_every_statistic_bounds_the_squares_of_what_rows_add(bounds: tuple[int, int], seed: int) -> None:
+    coins = np.random.default_rng(seed)
+    plan = sampled("SELECT COUNT(*) AS n, SUM(x) AS s, AVG(x) AS m FROM t", catalog({"rows": 1}, bounds=bounds, nullable=False))
+    weights, ends = coins.random(50), coins.random()
+    values = np.where(coins.random(50) < ends, bounds[0], np.where(coins.random(50) < ends, bounds[1], coins.uniform(*bounds, 50)))
+    count, mean = float(weights.sum()), float((weights * values).sum() / weights.sum())
+    cells = {}
+    for one in plan.totals:
+        grid = one.total.factors[0].grid if one.total.factors else None
+        cells[one.total] = np.array([count if grid is None else float((weights * (values - float(grid.mid))).sum())])
+    added = {"n": np.ones(50), "s": values, "m": (values - mean) / count}
+    for name, adds in added.items():
+        found = plan.question.additive[name].squares(behind(plan), cells, cells, np.zeros(1))
+        assert found[0] >= float((weights * adds**2).sum()) * (1 - 1e-9)

@@ -34,7 +34,8 @@ def test_the_whole_price_is_charged_once_and_a_repeat_is_free(opened: Callable[.
     again = db.sql(SQL, sample="0.1").release(epsilon=0.25)
     assert first.rows == again.rows
     assert db.spent.epsilon == Fraction(1, 4)
-    db.sql(SQL, sample=0.2).release(epsilon=0.25)  # another question
+    assert db.ask(SQL, sample=0.1, epsilon=0.25).rows == first.rows
+    db.ask(SQL, sample=0.2, epsilon=0.25)  # another question
     db.sql(SQL).release(epsilon=0.25)
     assert db.spent.epsilon == Fraction(3, 4)
 
@@ -47,6 +48,14 @@ def test_python_and_sql_ask_the_same(opened: Callable[..., Any]) -> None:
     assert db.spent.epsilon == Fraction(1, 4)
 
 
+def test_the_text_may_ask_for_a_sample(opened: Callable[..., Any]) -> None:
+    db = opened()
+    text = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.25, sample = 0.1) COUNT(*) AS n FROM visits"
+    assert "a fresh secret sample of 10 % of the units" in str(db.sql(text).release())
+    with pytest.raises(Invalid, match="sample is given twice"):
+        db.sql(text, sample=0.2)
+
+
 def test_the_error_is_known_before_paying_and_grows_with_the_size(opened: Callable[..., Any]) -> None:
     db = opened()
     whole, part = (db.sql("SELECT COUNT(*) AS n FROM visits", sample=share).plan(epsilon=0.5) for share in (None, 0.1))
@@ -57,6 +66,7 @@ def test_the_error_is_known_before_paying_and_grows_with_the_size(opened: Callab
     assert "10 % of the units are read" in told
     assert "with the sampling error, in a group of 1,000,000 rows" in told
     assert "times that of reading all units at this price" in told
+    assert "on 10 % of the units" in repr(part)
     assert db.spent.epsilon == 0
 
 

@@ -59,7 +59,10 @@ class Query:
         if contributions is not None:
             question = evolve(question, contributions=Contributions.of(contributions))
         if sample is not None:
-            question = evolve(question, sample=parameter.sample_rate(sample))
+            share = parameter.sample_rate(sample)
+            if question.sample not in (None, share):
+                raise Invalid("sample is given twice, with another value in the question's OPTIONS: leave one of them out")
+            question = evolve(question, sample=share)
         return cls(pipeline, evolve(question, other=True) if other else question, with_values(text, values))
 
     @classmethod

@@ -108,8 +108,8 @@ class Session:
         )
 
     def ask(self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", **price: Any) -> Release:
-        """Ask in SQL and release at once."""
-        return self.sql(text, parameters, dialect=dialect).release(**price)
+        """Ask in SQL and release at once; `sample` as in `sql`, everything else as in `Query.release`."""
+        return self.sql(text, parameters, dialect=dialect, sample=price.pop("sample", None)).release(**price)
 
     def batch(
         self, questions: Any, epsilon: Number | None = None, delta: Number | None = None, *, error: Mapping[str, Any] | None = None,

@@ -62,7 +62,8 @@ class RemoteSession:
 
     def ask(self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", **price: Any) -> Release:
         """Ask in SQL and release at once; the server reads the question when it is to answer it."""
-        return RemoteQuery(self._connection, self._sql(text, parameters, dialect=dialect), text).release(**price)
+        chain = self._sql(text, parameters, dialect=dialect, sample=price.pop("sample", None))
+        return RemoteQuery(self._connection, chain, text).release(**price)
 
     def batch(self, questions: Any, epsilon: Number | None = None, delta: Number | None = None, **priced: Any) -> Any:
         """Ask several questions together at one price, as `Session.batch`."""
