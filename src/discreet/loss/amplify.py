@@ -47,7 +47,7 @@ def before_sampling(epsilon: Fraction, rate: Fraction) -> Fraction:
     """The ε₀ of a mechanism that is ε-DP on a sample at this rate: ln(1 + (e^ε − 1)/q), rounded down so that `amplified` is at most ε.
 
     >>> float(before_sampling(Fraction(1, 10), Fraction(1, 100)))
-    2.4449...
+    2.4438...
     """
     found = exact.grid_down(exact.rational_down(lambda: (ball(epsilon).expm1() / ball(rate)).log1p(), _FINE))
     if found > convert.HUGE:  # beyond it `amplified` gains nothing
