@@ -28,6 +28,7 @@ from discreet.query.totals import Cells, Floats, Total, Totals
 from discreet.run.intervals import half_widths, laplace_excess
 from discreet.run.tables import noisy_totals_of
 
+_LEAST = 0.9  # the confidence of the least sampling error that intervals allow for
 _STEPS = 60  # towards a half-width; each halves its distance at least
 
 
@@ -41,13 +42,13 @@ class SamplingError:
 
     @property
     def z(self) -> float:
-        """The quantile of normal errors."""
-        return NormalDist().inv_cdf((1 + self.confidence) / 2)
+        """The quantile of normal errors; at least that of 0.9, for with fewer units in the sample than one it would cover too little."""
+        return NormalDist().inv_cdf((1 + max(self.confidence, _LEAST)) / 2)
 
     def part(self, statistic: Additive, of: Totals, cells: Cells, noise: Floats) -> Floats:
         """The half-width for the sampling error alone, of a statistic whose interval for the noise has this half-width."""
-        total = self._half_width(statistic, of, cells, noise)
-        return np.sqrt(np.maximum(total**2 - self.wider(noise) ** 2, 0.0))
+        total = self.half_width(statistic, of, cells, noise)
+        return np.where(np.isinf(total), total, np.sqrt(np.maximum(total**2 - self.wider(noise) ** 2, 0.0)))
 
     def together(self, noise: Floats, sampling: Floats) -> Floats:
         """The half-width for noise and sampling error together, which are independent."""
@@ -60,7 +61,8 @@ class SamplingError:
         """
         return np.asarray(noise / min(1.0, laplace_excess(1.0, self.confidence)))
 
-    def _half_width(self, statistic: Additive, of: Totals, cells: Cells, noise: Floats) -> Floats:
+    def half_width(self, statistic: Additive, of: Totals, cells: Cells, noise: Floats) -> Floats:
+        """The half-width for noise and sampling error together, of a statistic whose interval for the noise has this half-width."""
         factor, own, most = self._factor(statistic, of), self.wider(noise), self._most(cells)
         low, high = statistic.limits(of)
         error = np.full(len(noise), high - low) if np.isfinite(high - low) else own
@@ -111,9 +113,8 @@ def with_sampling_error(plan: Steps, statistic: Additive, of: Totals, cells: Cel
     """Half-widths of a statistic for the noise, with the sampling error added if the plan reads a sample."""
     if plan.question.sample is None:
         return noise
-    found = SamplingError(plan, confidence)
     with np.errstate(all="ignore"):
-        return found.together(noise, found.part(statistic, of, cells, noise))
+        return SamplingError(plan, confidence).half_width(statistic, of, cells, noise)
 
 
 def sampling_error_through(
