@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
-from session.visits import SQL
+from session.visits import SQL, connect
 
+from discreet.engines.engine import SentTable
 from discreet.errors import Invalid, Refused
+from discreet.run import execute
 
 ROWS = "SELECT COUNT(*) AS n, SUM(cost) AS s, AVG(cost) AS m, COUNT(DISTINCT patient_id) AS p, SUM(cost) / COUNT(*) AS r FROM visits"
 TRUTH = {"n": 5999, "s": 1496275.0, "m": 249.4, "p": 3000, "r": 249.4}  # of `visits.table`
@@ -109,3 +112,25 @@ def test_intervals_of_another_confidence_are_free(opened: Callable[..., Any]) ->
     assert wider.rows == first.rows
     assert wider.intervals[0]["n"][1] > first.intervals[0]["n"][1]
     assert db.spent.epsilon == Fraction(1, 4)
+
+
+def test_the_key_is_kept_nowhere(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    drawn: list[str] = []
+    draw = execute.draw_key
+
+    def noted() -> SentTable:
+        found = draw()
+        drawn.append(str(found.columns[0][2][0]))
+        return found
+
+    monkeypatch.setattr(execute, "draw_key", noted)
+    ledger = tmp_path / "paid.ledger"
+    with caplog.at_level(0), connect(path, ledger=str(ledger)) as db:
+        asked = db.sql(SQL, sample=0.1)
+        found = asked.release(epsilon=0.25)
+        shown = [found.to_text(), str(found), repr(found.receipt), str(asked.plan(epsilon=0.25).explain()), str(db.history()), caplog.text]
+    (key,) = drawn
+    assert not any(key in text for text in shown)
+    stored = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert ledger in stored
+    assert not any(key.encode() in file.read_bytes() for file in stored)
