@@ -1,7 +1,8 @@
-"""Questions on a sample of the units beside the same questions on all of them, at the same ε, through a session on DuckDB.
+"""Questions on a sample of the units beside the same questions on all of them, at the same ε, through a session.
 
 `python benchmarks/sampled.py` makes a Parquet file of 2·10⁷ rows of 2·10⁶ people (`--rows`, `--people`), asks each question on all units,
 on 10 % and on 1 % of them in turns (`--rounds`), and prints the best times, the half-widths of the intervals and the errors as Markdown.
+With `--engine spark` a local Spark reads the file.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import math
 import statistics
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
@@ -62,19 +65,35 @@ def relative(found: Any, truth: Any) -> tuple[float, float]:
     return statistics.fmean(widths), math.sqrt(statistics.fmean(errors))
 
 
+@contextmanager
+def opened(engine: str, path: Path) -> Iterator[Any]:
+    """What a session connects to."""
+    if engine == "duckdb":
+        yield path
+        return
+    from peers.local_spark import opened as local_spark
+
+    session = local_spark()
+    try:
+        yield session.read.parquet(str(path))
+    finally:
+        session.stop()
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--people", type=int, default=2_000_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--engine", choices=["duckdb", "spark"], default="duckdb")
     given = parser.parse_args()
     fresh = count(1)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "visits.parquet"
         make(path, given.rows, given.people)
-        with discreet.connect(
-            path, unit="id", epsilon=10**7, delta=1e-6, bounds={"amount": (0, 500)}, keys={"dept": [f"d{i}" for i in range(5)]},
+        with opened(given.engine, path) as data, discreet.connect(
+            {"visits": data}, unit="id", epsilon=10**7, delta=1e-6, bounds={"amount": (0, 500)}, keys={"dept": [f"d{i}" for i in range(5)]},
             ledger=":memory:",
         ) as db:  # fmt: skip
             print("| question | units read | seconds | beside all | half-width | error |\n|---|---|---|---|---|---|")
