@@ -35,6 +35,7 @@ READERS: list[tuple[Callable[[Any], Any], str, list[Any], list[Any]]] = [
     (parameter.partitions, "partitions", [1], [0]),
     (parameter.unit, "unit", [1], [0]),
     (parameter.choices, "choices", [2, 2**62], [1, 2**62 + 1]),
+    (parameter.sample_rate, "sample", [0.01, "1e-6", "0.999999999"], [0, 1, -0.1, "1e-7", "1/3000000007", "x", True]),
     (parameter.whole_or_not, "whole", [None, True, False], [0, 1, "yes"]),
     (parameter.monotone, "monotone", [True, False], [None, 1, "yes"]),
 ]

@@ -7,6 +7,7 @@ from fractions import Fraction
 from discreet.errors import Invalid
 from discreet.exact import Number, grid_down, non_negative, positive, probability, rational, whole
 
+_RAREST, _FINEST = Fraction(1, 10**6), 10**9  # shares of units that can be sampled
 _EXTREME = 250  # powers of two: a product or quotient of two such parameters is well within the range of floats
 
 
@@ -158,3 +159,12 @@ def monotone(value: bool) -> bool:
     if value is not True and value is not False:
         raise Invalid("monotone must be True or False")
     return value
+
+
+def sample_rate(value: Number) -> Fraction:
+    """The share of units that a question reads."""
+    if not _RAREST <= (rate := rational(value, "sample")) < 1:
+        raise Invalid("sample must lie between 0.000001 and 1, as in sample=0.01 for 1 % of the units; leave it out to read all of them")
+    if rate.denominator > _FINEST:
+        raise Invalid("sample must have at most nine decimals, as in sample=0.01")
+    return rate

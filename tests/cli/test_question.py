@@ -20,3 +20,11 @@ def test_a_wished_error_is_bought(run: Any, project: Path) -> None:
     assert run("ask", project, SQL, "--error", "visits=50", "--epsilon", "1").code == 2
     assert run("ask", project, SQL, "--error", "visits=x").code == 2
     assert "give --size 1000" in run("ask", project, SQL, "--error", "mean_cost=5").err
+
+
+def test_a_sample_is_read(run: Any, project: Path) -> None:
+    told = run("explain", project, "SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.1", "--sample", "0.25")
+    assert "25 % of the units are read" in told.out
+    wrong = run("ask", project, "SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.1", "--sample", "2")
+    assert wrong.code == 2
+    assert "sample must lie between" in wrong.err

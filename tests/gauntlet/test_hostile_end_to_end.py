@@ -15,7 +15,7 @@ from query.sql.test_read_hostile import MEANT_ELSEWHERE
 
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.duckdb.engine import DuckDB
-from discreet.engines.engine import Columns, Engine, PublicTable
+from discreet.engines.engine import Columns, Engine, SentTable
 from discreet.errors import Invalid, Refused
 from discreet.ledger.ledger import open_ledger
 from discreet.ledger.terms import Terms
@@ -59,7 +59,7 @@ class Trap(Engine):
     def schema(self, table: str) -> dict[str, Kind | None]:
         raise AssertionError(table)
 
-    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[SentTable], rows: int | None) -> Iterator[Columns]:
         self.caught.append(sql)
         raise AssertionError("a statement reached the engine")
 

@@ -10,7 +10,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as oracle
 
 from discreet.errors import BudgetExceeded, Invalid
-from discreet.loss import divergence
+from discreet.loss import calibrate, divergence
 from discreet.loss.amplify import PoissonSubsampled, Subsampled, amplified, subsampled
 from discreet.loss.filter import Filter
 from discreet.loss.leaves import (
@@ -247,3 +247,14 @@ def test_parameters() -> None:
     with pytest.raises(Invalid, match="rate"):
         subsampled(Pure(1), 2, sampling="poisson", adjacency="replace-one")
     assert compose([Subsampled(Pure(1), HALF)] * 2) == 2 * Subsampled(Pure(1), HALF)
+
+
+def test_a_sampled_gaussian_is_within_what_it_was_calibrated_to() -> None:
+    rate, delta = Fraction(1, 10), Fraction(1, 10**6)
+    sigma = calibrate.gaussian_scale(Fraction(2), delta, Fraction(1))
+    loss = PoissonSubsampled(Promised(GaussianLoss(1 / sigma**2), 2, delta), rate)
+    epsilon = amplified(Fraction(2), rate)
+    assert epsilon is not None
+    assert loss.basic == (epsilon, delta * rate)
+    assert loss.within(Approx(epsilon, delta * rate))
+    assert not loss.within(Approx(epsilon / 2, delta * rate))

@@ -32,11 +32,12 @@ class QuestionOptions:
     size: Annotated[int | None, Option(metavar="ROWS", help="The size of the groups that --error is about.")] = None
     confidence: Annotated[str, Option(metavar="NUMBER", help="The confidence level of intervals and of --error.")] = "0.95"
     other: Annotated[bool, Option("--other", metavar="", help="Add one group for the rows of all groups that are not shown.")] = False
+    sample: Annotated[str | None, Option(metavar="SHARE", help="Read a random sample of the units, such as 0.01 for 1 % of them.")] = None
     analyst: Analyst = None
 
     def query(self, db: Session) -> Query:
         """The question as a query of a session."""
-        return db.sql(sys.stdin.read() if self.sql == "-" else self.sql, other=self.other)
+        return db.sql(sys.stdin.read() if self.sql == "-" else self.sql, other=self.other, sample=self.sample)
 
     def price(self, query: Query) -> Number | None:
         """The ε that was given, or the least for the target errors; None leaves it to the question's own text."""

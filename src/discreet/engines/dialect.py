@@ -27,6 +27,7 @@ class Dialect(ABC):
     inline: str  # a keyword: do not materialise a WITH that is read twice
     once: str  # a keyword: compute a WITH only once
     joins_all: bool  # whether rows are joined with the counts of all units, or only of units above the limit
+    hashes_units: bool  # whether units are grouped and hashed once for a sample, or every row is hashed, which takes no shuffle
     small: str  # a hint after SELECT: the table u is probably small
     types: tuple[str, str, str, str, str, str]  # boolean, integer, real, text, date, timestamp
 
@@ -152,6 +153,22 @@ class Dialect(ABC):
             clamped = f"CASE WHEN {text} > {_FAR} THEN {_FAR} WHEN {text} < -{_FAR} THEN -{_FAR} ELSE {text} END"
             text = self.whole(self.floor(f"({clamped})"))
         return f"CAST({text} AS {self.type_name(Kind.TEXT)})"
+
+    # ── samples ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def in_sample(self, unit: str, kind: Kind | None, key: str, below: str) -> str:
+        """Whether SHA-256 of a key and a unit's identifier, in hexadecimal digits, begins with less than these; the same on all engines."""
+        return f"({self._sha256(f'{key} || {self.identifying(unit, kind)}')} < {self._digits(below)})"
+
+    def identifying(self, unit: str, kind: Kind | None) -> str:
+        """A unit's identifier as text; different ones have different texts. Floats have none that is the same on all engines."""
+        return self.shown(unit) if kind in (Kind.DATE, Kind.TIMESTAMP) else f"CAST({unit} AS {self.type_name(Kind.TEXT)})"
+
+    def _sha256(self, text: str) -> str:
+        return f"SHA256({text})"
+
+    def _digits(self, digits: str) -> str:
+        return self.text(digits)
 
     # ── texts and dates ──────────────────────────────────────────────────────────────────────────────────────────────
 

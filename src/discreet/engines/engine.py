@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias, final
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
 from discreet.engines.dialect import Dialect
@@ -32,11 +32,14 @@ UNREADY = "the engine does not answer, or a table has changed since it was opene
 
 @final
 @frozen
-class PublicTable:
-    """A table of public values that is sent with a statement: its name, and its columns by name, kind and values."""
+class SentTable:
+    """A table that is sent with a statement, as values and not in its text: its name, and its columns by name, kind and values.
+
+    The values are public, but for the key of a sample, which nobody may see: so they are not in its repr.
+    """
 
     name: str
-    columns: tuple[tuple[str, Kind, Sequence[Value | None]], ...]
+    columns: tuple[tuple[str, Kind, Sequence[Value | None]], ...] = field(repr=False)
 
 
 class Engine(ABC):
@@ -56,7 +59,7 @@ class Engine(ABC):
         return ()
 
     @abstractmethod
-    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[SentTable], rows: int | None) -> Iterator[Columns]:
         """Run one SELECT and yield its rows in at least one batch, of about `rows` rows (None: all in one); only `_guarded` calls it."""
 
     @abstractmethod
@@ -92,12 +95,12 @@ class Engine(ABC):
             raise EngineError(f"{found}. Nothing was charged")
 
     @final
-    def run(self, sql: str, given: Sequence[PublicTable] = ()) -> Private[Columns]:
+    def run(self, sql: str, given: Sequence[SentTable] = ()) -> Private[Columns]:
         """Run a query over private tables; any failure is the same EngineError."""
         return Private(self._all(sql, given))
 
     @final
-    def stream(self, sql: str, given: Sequence[PublicTable] = ()) -> Iterator[Private[Columns]]:
+    def stream(self, sql: str, given: Sequence[SentTable] = ()) -> Iterator[Private[Columns]]:
         """Run a query with a long result, in batches; consume it to the end before the next query."""
         for batch in self._guarded(sql, given, BATCH):
             yield Private(batch)
@@ -107,11 +110,11 @@ class Engine(ABC):
         """Run a query over public tables only; the caller has checked that they are."""
         return self._all(sql, ())
 
-    def _all(self, sql: str, given: Sequence[PublicTable]) -> Columns:
+    def _all(self, sql: str, given: Sequence[SentTable]) -> Columns:
         found = list(self._guarded(sql, given, None))
         return found[0] if len(found) == 1 else {name: np.concatenate([batch[name] for batch in found]) for name in found[0]}
 
-    def _guarded(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
+    def _guarded(self, sql: str, given: Sequence[SentTable], rows: int | None) -> Iterator[Columns]:
         """Run a statement. An error of the engine may contain data, so it is dropped: it is not even the context of our own error."""
         running = self.batches(sql, given, rows)
         while True:

@@ -22,7 +22,8 @@ def interval_note(plan: Steps) -> str:
     """What a resolved plan's intervals are for, as the end of a sentence that begins with "± is a 95 % interval"."""
     included = {} if plan.removed is None else plan.removed.clipped
     excluded = list(_excluded(plan))
-    said = " for the noise and for the correction of clipping" if included else " for the noise" if excluded else ""
+    drawn = "the noise" if plan.question.sample is None else "the noise and the sampling error"
+    said = f" for {drawn} and for the correction of clipping" if included else f" for {drawn}" if excluded or plan.question.sample else ""
     if excluded:
         said += f"; it excludes bias from {' and from '.join(excluded)}"
     assumed = [_assumption(expr, clip, plan) for expr, clip in included.items()]

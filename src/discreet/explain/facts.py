@@ -12,9 +12,11 @@ from attrs import evolve
 
 from discreet.engines.dialect import Dialect
 from discreet.explain.forecast import TYPICAL_LIMITS, Forecast, forecast
+from discreet.explain.sample import sample_facts
 from discreet.explain.spell import number, spelled
 from discreet.explain.tables import by_keys, table_facts
 from discreet.explain.total_facts import total_facts
+from discreet.loss.amplify import PoissonSubsampled, Subsampled
 from discreet.loss.promise import GROUPS, group_price
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.partition_selection import PartitionSelection, WeightedGaussianSelection
@@ -40,6 +42,7 @@ def facts(plan: Steps, dialect: Dialect) -> dict[str, Any]:
         "price": _price(plan),
         "bounding": _bounding(plan),
         "groups": _groups(plan),
+        "sample": sample_facts(plan),
         "discoveries": [_discovery(one) for one in plan.discoveries],
         "tables": table_facts(plan if plan.resolved else _resolved_for_display(plan)) if plan.question.sets else None,
         "statistics": {name: statistic.describe(spelled) for name, statistic in plan.question.statistics},
@@ -165,6 +168,8 @@ def theorems(plan: Steps) -> dict[str, str]:
     used += [type(total.mechanism) for one in every for total in one.totals]
     used += [type(choice.mechanism) for one in every for choice in one.choices]
     used += [Votes for one in every for choice in one.choices if isinstance(choice.bounding, Votes)]
+    if plan.question.sample is not None:
+        used.append(PoissonSubsampled if plan.adjacency == "add/remove" else Subsampled)
     return {kind.__name__: theorem(kind) for kind in used}
 
 
@@ -202,7 +207,7 @@ def _forecast(plan: Steps) -> dict[str, Any]:
     if found.sets:
         told["sets"] = {keys: _widths(one) for keys, one in found.sets.items()}
     corrected = plan.removed is not None and bool(plan.removed.clipped)  # then the widths include what clipping takes away
-    return told | {"profiled": profiled, "corrected": corrected}
+    return told | {"profiled": profiled, "corrected": corrected, "sampled": plan.question.sample is not None}
 
 
 def _widths(found: Forecast) -> dict[str, Any]:

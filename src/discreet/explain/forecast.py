@@ -13,6 +13,7 @@ from attrs import evolve, field, frozen
 from discreet import exact
 from discreet.errors import Invalid
 from discreet.exact import Number
+from discreet.explain.hypothetical import HypotheticalGroup
 from discreet.explain.profile_floor import ProfileFloor, profile_floors
 from discreet.mechanisms.sensitivity import interval
 from discreet.plan.discovery import LimitDiscovery
@@ -23,15 +24,13 @@ from discreet.plan.steps import Steps
 from discreet.query.post import evaluate, smooth
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column, Expr, columns_of
-from discreet.query.statistics.statistic import Additive
-from discreet.query.totals import Cells, Factor, Floats, Total
+from discreet.query.totals import Cells, Floats
 from discreet.run.intervals import QUICK, SLOW, corrected_widths, half_widths
-from discreet.run.outcome import noisy_totals_of
-from discreet.run.tables import set_plans, totals_behind
+from discreet.run.sampling_error import sampling_error_through, with_sampling_error
+from discreet.run.tables import noisy_totals_of, set_plans, totals_behind
 
 TYPICAL = 0.5  # a mean is assumed to lie this share of the way from the middle of its bounds to an end
 SPREAD = 1 / 3  # the mean square is assumed to be this share of the largest: values spread uniformly
-CORRELATION = 0.5  # the assumed correlation of two numbers
 SIZES = (100, 1_000, 10_000, 100_000)
 # the mean and the variance, relative to half the bounds' width and its square
 WORST_CASES = ((1.0, 0.01), (-1.0, 0.01), (0.0, SPREAD))
@@ -44,10 +43,10 @@ HalfWidth: TypeAlias = "float | dict[int, float] | None"
 class Forecast(Mapping[str, HalfWidth]):
     """For each output: the half-width of its interval; a dict by group size where it depends on that; None where it is unknown.
 
-    The forecast covers the noise. It excludes the bias from clipping and contribution bounds, which is not known without spending. The
-    error of a mean depends on its true value, which is assumed to be half-way between the middle of its bounds and an end, unless `at`
-    gives it. `worst` has the half-widths for the worst of three assumptions: the mean at either end of the bounds with a small variance,
-    and in their middle with a large one.
+    The forecast covers the noise and, where a sample of the units is read, the sampling error. It excludes the bias from clipping and
+    contribution bounds, which is not known without spending. The error of a mean depends on its true value, which is assumed to be
+    half-way between the middle of its bounds and an end, unless `at` gives it. `worst` has the half-widths for the worst of three
+    assumptions: the mean at either end of the bounds with a small variance, and in their middle with a large one.
     """
 
     widths: dict[str, HalfWidth]
@@ -56,6 +55,7 @@ class Forecast(Mapping[str, HalfWidth]):
     assumed: Mapping[str, int] = field(factory=dict)  # limits, and numbers of a key's values, that are assumed until they are discovered
     worst: dict[str, HalfWidth] = field(factory=dict)
     floors: Mapping[str, ProfileFloor] = field(factory=dict)  # what remains at any ε, because a profile is not exact
+    sampled: bool = False  # whether the widths include the sampling error
     sets: Mapping[str, Forecast] = field(factory=dict)  # of each grouping set, by its keys; the widths here are then the largest of theirs
 
     def __getitem__(self, name: str) -> HalfWidth:
@@ -212,7 +212,7 @@ def _of_plan(
         else:
             widths[name] = worst[name] = None
     floors = profile_floors(plan, _cells(plan, sizes, places, TYPICAL, SPREAD), level)
-    return Forecast(widths, level, frozenset(ranks), guessed, worst, floors)
+    return Forecast(widths, level, frozenset(ranks), guessed, worst, floors, plan.question.sample is not None)
 
 
 def confidence_of(value: Number) -> Fraction:
@@ -250,15 +250,22 @@ def _additive(
     def output(there: Cells) -> Floats:
         if isinstance(expr, Column):
             return statistics[expr.name].value(of, there, clipped=False)
-        found = {name: one.value(of, there, clipped=False).tolist() for name, one in statistics.items()}
+        return computed({name: one.value(of, there, clipped=False) for name, one in statistics.items()})
+
+    def computed(values: Mapping[str, Floats]) -> Floats:
+        found = {name: value.tolist() for name, value in values.items()}
         keys = dict.fromkeys(columns_of(expr))
         rows = [{**keys, **dict(zip(found, row, strict=True))} for row in zip(*found.values(), strict=True)]
-        values = [evaluate(expr, row) for row in rows]
-        return np.array([value if isinstance(value, int | float) else np.nan for value in values], float)
+        outputs = [evaluate(expr, row) for row in rows]
+        return np.array([value if isinstance(value, int | float) else np.nan for value in outputs], float)
 
     curved = any(one.curved for one in statistics.values())
     single = isinstance(expr, Column)
     found = half_widths(output, cells, noisy_totals_of(list(statistics.values()), plan), level, curved, QUICK if single else SLOW)
+    if isinstance(expr, Column):
+        found = with_sampling_error(plan, statistics[expr.name], of, cells, found, level)
+    else:
+        found = sampling_error_through(plan, statistics, of, cells, found, level, computed)
     if plan.removed is not None and isinstance(expr, Column):
         correction = statistics[expr.name].correction(of, cells, plan.removed)
         found = found if correction is None else corrected_widths(found, correction, level)
@@ -279,62 +286,6 @@ def _cells(plan: Steps, sizes: tuple[int, ...], at: Mapping[str, float], place: 
 
 def _furthest(centre: float, low: float, high: float) -> float:
     return high - low if math.isnan(centre) else max(centre - low, high - centre)
-
-
-@final
-@frozen
-class HypotheticalGroup:
-    """A hypothetical group: the means of numbers between their bounds, their variances, and correlations."""
-
-    plan: Steps
-    known: Mapping[tuple[str, tuple[Expr, ...]], float]  # means, variances and correlations given by `at`
-    place: float  # else means lie this share of the way from the middle to an end,
-    spread: float  # and variances are this share of the square of half the width
-
-    @classmethod
-    def of(cls, plan: Steps, at: Mapping[str, float], place: float, spread: float) -> HypotheticalGroup:
-        """With the given values of statistics, by the names of their outputs, and of columns."""
-        outputs = {name: expr.name for name, expr in plan.question.outputs if isinstance(expr, Column)}
-        statistics = plan.question.additive
-        known: dict[tuple[str, tuple[Expr, ...]], float] = {}
-        for name, value in at.items():
-            asked: Additive | None = statistics.get(outputs.get(name, name))
-            known |= asked.implies(value) if asked is not None else {("mean", (Column(name),)): value}
-        return cls(plan, known, place, spread)
-
-    def mean_of(self, total: Total) -> float:
-        """What a row adds to a total on average."""
-        match total.factors:
-            case ():
-                return 1.0
-            case (one,):
-                return self._power(one)
-            case (first, second) if first.power == second.power == 1:
-                related = self.known.get(("correlation", (first.expr, second.expr)))
-                related = self.known.get(("correlation", (second.expr, first.expr)), CORRELATION) if related is None else related
-                deviations = math.sqrt(self._variance(first.expr) * self._variance(second.expr))
-                return self._power(first) * self._power(second) + related * deviations
-            case factors:
-                return math.prod(map(self._power, factors))
-
-    def _power(self, factor: Factor) -> float:
-        """The mean of a power, as of a normal distribution: binomially in its distance from the middle and its central moments."""
-        distance, variance = self._mean(factor.expr) - float(factor.grid.mid), self._variance(factor.expr)
-        central = [1.0, 0.0, variance, 0.0, 3 * variance**2]
-        return sum(math.comb(factor.power, k) * central[k] * distance ** (factor.power - k) for k in range(factor.power + 1))
-
-    def _mean(self, expr: Expr) -> float:
-        low, high = self._ends(expr)
-        mean = self.known.get(("mean", (expr,)), (low + high) / 2 + self.place * (high - low) / 2)
-        return min(max(mean, low), high)  # no mean lies outside its range
-
-    def _variance(self, expr: Expr) -> float:
-        low, high = self._ends(expr)
-        return self.known.get(("variance", (expr,)), self.spread * ((high - low) / 2) ** 2)
-
-    def _ends(self, expr: Expr) -> tuple[float, float]:
-        within = totals_behind(self.plan).range(expr)
-        return float(within.low), float(within.high)
 
 
 def _choice(plan: Steps, name: str, level: float) -> float:

@@ -42,7 +42,8 @@ def least_epsilon(forecast_at: Callable[[Fraction], Forecast], targets: Mapping[
         if name in best.floors and best.floors[name].dominates(width):
             raise Invalid(best.floors[name].advice(name, targets[name]))
     if beyond(best):
-        raise Invalid("no ε reaches this target: ask for a larger error, or declare tighter bounds and contributions")
+        fewer = ", or read more of the units than sample= does" if best.sampled else ""
+        raise Invalid(f"no ε reaches this target: ask for a larger error, or declare tighter bounds and contributions{fewer}")
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(steps[middle]) else (middle + 1, high)

@@ -14,6 +14,7 @@ from discreet.explain.facts import facts
 from discreet.explain.forecast import assumption
 from discreet.explain.html import page
 from discreet.explain.layout import laid_out
+from discreet.explain.sample import sample_lines
 from discreet.explain.tables import by_keys
 from discreet.plan.steps import Steps
 
@@ -73,6 +74,8 @@ def sections(told: dict[str, Any]) -> Iterator[Section]:
     yield "Contribution bounds", [f"{told['bounding']['how']} ({told['bounding']['why']})"]
     if told["groups"]["kind"] != "none":
         yield "Which groups are shown", _groups(told["groups"])
+    if told["sample"]:
+        yield "Sample", sample_lines(told["sample"])
     if told["discoveries"]:
         yield "What is discovered first, privately", [_discovery(one) for one in told["discoveries"]]
     if told["tables"]:
@@ -160,11 +163,9 @@ def _total(told: dict[str, Any]) -> Iterator[str]:
 
 
 def _forecast(told: dict[str, Any]) -> list[str]:
-    for_what = (
-        "the noise and the correction of clipping"
-        if told["corrected"]
-        else "the noise; bias from clipping and contribution bounds is excluded"
-    )
+    drawn = "the noise and the sampling error" if told["sampled"] else "the noise"
+    bias = " and the correction of clipping" if told["corrected"] else "; bias from clipping and contribution bounds is excluded"
+    for_what = f"{drawn}{bias}"
     lines = [f"{100 * told['confidence']:.3g} % intervals for {for_what}:"]
     for keys, widths in told.get("sets", {}).items():
         lines += [f"{by_keys([keys] if keys else [])}:", *(f"  {line}" for line in _half_widths(widths, told))]

@@ -19,6 +19,7 @@ from discreet.loss.sampled_law import SampledLaw, Side
 
 Sampling: TypeAlias = Literal["poisson", "without replacement"]
 
+_FINE, _LESS = 192, 1 - Fraction(1, 2**40)  # bits of an ε before sampling; what is taken off if it was rounded to slightly too much
 _NEARLY_ALL = 1 - Fraction(1, 2**30)  # a rate at which there is nothing to gain
 
 
@@ -40,6 +41,20 @@ def amplified(epsilon: Fraction | None, rate: Fraction) -> Fraction | None:
     if not epsilon or epsilon > convert.HUGE:
         return epsilon
     return min(epsilon, rational_above(lambda: (ball(rate) * ball(epsilon).expm1()).log1p()))
+
+
+def before_sampling(epsilon: Fraction, rate: Fraction) -> Fraction:
+    """The ε₀ of a mechanism that is ε-DP on a sample at this rate: ln(1 + (e^ε − 1)/q), rounded down so that `amplified` is at most ε.
+
+    >>> float(before_sampling(Fraction(1, 10), Fraction(1, 100)))
+    2.4438...
+    """
+    found = exact.grid_down(exact.rational_down(lambda: (ball(epsilon).expm1() / ball(rate)).log1p(), _FINE))
+    if found > convert.HUGE:  # beyond it `amplified` gains nothing
+        return epsilon
+    while (again := amplified(found, rate)) is not None and again > epsilon:
+        found = exact.grid_down(found * _LESS)
+    return max(found, epsilon)
 
 
 class _Sampled(Loss, ABC):

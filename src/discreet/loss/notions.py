@@ -96,6 +96,9 @@ class Approx(Loss):
             return False
         if loss.epsilon is not None and loss.epsilon <= self.epsilon:
             return True
+        price, mass = loss.basic
+        if price is not None and price <= self.epsilon and mass <= self.delta:
+            return True
         rest, square = convert.left_after(loss.delta, self.delta), loss.mu_squared
         if square is not None and rest > 0 and convert.gaussian_within(square, self.epsilon, rest):
             return True  # decided in balls, so that noise calibrated to this same ceiling is within it

@@ -15,6 +15,7 @@ from discreet.query.relation.node import Scan, Select
 from discreet.query.totals import Total, Totals
 
 Name = TypeVar("Name")
+_LEAST_OF_COUNTS = 1e-2  # the least weight of a count on a sample
 _PARTS, _LEAST = 10**6, 1e-3  # shares are multiples of one in so many, and at least this
 
 
@@ -64,6 +65,8 @@ def needed(question: Question, of: Totals) -> dict[Total, float]:
     for statistic in question.additive.values():
         for total, moves in statistic.needs(of).items():
             found[total] = found.get(total, 0.0) + moves**2
+    if question.sample is not None:  # the sampling error of sums and means is bounded by counts
+        found = {total: weight if total.factors else max(weight, _LEAST_OF_COUNTS) for total, weight in found.items()}
     for chosen in question.selected.values():
         found.setdefault(chosen.size(of), chosen.size_weight)
     return found

@@ -23,6 +23,7 @@ from discreet.plan.noise import choose_noise
 from discreet.plan.price import plan_loss
 from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.resolve import hypothetical_discoveries, resolve
+from discreet.plan.sampling import check_sampled, inner_price, outside
 from discreet.plan.steps import Budget, Steps
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column, Expr, field_of
@@ -63,10 +64,11 @@ def compile_plan(
     question: Question, catalog: Catalog, epsilon: Fraction, delta: Fraction, lookup: PublicValues, confidence: Fraction = CONFIDENCE
 ) -> Steps:
     """Decide everything that can be decided without data; mechanisms that choose the ends of intervals need their confidence."""
-    draft = Draft(question, catalog, epsilon, delta, lookup, confidence=confidence)
+    check_epsilon(epsilon)
+    draft = Draft(question, catalog, *inner_price(question, epsilon, delta), lookup, confidence=confidence)
     for decide in PASSES:
         draft = decide(draft)
-    return _finished(draft)
+    return outside(_finished(draft), epsilon)
 
 
 def check_epsilon(epsilon: Fraction) -> None:
@@ -79,8 +81,7 @@ def check_epsilon(epsilon: Fraction) -> None:
 
 
 def check_size(draft: Draft) -> Draft:
-    """Refuse an ε that is too small, or too many statistics."""
-    check_epsilon(draft.epsilon)
+    """Refuse too many statistics."""
     if len(draft.question.statistics) > _MOST_STATISTICS:
         raise Refused(f"at most {_MOST_STATISTICS} statistics are answered at once: ask some of them in another question")
     return draft
@@ -154,6 +155,12 @@ def discover_the_rest(draft: Draft) -> Draft:
     return evolve(draft, discoveries=found)
 
 
+def check_sample(draft: Draft) -> Draft:
+    """Refuse what cannot be answered from a sample."""
+    check_sampled(draft.question, draft.discoveries)
+    return draft
+
+
 def split_budget(draft: Draft) -> Draft:
     """Choose the noise with the least error, and split the budget that discoveries leave."""
     rest = draft.epsilon - sum((one.epsilon for one in draft.discoveries), Fraction(0))
@@ -172,6 +179,7 @@ PASSES: tuple[Callable[[Draft], Draft], ...] = (
     limit_contributions,
     list_public_groups,
     discover_the_rest,
+    check_sample,
     split_budget,
     add_notes,
 )

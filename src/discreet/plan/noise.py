@@ -40,8 +40,13 @@ def _noises(question: Question, delta: Fraction, taken: Fraction) -> list[tuple[
 
 
 def _centrings(question: Question) -> list[bool]:
-    """Whether sums are centred at the middle of their bounds; both are tried where bounds are known."""
+    """Whether sums are centred at the middle of their bounds; both are tried where bounds are known.
+
+    On a sample, numbers of both signs are centred, for the error of their sum follows from a count that is then released with it.
+    """
     ranges = [known_range(question.relation, one.centring) for one in question.additive.values() if one.centring is not None]
+    if question.sample is not None and any(interval is not None and interval.low < 0 < interval.high for interval in ranges):
+        return [True]
     return [False, True] if ranges and all(interval is not None and interval.known for interval in ranges) else [False]
 
 

@@ -165,7 +165,7 @@ def _noisy(
     used = bounding_for(total, bounding, bool(plan.question.keys))
     summed = table is not None and plan.arrangement is not None and table != plan.arrangement.layout.finest
     scaled = Scaled.of(total, used, plan.adjacency, cells, summed)
-    unit = total.step * 2**scaled.bits / (1 if total.form == "distinct" else used.one)
+    unit = total.step * 2**scaled.bits / (1 if total.form == "distinct" else used.one) / (plan.question.sample or 1)
     if not Fraction(1, 10**250) < unit * scaled.l1 < 10**250:
         raise Refused("these numbers are too large or too small to be squared or summed: rescale them, as in SUM(x / 1000)")
     if budget.noise == "laplace":

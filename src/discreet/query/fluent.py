@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, final
+from typing import Any, Generic, Literal, TypeVar, final
 
 from attrs import evolve, field, frozen
 
-from discreet import exact
+from discreet import exact, parameter
 from discreet.errors import Invalid, Refused
+from discreet.exact import Number
 from discreet.hints import check_arguments, suggest_and_list
 from discreet.query.question import Question
 from discreet.query.relation.node import Relation, Scan
@@ -25,9 +26,6 @@ from discreet.tables.column import read_bounds
 from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
 T = TypeVar("T")
 Named = tuple[str | None, str]
 NOT_COPIED = (
@@ -36,7 +34,7 @@ NOT_COPIED = (
 _LONGEST = 300  # characters of a chain in its repr
 
 
-def _pieces() -> ModuleType:
+def _pieces() -> Any:
     """The SQL reader, loaded when the first expression is read."""
     from discreet.query.sql import pieces
 
@@ -72,6 +70,7 @@ class QueryBuilder(Generic[T]):
     most: int | None = None
     contributions: Contributions = Contributions()
     other: bool = False
+    sample: Fraction | None = None
     estimator: Callable[..., Any] | None = field(default=None, eq=False, repr=False)
     said: tuple[str, ...] = field(default=(), eq=False)  # the chain as it was typed
 
@@ -190,6 +189,12 @@ class QueryBuilder(Generic[T]):
         """Add one group for all rows whose group is not shown."""
         return self._with(_step("with_other"), other=True)
 
+    def with_sample(self, share: Number) -> QueryBuilder[T]:
+        """Read a fresh secret sample of the units, as `sample` of `Session.sql`."""
+        if not self.statistics:
+            raise Invalid("with_sample comes after the statistics, as in db.table('visits').count().with_sample(0.01)")
+        return self._with(_step("with_sample", share), sample=parameter.sample_rate(share))
+
     def _with(self, step: str, **changes: Any) -> QueryBuilder[T]:
         return evolve(self, said=(*self.said, step), **changes)
 
@@ -200,7 +205,7 @@ class QueryBuilder(Generic[T]):
             raise Invalid("with_other needs groups: add group_by(...), or leave with_other out")
         asked = (self.keys, self.sets, self.statistics, self.filters, self.ordered, self.most, self.contributions)
         found: Question = _pieces().question(self.relation, *asked, self.dialect)
-        return evolve(found, other=self.other, said=".".join(self.said))
+        return evolve(found, other=self.other, sample=self.sample, said=".".join(self.said))
 
     def done(self) -> T:
         """The question passed to `build`; on a session, a Query."""
@@ -247,12 +252,9 @@ class QueryBuilder(Generic[T]):
 
 
 def table(
-    catalog: Catalog,
-    name: str,
-    build: Callable[[Question], T] | None = None,
-    dialect: str = "duckdb",
+    catalog: Catalog, name: str, build: Callable[[Question], T] | None = None, dialect: str = "duckdb",
     estimator: Callable[..., Any] | None = None,
-) -> QueryBuilder[T]:
+) -> QueryBuilder[T]:  # fmt: skip
     """Begin with a declared table; `build` is applied to the finished question."""
     if not isinstance(name, str):
         raise Invalid("a table name must be text, as in 'visits'")
@@ -279,9 +281,8 @@ def _method(builder: QueryBuilder[T], name: str, entry: registry.Entry, spelling
         texts = tuple(_text(value) for kind, value in given if kind is not Argument.SHARE)
         shares = tuple(_share(value) for kind, value in given if kind is Argument.SHARE)
         options = {key: bound.arguments.get(key) for key in ("name", "bounds", "where")}
-        where = None if options["where"] is None else _text(options["where"])
-        bounds = _pair(options["bounds"], texts[0] if texts else None)
-        called = _pieces().Called(spelling, texts, shares, options["name"], bounds, where)
+        bounds, where = _pair(options["bounds"], texts[0] if texts else None), options["where"]
+        called = _pieces().Called(spelling, texts, shares, options["name"], bounds, None if where is None else _text(where))
         return builder._ask(called, _step(name, *(value for _, value in given), **options))
 
     ask.__name__, ask.__qualname__, ask.__doc__ = name, f"{type(builder).__name__}.{name}", f"{entry.__doc__}"
@@ -294,15 +295,14 @@ def _signature(entry: registry.Entry, kinds: tuple[Argument, ...]) -> Signature:
     exprs = sum(kind is not Argument.SHARE for kind in kinds)
     fields = ["expression"] if issubclass(entry, Spelling) else entry.field_names()
     names = ["q" if kind is Argument.SHARE else "expression" if exprs == 1 else field for kind, field in zip(kinds, fields, strict=False)]
-    optional = len(kinds) - entry.optional
-    own = [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if i < optional else None) for i, n in enumerate(names)]
+    given = [*[Parameter.empty] * (len(kinds) - entry.optional), *[None] * entry.optional]
+    own = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=usual) for name, usual in zip(names, given, strict=True)]
     options = ["name", *(["bounds"] if Argument.NUMBER in kinds else []), "where"]
     return Signature([*own, *(Parameter(option, Parameter.KEYWORD_ONLY, default=None) for option in options)])
 
 
 def _share(q: Any) -> Fraction:
-    share = exact.rational(q, "q")
-    if not 0 < share < 1 or share.denominator > 10**6:
+    if not 0 < (share := exact.rational(q, "q")) < 1 or share.denominator > 10**6:
         raise Invalid("q must lie between 0 and 1, with at most six decimals, for example 0.9")
     return share
 

@@ -46,6 +46,7 @@ class Question:
     windows: tuple[tuple[str, Window], ...] = field(default=(), metadata={"omitted if empty": True})  # columns over several released rows
     sets: Sets = field(default=(), metadata={"omitted if empty": True})  # of GROUP BY ROLLUP, CUBE or GROUPING SETS; () is all keys
     asks: tuple[tuple[str, ...], ...] = field(default=(), metadata={"omitted if empty": True})  # the statistics of each set; () is all
+    sample: Fraction | None = field(default=None, metadata={"omitted if empty": True})  # the share of units that is read; None is all
     other: bool = False  # one more group for all rows whose group is not shown
     said: str = field(default="", eq=False)  # the chain of calls, where it was built in Python
     notes: tuple[str, ...] = field(default=(), eq=False)  # remarks of the SQL reader, e.g. that MAX is a quantile

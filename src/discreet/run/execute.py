@@ -32,6 +32,7 @@ from discreet.query.totals import Total
 from discreet.run.discovery import discover
 from discreet.run.keys import Positions, sent
 from discreet.run.results import PlanResults, shown_groups
+from discreet.run.sampling import draw_key
 from discreet.run.source import Source
 from discreet.run.statement import Statement
 from discreet.run.tables import with_estimates
@@ -78,10 +79,11 @@ def _counted(
     """Every total with its exact cells, statement by statement."""
     if not positions.size:
         return
+    sample = () if plan.question.sample is None else (draw_key(),)  # one for all statements, and for nothing else
     for totals, statement in total_statements(plan, engine.dialect):
         progress("counting")
         cells = np.zeros((len(totals), positions.size), np.int64)
-        for batch in engine.stream(statement.text, statement.given):
+        for batch in engine.stream(statement.text, (*statement.given, *sample)):
             batch.map(partial(positions.add, cells))
         for place, one in enumerate(totals):
             yield one, Private(cells[place])

@@ -11,18 +11,19 @@ from attrs import evolve
 from numpy.typing import NDArray
 
 from discreet.plan.key_values import key_column
-from discreet.plan.steps import EstimatedTotal, NoisyTotal, Steps
+from discreet.plan.steps import EstimatedTotal, Steps
 from discreet.query.post import evaluate, in_row_order, smooth
 from discreet.query.question import grouping_column
 from discreet.query.relation.expr import Column, Expr, columns_of
 from discreet.query.removed import Correction
 from discreet.query.statistics.statistic import Additive
-from discreet.query.totals import Cells, Floats, Total, Totals
+from discreet.query.totals import Cells, Floats, Totals
 from discreet.run.few import too_few
 from discreet.run.intervals import SLOW, corrected_widths, half_widths
 from discreet.run.output_column import OutputColumn, Values, bounded, finite, joined
 from discreet.run.results import PlanResults
-from discreet.run.tables import set_plans, totals_behind
+from discreet.run.sampling_error import sampling_error_through, with_sampling_error
+from discreet.run.tables import noisy_totals_of, set_plans, totals_behind
 from discreet.run.tidy import tidy_values
 from discreet.run.windowed import Windowed
 
@@ -194,6 +195,7 @@ def _column(
         statistic = plan.question.additive[expr.name]
         totals = noisy_totals_of([statistic], plan)
         widths = half_widths(lambda at: statistic.value(of, at, clipped=False), cells, totals, confidence, statistic.curved)
+        widths = with_sampling_error(plan, statistic, of, cells, widths, confidence)
         raw = _value(statistic, of, cells, clipped=False)
         limits = statistic.limits(of)
         if (found := _correction(statistic, answers, cells)) is not None:
@@ -220,13 +222,6 @@ def _over_rows(name: str, expr: Expr, values: Values, windowed: Windowed, table:
     return bounded(name, values, finite(raw), widths + _rounded_away(expr, followed, values, table))
 
 
-def noisy_totals_of(statistics: Sequence[Additive], plan: Steps) -> list[NoisyTotal]:
-    """The noisy totals that statistics are computed from."""
-    of = totals_behind(plan)
-    needed: set[Total] = {total for statistic in statistics for total in statistic.needs(of)}
-    return [one for one in plan.totals if one.total in needed]
-
-
 def _computed(
     name: str, expr: Expr, values: Values, answers: PlanResults, cells: Cells, table: dict[str, Values], confidence: float
 ) -> OutputColumn:
@@ -245,7 +240,7 @@ def _computed(
         found |= {name: found[name] + one.shift for name, one in corrections.items()}
         if moved is not None:
             found[moved] = found[moved] + sign * corrected_widths(np.zeros(1), corrections[moved], confidence)
-        return evaluated({name: value.tolist() for name, value in found.items()})
+        return evaluated(_listed(found))
 
     def evaluated(found: dict[str, Values]) -> Floats:
         times = len(next(iter(found.values()))) // max(len(values), 1)  # curved statistics are evaluated at many points at once
@@ -260,9 +255,14 @@ def _computed(
     curved = any(one.curved for one in statistics.values())
     widths = half_widths(output, cells, noisy_totals_of(list(statistics.values()), plan), confidence, curved, SLOW)
     with np.errstate(all="ignore"):
+        widths = sampling_error_through(plan, statistics, of, cells, widths, confidence, lambda at: evaluated(_listed(at)))
         for moved in corrections:  # their errors come on top
             widths = widths + np.abs(output(cells, moved, 1) - output(cells, moved, -1)) / 2
     return bounded(name, values, finite(raw), widths + _rounded_away(asked, expr, values, table))
+
+
+def _listed(values: Mapping[str, Floats]) -> dict[str, Values]:
+    return {name: value.tolist() for name, value in values.items()}
 
 
 def _rounded_away(asked: Expr, followed: Expr, values: Values, table: dict[str, Values]) -> Floats:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import final
 
 from attrs import frozen
 
 from discreet.engines.dialect import Dialect
-from discreet.engines.engine import PublicTable
+from discreet.engines.engine import SentTable
 from discreet.plan.arrangement import Axis, Numbered
 from discreet.plan.key_values import KeyValues, key_column, values_of
 from discreet.plan.steps import Steps
 from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.node import Named, Relation
 from discreet.query.relation.write import UNIT, write_expr, write_relation
+from discreet.run.sampling import SAMPLED
 from discreet.tables.kind import Kind, Value
 
 LISTED = 1000  # the most values written into a statement; more are sent as a table
@@ -37,13 +39,14 @@ class Source:
     dialect: Dialect
     other: bool = False
     axes: tuple[Axis, ...] = ()
+    sample: Fraction | None = None  # the share of units to which rows are kept, which are then a table of their own
 
     @classmethod
     def of(cls, plan: Steps, dialect: Dialect) -> Source:
         """The rows that a plan reads; with an "other" group none are left out."""
         if plan.axes is not None:
             return cls(plan.question.relation, plan.question.keys if plan.axes else (), None, dialect, axes=plan.axes)
-        return cls(plan.question.relation, plan.question.keys, plan.groups, dialect, plan.question.other)
+        return cls(plan.question.relation, plan.question.keys, plan.groups, dialect, plan.question.other, sample=plan.question.sample)
 
     @property
     def key_names(self) -> list[str]:
@@ -60,7 +63,7 @@ class Source:
         return tuple((i,) for i in range(len(self.groups or ()) + 1)) if self.other else self.groups
 
     @property
-    def given(self) -> tuple[PublicTable, ...]:
+    def given(self) -> tuple[SentTable, ...]:
         """The public groups as tables sent with the statement, where they are too many to be written into it."""
         if self._numbered:
             return tuple(one.table for axis in self._numbered for one in axis.numberings if one.is_sent)
@@ -68,7 +71,7 @@ class Source:
         for place, kind in enumerate(self._kinds[: self._kept]):
             values = self._values(place)
             if len(values) > LISTED and kind in _SENT and _without_gaps(values, kind) is None:
-                found.append(PublicTable(f"__given{place}", (("v", kind, values),)))
+                found.append(SentTable(f"__given{place}", (("v", kind, values),)))
         return tuple(found)
 
     def rows(self, exprs: Sequence[tuple[str, Expr]] = (), values: Sequence[tuple[str, str]] = (), condition: str | None = None) -> str:
@@ -78,7 +81,7 @@ class Source:
         """
         schema, dialect = self.relation.schema, self.dialect
         keys = [write_expr(expr, schema, dialect) for _, expr in self.keys]
-        inside = f"({write_relation(self.relation, dialect)}) AS t"
+        inside = f"({write_relation(self.relation, dialect)}) AS t" if self.sample is None else f"{SAMPLED} AS t"
         for axis in self._numbered:
             inside += "".join(one.joined(keys, self.dialect) for one in axis.numberings)
         keys = [axis.place for axis in self._numbered] or keys
@@ -190,9 +193,9 @@ class _Numbering:
         return len(self.groups) > LISTED and all(kind in _SENT for kind in self.kinds)
 
     @property
-    def table(self) -> PublicTable:
+    def table(self) -> SentTable:
         keys = [(f"__k{i}", kind or Kind.TEXT, key_column(self.groups, i)) for i, kind in enumerate(self.kinds)]
-        return PublicTable(self.name, (*keys, ("__place", Kind.INTEGER, self.numbers)))
+        return SentTable(self.name, (*keys, ("__place", Kind.INTEGER, self.numbers)))
 
     def joined(self, keys: Sequence[str], dialect: Dialect) -> str:
         """The groups joined to rows with these keys; rows of other groups stay."""

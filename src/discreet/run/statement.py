@@ -6,8 +6,9 @@ from typing import assert_never, final
 
 from attrs import frozen
 
-from discreet.engines.engine import PublicTable
+from discreet.engines.engine import SentTable
 from discreet.query.relation.node import Join, Match, PerUnit, Relation, Scan, Select, Stack, Where
+from discreet.run.sampling import SAMPLED, sampled_rows
 from discreet.run.source import Source
 
 
@@ -18,13 +19,16 @@ class Statement:
     results by unit or group."""
 
     text: str
-    given: tuple[PublicTable, ...]
+    given: tuple[SentTable, ...]
     scans: int
     shuffles: int
 
     @classmethod
     def of(cls, source: Source, text: str, shuffles: int, times: int = 1) -> Statement:
-        """A statement in which the source's rows are written out `times` times."""
+        """A statement in which the source's rows are written out `times` times; a sample of them is drawn once, before it."""
+        if source.sample is not None:
+            drawn = sampled_rows(source.relation, source.sample, source.dialect)
+            text, times = f"WITH {SAMPLED} AS {source.dialect.once}({drawn}) SELECT * FROM ({text}) AS z", 1
         return cls(text, source.given, times * scans(source.relation), times * shuffled(source.relation) + shuffles)
 
 

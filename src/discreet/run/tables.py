@@ -18,6 +18,7 @@ from discreet.algorithms.consistent.layout import Table
 from discreet.plan.arrangement import Arrangement, asking
 from discreet.plan.steps import EstimatedTotal, NoisyTotal, Steps
 from discreet.query.grid import MIDDLE_BITS
+from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Floats, Total, Totals
 from discreet.run.intervals import laplace_excess, whole_excess
 from discreet.run.results import PlanResults
@@ -147,3 +148,10 @@ def _precision(noisy: NoisyTotal) -> float:
     """One over the variance of its noise, in the units of its mechanism."""
     scale = noisy.scale / float(noisy.unit)
     return 1 / (scale**2 * (1 if noisy.is_gaussian else 2))
+
+
+def noisy_totals_of(statistics: Sequence[Additive], plan: Steps) -> list[NoisyTotal]:
+    """The noisy totals that statistics are computed from."""
+    of = totals_behind(plan)
+    needed: set[Total] = {total for statistic in statistics for total in statistic.needs(of)}
+    return [one for one in plan.totals if one.total in needed]

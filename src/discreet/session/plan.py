@@ -60,8 +60,9 @@ class Plan(PricedPlan):
     def title(self) -> str:
         """The outputs, and what is discovered first."""
         names = ", ".join(name for name, _ in self.steps.question.outputs)
-        first = len(self.steps.discoveries)
-        return f"{names if len(names) <= 100 else names[:99] + '…'}{f'; {first} discovered first' if first else ''}"
+        first, share = len(self.steps.discoveries), self.steps.question.sample
+        more = f"; {first} discovered first" if first else "" if share is None else f"; on {100 * float(share):.6g} % of the units"
+        return f"{names if len(names) <= 100 else names[:99] + '…'}{more}"
 
     def error(
         self,

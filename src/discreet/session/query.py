@@ -48,7 +48,7 @@ class Query:
     @classmethod
     def of_text(
         cls, pipeline: Pipeline, text: str, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None,
-        values: Values | None = None,
+        values: Values | None = None, sample: Number | None = None,
     ) -> Query:  # fmt: skip
         """Parse a question in SQL; `other` adds one group for all rows whose group is not shown."""
         from discreet.query.sql.read import read
@@ -58,6 +58,11 @@ class Query:
             raise Invalid("other=True needs groups: add GROUP BY, or leave other out")
         if contributions is not None:
             question = evolve(question, contributions=Contributions.of(contributions))
+        if sample is not None:
+            share = parameter.sample_rate(sample)
+            if question.sample not in (None, share):
+                raise Invalid("sample is given twice, with another value in the question's OPTIONS: leave one of them out")
+            question = evolve(question, sample=share)
         return cls(pipeline, evolve(question, other=True) if other else question, with_values(text, values))
 
     @classmethod
@@ -222,15 +227,16 @@ class Query:
         return list(dict.fromkeys(table.name for table in tables_in(self.question.relation)))
 
 
-def remembering(most: int = 16) -> Callable[[Pipeline, str, str, bool, Mapping[str, int] | None, Values | None], Query]:
+def remembering(most: int = 16) -> Callable[..., Query]:
     """`Query.of_text`, which does not read a text again that was asked lately."""
     recent = lru_cache(most)(Query.of_text)
 
     def query(
-        pipeline: Pipeline, text: str, dialect: str, other: bool, contributions: Mapping[str, int] | None, values: Values | None
-    ) -> Query:
-        if values is None and contributions is None and isinstance(text, str) and isinstance(dialect, str):
+        pipeline: Pipeline, text: str, dialect: str, other: bool, contributions: Mapping[str, int] | None, values: Values | None,
+        sample: Number | None = None,
+    ) -> Query:  # fmt: skip
+        if values is None and contributions is None and sample is None and isinstance(text, str) and isinstance(dialect, str):
             return recent(pipeline, text, dialect, bool(other))
-        return Query.of_text(pipeline, text, dialect, other, contributions, values)
+        return Query.of_text(pipeline, text, dialect, other, contributions, values, sample)
 
     return query

@@ -53,6 +53,8 @@ class Asked:
 
     def _refinement(self, first: Release, epsilon: Number, delta: Number | None) -> tuple[PlanResults, Steps, PricedRequest]:
         """The first answer as results, the plan of another draw, and that at its price."""
+        if self.steps.question.sample is not None:
+            raise Refused("an answer from a sample is not refined: ask again at another epsilon, or without sample=, to read all units")
         self._require_totals(first, "averaged with another choice: ask anew at a larger epsilon, or refine a question without it")
         before, asked, usual = self._results(first), self.steps, self.pipeline.default_delta
         plan = refining_plan(before.plan, parameter.price_epsilon(epsilon), usual if delta is None else parameter.price_delta(delta))

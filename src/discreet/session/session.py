@@ -91,14 +91,15 @@ class Session:
     @suggests_arguments("sql")
     def sql(
         self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", other: bool = False,
-        contributions: Mapping[str, int] | None = None,
+        contributions: Mapping[str, int] | None = None, sample: Number | None = None,
     ) -> Query:  # fmt: skip
         """Ask in SQL; nothing is read or spent until `release`.
 
         `parameters` are the values of `?` in the text, or by name those of `:name`. `other` adds one group for all rows whose group is not
-        shown; `contributions` bounds how much one unit contributes to this question.
+        shown; `contributions` bounds how much one unit contributes to this question. With `sample=0.01` a fresh secret sample of 1 % of
+        the units is read: counts and sums are scaled up, and intervals include the sampling error.
         """
-        return self._query(self._pipeline, text, dialect, other, contributions, parameter_values(parameters))
+        return self._query(self._pipeline, text, dialect, other, contributions, parameter_values(parameters), sample)
 
     def table(self, name: str) -> fluent.QueryBuilder[Query]:
         """Ask in Python, beginning with a table: `db.table("visits").where("cost > 10").group_by("dept").count().release(epsilon=0.1)`."""
@@ -107,8 +108,8 @@ class Session:
         )
 
     def ask(self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", **price: Any) -> Release:
-        """Ask in SQL and release at once."""
-        return self.sql(text, parameters, dialect=dialect).release(**price)
+        """Ask in SQL and release at once; `sample` as in `sql`, everything else as in `Query.release`."""
+        return self.sql(text, parameters, dialect=dialect, sample=price.pop("sample", None)).release(**price)
 
     def batch(
         self, questions: Any, epsilon: Number | None = None, delta: Number | None = None, *, error: Mapping[str, Any] | None = None,

@@ -11,7 +11,7 @@ import numpy as np
 from attrs import field, frozen, mutable
 from scripted import Seeded
 
-from discreet.engines.engine import Columns, Engine, PublicTable
+from discreet.engines.engine import Columns, Engine, SentTable
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.plan.steps import Steps
 from discreet.private import reveal
@@ -26,7 +26,7 @@ class Statement:
     """What an engine was asked, with which public values."""
 
     sql: str
-    given: tuple[PublicTable, ...] = ()
+    given: tuple[SentTable, ...] = ()
 
 
 @mutable
@@ -48,7 +48,7 @@ class _Through(Engine):
     def schema(self, table: str) -> dict[str, Any]:
         raise NotImplementedError
 
-    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[SentTable], rows: int | None) -> Iterator[Columns]:
         yield self._answer(Statement(sql, tuple(given)))
 
     def problem(self) -> str | None:

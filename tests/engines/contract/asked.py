@@ -8,19 +8,19 @@ from typing import Any
 from engines.contract.places import Stored
 
 from discreet.engines.dialect import Dialect
-from discreet.engines.engine import Columns, Engine, PublicTable
+from discreet.engines.engine import Columns, Engine, SentTable
 from discreet.private import reveal
 from discreet.tables.kind import Kind
 
 EngineOf = Callable[[Stored], Engine]
 
 
-def columns(engine: Engine, sql: str, given: Sequence[PublicTable] = ()) -> Columns:
+def columns(engine: Engine, sql: str, given: Sequence[SentTable] = ()) -> Columns:
     """A result, by column."""
     return reveal(engine.run(sql, given))
 
 
-def rows(engine: Engine, sql: str, given: Sequence[PublicTable] = ()) -> list[tuple[Any, ...]]:
+def rows(engine: Engine, sql: str, given: Sequence[SentTable] = ()) -> list[tuple[Any, ...]]:
     """A result as rows of plain Python values, in the order of the first column."""
     found = columns(engine, sql, given)
     return sorted(zip(*(values.tolist() for values in found.values()), strict=True), key=lambda row: (row[0] is None, row[0]))

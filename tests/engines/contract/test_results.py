@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from engines.contract.asked import EngineOf, columns, listed, rows
 
-from discreet.engines.engine import FAILED, PublicTable
+from discreet.engines.engine import FAILED, SentTable
 from discreet.errors import EngineError
 from discreet.private import reveal
 from discreet.tables.kind import Kind
@@ -100,7 +100,7 @@ def test_a_stream_may_be_left_and_the_next_statement_runs(engine_of: EngineOf) -
     assert rows(engine, "SELECT COUNT(*) AS n FROM t") == [(1000,)]
 
 
-GIVEN = PublicTable(
+GIVEN = SentTable(
     "__given",
     (
         ("i", Kind.INTEGER, [1, -(2**63), 2**63 - 1, None]),
@@ -127,7 +127,7 @@ def test_public_values_go_with_a_statement(engine_of: EngineOf) -> None:
 
 def test_a_long_table_of_public_values(engine_of: EngineOf) -> None:
     count = 200_000
-    many = PublicTable("__many", (("v", Kind.INTEGER, range(0, 2 * count, 2)), ("s", Kind.TEXT, [f"k{n}" for n in range(count)])))
+    many = SentTable("__many", (("v", Kind.INTEGER, range(0, 2 * count, 2)), ("s", Kind.TEXT, [f"k{n}" for n in range(count)])))
     engine = engine_of(listed(Kind.INTEGER, [0, 1, 2, 399_998, 399_999, 400_000, None]))
     d = engine.dialect
     assert rows(engine, f"SELECT i, x FROM t WHERE x IN (SELECT {d.whole('v')} FROM __many)", [many]) == [(0, 0), (2, 2), (3, 399_998)]

@@ -16,7 +16,7 @@ from engines.visits import AT
 
 import discreet
 from discreet.engines.duckdb.engine import DuckDB
-from discreet.engines.engine import PublicTable
+from discreet.engines.engine import SentTable
 from discreet.engines.spark import engine as module
 from discreet.engines.spark.engine import Spark, read_files
 from discreet.errors import EngineError
@@ -49,7 +49,7 @@ def test_the_users_session_is_left_as_it_was(spark: Any, visits: Any) -> None:
 
     active, before = type(spark).getActiveSession(), state()
     with Spark.open({"visits": visits}) as engine:
-        given = PublicTable("__g", (("v", Kind.INTEGER, [1]), ("m", Kind.TIMESTAMP, [AT])))
+        given = SentTable("__g", (("v", Kind.INTEGER, [1]), ("m", Kind.TIMESTAMP, [AT])))
         engine.run("SELECT * FROM visits JOIN __g ON id = v", [given])
         list(engine.stream("SELECT * FROM visits"))
         assert len(views(spark)) == len(before[2]) + 1
@@ -80,7 +80,7 @@ def test_threads_may_share_an_engine(engine: Spark) -> None:
     totals: list[int] = []
 
     def ask(number: int) -> None:
-        given = PublicTable("__g", (("v", Kind.INTEGER, [number]),))
+        given = SentTable("__g", (("v", Kind.INTEGER, [number]),))
         totals.extend(int(engine.read_public("SELECT COUNT(*) AS n FROM visits")["n"][0]) for _ in range(2))
         found = list(engine.batches("SELECT id + v AS s FROM visits, __g", [given], 10))
         totals.extend(found[0]["s"].tolist())
@@ -138,7 +138,7 @@ for name, value in SETTINGS.items():
     builder = builder.config(name, value)
 spark = builder.getOrCreate()
 warnings.simplefilter("error")
-from discreet.engines.engine import PublicTable
+from discreet.engines.engine import SentTable
 from discreet.engines.spark.engine import Spark, tables_of
 from discreet.errors import EngineError
 from discreet.tables.kind import Kind
@@ -151,7 +151,7 @@ with Spark.open({"t": frame}) as engine:
     assert str(engine.read_public("SELECT MIN(at) AS at FROM t")["at"][0]) == "2026-11-15 08:30:00"
     assert [len(batch["id"]) for batch in engine.batches("SELECT id, k FROM t", (), 300)] == [300, 300, 300, 100]
     assert [len(batch["id"]) for batch in engine.batches("SELECT id, k FROM t WHERE id < 0", (), 300)] == [0]
-    given = PublicTable("__g", (("v", Kind.TEXT, ["k1", "k2"]),))
+    given = SentTable("__g", (("v", Kind.TEXT, ["k1", "k2"]),))
     assert int(engine.read_public("SELECT COUNT(*) AS n FROM t")["n"][0]) == 1000
     inside = "SELECT COUNT(*) AS n FROM t WHERE k IN (SELECT v FROM __g)"
     assert [int(batch["n"][0]) for batch in engine.batches(inside, [given], None)] == [400]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from query.sql.clinic import CATALOG, shown
 
@@ -112,3 +114,12 @@ def test_group_selection_strategy() -> None:
 def test_former_names(word: str, text: str) -> None:
     with pytest.raises(Refused, match=word):
         read(text, CATALOG, "bigquery")
+
+
+def test_a_sample_is_an_option() -> None:
+    text = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, sample = {}) COUNT(*) AS n FROM visits"
+    assert read(text.format("0.01"), CATALOG).sample == Fraction(1, 100)
+    assert read(text.format("NULL"), CATALOG).sample is None
+    for wrong in ("0", "1", "'0.01'", "1e-9"):
+        with pytest.raises(Refused, match="sample"):
+            read(text.format(wrong), CATALOG)

@@ -20,6 +20,7 @@ class DuckDBDialect(Dialect):
     inline: str = "NOT MATERIALIZED "
     once: str = "MATERIALIZED "
     joins_all: bool = True
+    hashes_units: bool = True
     small: str = ""
     types: tuple[str, str, str, str, str, str] = ("BOOLEAN", "BIGINT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP")
 

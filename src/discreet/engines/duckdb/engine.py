@@ -23,7 +23,7 @@ from discreet.engines.duckdb.scratch import Scratch
 from discreet.engines.duckdb.sources import ConnectionTable, Csv, Database, DuckDBSource, LocalFrame, Parquet, read_source
 from discreet.engines.duckdb.values import public_column, result_column
 from discreet.engines.duckdb.view import INTEGERS, UNSUPPORTED, make_view
-from discreet.engines.engine import REOPEN, Columns, Engine, PublicTable
+from discreet.engines.engine import REOPEN, Columns, Engine, SentTable
 from discreet.engines.identity import Identities
 from discreet.engines.interrupt import interruptible
 from discreet.engines.limits import EngineLimits, deadline
@@ -147,7 +147,7 @@ class DuckDB(Engine):
             self._connection.close()
             self._forget()
 
-    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[SentTable], rows: int | None) -> Iterator[Columns]:
         if self._process != os.getpid():
             raise EngineError(REOPEN)
         with self._lock, self._with(given):
@@ -183,7 +183,7 @@ class DuckDB(Engine):
             del self._unloaded[name]
 
     @contextmanager
-    def _with(self, given: Sequence[PublicTable]) -> Iterator[None]:
+    def _with(self, given: Sequence[SentTable]) -> Iterator[None]:
         """Register tables of public values for one statement."""
         try:
             for table in given:

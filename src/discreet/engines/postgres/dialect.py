@@ -32,6 +32,7 @@ class PostgresDialect(Dialect):
     inline: str = "NOT MATERIALIZED "
     once: str = "MATERIALIZED "
     joins_all: bool = False
+    hashes_units: bool = False
     small: str = ""
     types: tuple[str, str, str, str, str, str] = ("BOOLEAN", "BIGINT", "DOUBLE PRECISION", "TEXT", "DATE", "TIMESTAMP")
 
@@ -115,6 +116,12 @@ class PostgresDialect(Dialect):
     def change_case(self, word: str, text: str) -> str:
         # "C" would change ASCII letters only
         return f'({word}(({text}) COLLATE "default") COLLATE "C")'
+
+    def _sha256(self, text: str) -> str:
+        return f"SHA256(CONVERT_TO({text}, 'UTF8'))"
+
+    def _digits(self, digits: str) -> str:
+        return f"DECODE('{digits}', 'hex')"  # bytes are compared like their digits
 
     # ── times ────────────────────────────────────────────────────────────────────────────────────────────────────────
 

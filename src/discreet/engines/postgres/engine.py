@@ -14,7 +14,7 @@ import psycopg
 from attrs import frozen
 from numpy.typing import NDArray
 
-from discreet.engines.engine import REOPEN, Columns, Engine, PublicTable
+from discreet.engines.engine import REOPEN, Columns, Engine, SentTable
 from discreet.engines.identity import Identities, identity_refused
 from discreet.engines.names import check_column_names
 from discreet.engines.postgres import system_catalog
@@ -109,7 +109,7 @@ class Postgres(Engine):
     def close(self) -> None:
         self._server.close()
 
-    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[SentTable], rows: int | None) -> Iterator[Columns]:
         if not self._server.is_ours:
             raise EngineError(REOPEN)
         statement, values = self._written(sql, given)
@@ -119,7 +119,7 @@ class Postgres(Engine):
             else:
                 yield from _streamed(connection, statement, values, rows)
 
-    def _written(self, sql: str, given: Sequence[PublicTable]) -> tuple[str, list[Any]]:
+    def _written(self, sql: str, given: Sequence[SentTable]) -> tuple[str, list[Any]]:
         """The statement, after a WITH of the tables that it uses, and its public values as parameters."""
         named = [(POSTGRES.identifier(name), name, table) for name, table in self._tables.items()]
         before = [f"{quoted} AS NOT MATERIALIZED ({table.select})" for quoted, name, table in named if quoted in sql or name in sql]

@@ -16,7 +16,7 @@ from pyspark.logger import PySparkLogger
 from pyspark.serializers import NoOpSerializer
 from pyspark.sql import SparkSession
 
-from discreet.engines.engine import PublicTable, is_interrupt
+from discreet.engines.engine import SentTable, is_interrupt
 from discreet.engines.interrupt import interruptible
 from discreet.engines.spark.dialect import SPARK
 from discreet.engines.spark.sources import is_remote
@@ -183,7 +183,7 @@ def arrow_tables(frame: Any) -> Iterator[pa.Table]:
 # ── tables of public values ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def frame_of(own: Any, given: PublicTable) -> Any:
+def frame_of(own: Any, given: SentTable) -> Any:
     """Public values as a DataFrame."""
     columns = {name: pa.array(map(_plain, values), _ARROW[kind]) for name, kind, values in given.columns}
     schema = ", ".join(f"{SPARK.identifier(name)} {SPARK.type_name(kind)}" for name, kind, _ in given.columns)

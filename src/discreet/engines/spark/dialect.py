@@ -32,6 +32,7 @@ class SparkDialect(Dialect):
     inline: str = ""
     once: str = ""
     joins_all: bool = False
+    hashes_units: bool = False
     small: str = "/*+ BROADCAST(u) */ "
     types: tuple[str, str, str, str, str, str] = ("BOOLEAN", "BIGINT", "DOUBLE", "STRING", "DATE", "TIMESTAMP_NTZ")
 
@@ -93,6 +94,9 @@ class SparkDialect(Dialect):
     def like(self, text: str, pattern: str) -> str:
         whole = pattern.replace("\\", "\\\\")  # a lone backslash raises
         return f"({text} LIKE {self.text(whole)})"
+
+    def _sha256(self, text: str) -> str:
+        return f"SHA2({text}, 256)"
 
     def part(self, name: str, moment: str) -> str:
         found = f"EXTRACT({_PARTS.get(name, name.upper())} FROM {moment})"

@@ -12,7 +12,7 @@ from typing import Any, final
 
 import pyspark
 
-from discreet.engines.engine import REOPEN, Columns, Engine, PublicTable, is_interrupt
+from discreet.engines.engine import REOPEN, Columns, Engine, SentTable, is_interrupt
 from discreet.engines.identity import Identities, identity_refused
 from discreet.engines.names import check_column_names
 from discreet.engines.progress import reporting
@@ -130,7 +130,7 @@ class Spark(Engine):
             self._views.clear()
             self._forget()
 
-    def batches(self, sql: str, given: Sequence[PublicTable], rows: int | None) -> Iterator[Columns]:
+    def batches(self, sql: str, given: Sequence[SentTable], rows: int | None) -> Iterator[Columns]:
         if self._process != os.getpid():
             raise EngineError(REOPEN)
         if not self._forget.alive:
@@ -164,7 +164,7 @@ class Spark(Engine):
             yield piece
 
     @contextmanager
-    def _with(self, given: Sequence[PublicTable]) -> Iterator[dict[str, str]]:
+    def _with(self, given: Sequence[SentTable]) -> Iterator[dict[str, str]]:
         """Register tables of public values for one statement."""
         made = {table.name: _random() for table in given}
         try:

@@ -8,7 +8,8 @@ from typing import final
 from attrs import frozen
 from sqlglot import exp
 
-from discreet.errors import Refused
+from discreet import parameter
+from discreet.errors import Invalid, Refused
 from discreet.query.relation.expr import Column, Expr, Literal, call, field_of
 from discreet.query.relation.node import Named, PerUnit, Relation, Within
 from discreet.query.relation.origin import origin
@@ -20,7 +21,7 @@ from discreet.query.sql.units import names_unit
 from discreet.query.statistics.statistic import Statistic
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
-_KNOWN = ("epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "privacy_unit_column", "group_selection_strategy")
+_KNOWN = ("epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "privacy_unit_column", "group_selection_strategy", "sample")
 Bounds = tuple[int | Fraction, int | Fraction]
 
 
@@ -33,6 +34,7 @@ class Options:
     delta: Fraction | None = None
     contributions: Contributions = Contributions()
     public_groups: bool = False  # whether the clause demands declared groups
+    sample: Fraction | None = None
 
 
 def read_privacy_clause(written: dict[str, exp.Expr] | None, rows: Scope) -> Options:
@@ -50,7 +52,17 @@ def read_privacy_clause(written: dict[str, exp.Expr] | None, rows: Scope) -> Opt
     groups, in_all = (_whole(written, name) for name in ("max_groups_contributed", "max_rows_contributed"))
     if groups is not None and in_all is not None:
         raise Refused("max_groups_contributed and max_rows_contributed are mutually exclusive: keep one")
-    return Options(epsilon, delta, Contributions(rows=in_all, groups=groups), _only_public(written.get("group_selection_strategy")))
+    public = _only_public(written.get("group_selection_strategy"))
+    return Options(epsilon, delta, Contributions(rows=in_all, groups=groups), public, _sample(written))
+
+
+def _sample(written: dict[str, exp.Expr]) -> Fraction | None:
+    """The share of units to read, which is an option of ours."""
+    share = _number(written, "sample")
+    try:
+        return None if share is None else parameter.sample_rate(share)
+    except Invalid as error:
+        raise Refused(str(error)) from None
 
 
 def _only_public(node: exp.Expr | None) -> bool:

@@ -136,6 +136,7 @@ def question(tree: exp.Select, rows: Scope, options: Options, dialect: str) -> Q
             options.delta,
             windows=grouped.windows,
             sets=grouped.sets,
+            sample=options.sample,
             notes=tuple(dict.fromkeys(notes)),
         )
     except Refused as error:

@@ -28,6 +28,7 @@ class Average(Additive):
     arguments = (Argument.NUMBER,)
     drawn = "point"
     per_unit = {"AVG": "mean"}
+    sampled = True
 
     def describe(self, spelled: Spelled) -> str:
         return f"the mean of {spelled(self.expr)}"
@@ -50,6 +51,17 @@ class Average(Additive):
         size, half = of.public_size(self.expr), of.half(self.expr)
         mean = cells[of.product((self.expr, 1))] / (np.maximum(cells[of.count(self.expr)], 1.0) if size is None else float(size))
         return np.asarray(of.middle(self.expr) + (np.clip(mean, -half, half) if clipped else mean))
+
+    def squares(self, of: Totals, cells: Cells, most: Cells, error: Floats) -> Floats:
+        """Over a declared size n a row adds (x − mid)/n. Over a count, the sample's sum of x − μ is 0 but for the sampling error.
+
+        Lemma (Bhatia & Davis 2000). Σ (x − μ)² ≤ n·(high − μ)(μ − low) for n numbers from low to high with the mean μ.
+        """
+        size, half, middle = of.public_size(self.expr), of.half(self.expr), of.middle(self.expr)
+        if size is not None:
+            return np.full(len(error), half**2 / size)
+        off = np.maximum(np.abs(self.value(of, cells, clipped=True) - middle) - error, 0.0)  # from the middle, at least
+        return np.asarray(most[of.count(self.expr)] * (half**2 - off**2) / np.maximum(cells[of.count(self.expr)], 1.0) ** 2)
 
     def limits(self, of: Totals) -> tuple[float, float]:
         middle, half = of.middle(self.expr), of.half(self.expr)

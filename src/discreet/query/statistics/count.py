@@ -30,6 +30,7 @@ class Count(Counting):
     optional = 1
     adds_up = True
     one_total = True
+    sampled = True
     per_unit = {"COUNT": "count"}
     of_unit = "COUNT"  # the unit is never NULL
 

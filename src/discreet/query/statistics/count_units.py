@@ -23,6 +23,7 @@ class CountUnits(Counting):
     methods = {"count_units": "COUNT_UNITS"}
     arguments = ()  # `when` comes from FILTER
     one_total = True
+    sampled = True
 
     @property
     def exprs(self) -> tuple[Expr, ...]:

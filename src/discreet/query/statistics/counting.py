@@ -33,5 +33,8 @@ class Counting(Additive, ABC):
         found = cells[self.counted(of)]
         return np.maximum(found, 0.0) if clipped else found
 
+    def squares(self, of: Totals, cells: Cells, most: Cells, error: Floats) -> Floats:
+        return most[self.counted(of)]  # each row adds 1
+
     def limits(self, of: Totals) -> tuple[float, float]:
         return 0.0, math.inf

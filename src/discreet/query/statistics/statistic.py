@@ -127,6 +127,15 @@ class Additive(Statistic, ABC):
 
     one_total: ClassVar[bool] = False  # whether it is a single sum over rows, so that a threshold stream can compare it
 
+    sampled: ClassVar[bool] = False  # whether it has an honest interval on a sample of the units (`squares`)
+
+    def squares(self, of: Totals, cells: Cells, most: Cells, error: Floats) -> Floats:
+        """An upper bound of Σ w·g², where w is a row's weight and g what the row adds to this statistic, whose value is within ± `error`.
+
+        The sampling error follows from it (`run/sampling_error.py`). `most` are counts that the true ones hardly exceed.
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def needs(self, of: Totals) -> Mapping[Total, float]:
         """The totals it is computed from, each with the effect of its error on the statistic, relative to that total's sensitivity."""

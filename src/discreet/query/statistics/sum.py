@@ -32,6 +32,7 @@ class Sum(Additive):
     drawn = "bar"
     adds_up = True
     one_total = True
+    sampled = True
     per_unit = {"SUM": "sum"}
 
     def answer(self, schema: Schema) -> Field:
@@ -78,6 +79,13 @@ class Sum(Additive):
         ones = np.ones(len(next(iter(cells.values()))))
         lost = removed.most_rows * float(max(abs(clipped.low), abs(clipped.high)))
         return Correction(clipped.shift * ones, clipped.sd * ones, (clipped.allowance + lost) * ones)
+
+    def squares(self, of: Totals, cells: Cells, most: Cells, error: Floats) -> Floats:
+        """x² ≤ R·|x|, and numbers of one sign add up to |Σ x|; those of both signs are at most R."""
+        bounds, furthest = of.range(self.expr), float(of.range(self.expr).magnitude)
+        if bounds.low < 0 < bounds.high:
+            return np.asarray(furthest**2 * np.minimum(most[of.count(self.expr)], most.get(of.rows(), np.inf)))
+        return np.asarray(furthest * (np.abs(self.value(of, cells, clipped=True)) + error))
 
     def limits(self, of: Totals) -> tuple[float, float]:
         """A sum of numbers that are never negative is not negative, and likewise for numbers that are never positive."""

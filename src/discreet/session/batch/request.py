@@ -11,7 +11,7 @@ from typing import Any, final
 from attrs import field, frozen
 
 from discreet import exact
-from discreet.errors import Invalid
+from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.explain.coverage import interval_note
 from discreet.explain.forecast import confidence_of
@@ -184,5 +184,7 @@ def _question(pipeline: Pipeline, name: str, asked: Any, read: Callable[[str], Q
         raise Invalid(f"{name[:80]} is not a question: give SQL, or what db.sql(...) or db.table(...) returned")
     if query.is_priced:
         raise Invalid(f"{name[:80]} states a price of its own: leave it out, for a batch has one price")
+    if query.question.sample is not None:
+        raise Refused(f"{name[:80]} reads a sample of its own: ask it by itself, or leave out sample=")
     pipeline.require_own(query.question.relation)
     return query.question

@@ -58,6 +58,8 @@ class Measured:
         question = steps.question
         if question.epsilon is not None or question.delta is not None:
             raise Invalid("the stream pays for its questions: leave OPTIONS out of the question")
+        if question.sample is not None:
+            raise Refused("a threshold stream reads all units, and its questions share no sample: leave out sample=")
         if question.keys:
             raise Refused(f"a threshold question cannot have GROUP BY: {_WORKS}")
         name, asked = question.statistics[0]
