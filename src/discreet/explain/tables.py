@@ -16,7 +16,7 @@ from discreet.plan.arrangement import finest_cost, is_linear, table_shares
 from discreet.plan.budget import needed
 from discreet.plan.found_keys import OpenKeys
 from discreet.plan.steps import Steps
-from discreet.run.tables import arrangement_of
+from discreet.run.tables import arrangement_of, totals_behind
 
 
 def table_facts(plan: Steps) -> dict[str, Any]:
@@ -24,8 +24,7 @@ def table_facts(plan: Steps) -> dict[str, Any]:
     arrangement, question, gaussian = arrangement_of(plan), plan.question, plan.budget.noise == "gaussian"
     assert plan.bounding is not None
     shares = table_shares(arrangement, question, gaussian, plan.bounding)
-    of = plan.available_totals
-    assert of is not None
+    of = totals_behind(plan)
     apart = [name for name, one in question.additive.items() if not all(map(is_linear, one.needs(of)))] + list(question.selected)
     names = [name for name, _ in question.keys]
     return {

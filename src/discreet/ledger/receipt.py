@@ -247,7 +247,7 @@ class Receipt:
             raise ValueError
         epsilon, delta = (exact.rational(str(said[name]), name) for name in ("epsilon", "delta"))
         protected, adjacency, policy, version = (said[name] for name in names)
-        level = exact.rational(str(said["confidence"]), "confidence")
+        level = exact.confidence_level(str(said["confidence"]))
         asked = PricedRequest(said["kind"], said["request"], epsilon, delta, protected, adjacency, policy, version, level)
         payments = [Paid(one["question"], record.from_json(one["loss"]), one["sequence"], one["entry"]) for one in said["payments"]]
         steps = [(what, record.from_json(loss)) for what, loss in said["steps"]]

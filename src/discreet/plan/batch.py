@@ -202,7 +202,7 @@ def _variances(plan: Steps) -> list[float]:
         plan = resolve(plan, hypothetical_discoveries(plan, lambda _: 1, lambda _, end: Fraction(end == "high")))
     each: dict[Total, dict[Table | None, float]] = {}
     for one in plan.totals:
-        each.setdefault(one.total, {})[one.table] = 1 / (one.scale**2 * (1 if one.is_gaussian else 2))
+        each.setdefault(one.total, {})[one.table] = 1 / one.variance
     found = []
     for total, precision in each.items():
         if plan.arrangement is None or plan.available_totals is None:

@@ -60,6 +60,11 @@ class NoisyTotal:
         """The scale of each independent noise in it."""
         return self.combined or (self.scale,)
 
+    @property
+    def variance(self) -> float:
+        """The noise's variance, in the square of the total's own units."""
+        return self.scale**2 * (1 if self.is_gaussian else 2)
+
 
 @final
 @frozen(eq=False)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.plan.steps import EstimatedTotal, NoisyTotal, Steps
 from discreet.query.totals import Cells, Floats
+from discreet.run.tables import totals_behind
 
 _CLEAR = 2.0  # standard deviations of its noise that a count must exceed
 
@@ -19,8 +20,7 @@ def too_few(plan: Steps, cells: Cells) -> Mapping[str, NDArray[np.bool_]]:
 
     An empty group exceeds two standard deviations with a probability of 0.03.
     """
-    of = plan.available_totals
-    assert of is not None
+    of = totals_behind(plan)
     noisy = {one.total: one for one in plan.totals}
     sizes = {name: statistic.size(of) for name, statistic in plan.question.statistics}
     return {name: cells[size] < least_count(noisy[size]) for name, size in sizes.items() if size is not None and size in cells}

@@ -140,14 +140,8 @@ def measured(plan: Steps) -> dict[Total, list[NoisyTotal]]:
 
 
 def precision_of(noises: Sequence[NoisyTotal]) -> dict[Table, float]:
-    """The precision of each table in which a total is measured."""
-    return {one.table: _precision(one) for one in noises if one.table is not None}
-
-
-def _precision(noisy: NoisyTotal) -> float:
-    """One over the variance of its noise, in the units of its mechanism."""
-    scale = noisy.scale / float(noisy.unit)
-    return 1 / (scale**2 * (1 if noisy.is_gaussian else 2))
+    """One over the variance of each table in which a total is measured, in the units of its mechanism."""
+    return {one.table: float(one.unit) ** 2 / one.variance for one in noises if one.table is not None}
 
 
 def noisy_totals_of(statistics: Sequence[Additive], plan: Steps) -> list[NoisyTotal]:

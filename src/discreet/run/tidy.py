@@ -19,7 +19,7 @@ from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Cells, Floats
 from discreet.run.output_column import Values
 from discreet.run.results import PlanResults
-from discreet.run.tables import arrangement_of, measured, precision_of
+from discreet.run.tables import arrangement_of, measured, precision_of, totals_behind
 from discreet.tables.kind import Kind
 
 _LARGEST = 2.0**52  # whole numbers up to this are exact
@@ -29,15 +29,12 @@ _FINE = 2**8  # sums of real numbers are multiples of this part of their standar
 def tidy_values(answers: PlanResults) -> dict[str, list[Values]]:
     """For each statistic that adds up and is never negative, its tidy values in the groups of every grouping set."""
     plan, found = answers.plan, dict[str, list[Values]]()
-    of, layout = plan.available_totals, arrangement_of(plan).layout
-    assert of is not None
+    of, layout = totals_behind(plan), arrangement_of(plan).layout
     asked = tuple(map(arrangement_of(plan).table, plan.question.sets))
     for name, statistic in plan.question.additive.items():
         if not statistic.adds_up or statistic.limits(of)[0] < 0 or not set(statistic.needs(of)) <= set(answers.finest):
             continue
         cells: Cells = {total: answers.finest[total] * float(one[0].unit) for total, one in measured(plan).items()}
-        if plan.removed is not None and statistic.correction(of, cells, plan.removed) is not None:
-            continue  # its values are shifted by what bounding takes away, and do not add up
         spread = _deviations(plan, statistic, layout, asked)
         whole = statistic.answer(plan.question.schema).kind is Kind.INTEGER
         values = _tidy(layout, statistic.value(of, cells, clipped=False), spread, whole)
@@ -55,8 +52,7 @@ def _tidy(layout: Layout, cells: Floats, spread: Mapping[Table, float], whole: b
 
 def _deviations(plan: Steps, statistic: Additive, layout: Layout, asked: tuple[Table, ...]) -> dict[Table, float]:
     """The standard deviation of a typical cell of each table; those of all totals are in the same proportions."""
-    assert plan.available_totals is not None
-    noises = measured(plan)[next(iter(statistic.needs(plan.available_totals)))]
+    noises = measured(plan)[next(iter(statistic.needs(totals_behind(plan))))]
     spread = variances(layout, precision_of(noises), asked)
     return {table: math.sqrt(float(found.mean())) * float(noises[0].unit) for table, found in spread.items()}
 

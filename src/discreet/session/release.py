@@ -24,7 +24,7 @@ from discreet.plots.table import LEGEND, NO_END_LEGEND, NO_GROUP, NO_ROWS, TOO_F
 from discreet.query.question import grouping_column
 from discreet.query.statistics.percentile import LARGEST
 from discreet.run.output_column import OutputColumn
-from discreet.run.totals import ReleasedTotals
+from discreet.run.totals import ReleasedTotals, key_from_plain, key_to_plain
 from discreet.session.exported import SIDECAR
 from discreet.session.exporting import NO_TIDY, SAVED, made_folder, write_file
 from discreet.session.publishing.jsonstat import jsonstat
@@ -325,19 +325,8 @@ def _of_one_type(values: list[Any]) -> list[Any]:
 
 def _plain(values: list[Any]) -> list[Any]:
     """Values as JSON; dates and timestamps are tagged."""
-    if not set(map(type, values)) & {datetime.date, datetime.datetime}:
-        return values
-    return [{type(value).__name__: value.isoformat()} if isinstance(value, datetime.date) else value for value in values]
+    return [key_to_plain(value) for value in values] if set(map(type, values)) & {datetime.date, datetime.datetime} else values
 
 
 def _values(plain: list[Any]) -> list[Any]:
-    return [_value(value) for value in plain] if dict in set(map(type, plain)) else plain
-
-
-def _value(value: Any) -> Any:
-    match value:
-        case {"date": str(text)}:
-            return datetime.date.fromisoformat(text)
-        case {"datetime": str(text)}:
-            return datetime.datetime.fromisoformat(text)
-    return value
+    return [key_from_plain(value) for value in plain] if dict in set(map(type, plain)) else plain
