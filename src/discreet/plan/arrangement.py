@@ -118,12 +118,12 @@ def restricted(question: Question, at: int, groups: KeyValues | None) -> Questio
     if groups is not None:
         summed_over = [place for place in range(len(question.keys)) if place not in question.sets[at]]
         question = evolve(question, relation=_listed(question, groups, summed_over))
-    if not question.asks:
+    if not question.statistics_by_set:
         return evolve(question, keys=keys, sets=(), other=False)
-    names = question.asks[at]
+    names = question.statistics_by_set[at]
     statistics = tuple((name, one) for name, one in question.statistics if name in names)
     outputs = tuple((name, Column(name)) for name in names)
-    return evolve(question, keys=keys, statistics=statistics, outputs=outputs, sets=(), asks=(), other=False)
+    return evolve(question, keys=keys, statistics=statistics, outputs=outputs, sets=(), statistics_by_set=(), other=False)
 
 
 def _listed(question: Question, groups: KeyValues, places: list[int]) -> Relation:
@@ -139,12 +139,12 @@ def _listed(question: Question, groups: KeyValues, places: list[int]) -> Relatio
     return relation
 
 
-def asking(question: Question, total: Total, of: Totals) -> tuple[int, ...]:
+def sets_needing(question: Question, total: Total, of: Totals) -> tuple[int, ...]:
     """The grouping sets for which a total is needed."""
-    if not question.asks:
+    if not question.statistics_by_set:
         return tuple(range(len(question.sets)))
     needing = {name for name, one in question.additive.items() if total in one.needs(of)}
-    return tuple(at for at, names in enumerate(question.asks) if needing & set(names))
+    return tuple(at for at, names in enumerate(question.statistics_by_set) if needing & set(names))
 
 
 def table_shares(
@@ -166,7 +166,7 @@ def _once(asked: tuple[Table, ...], weights: tuple[float, ...]) -> tuple[tuple[T
     return tuple(most), tuple(most.values()) if weights else ()
 
 
-def weighed(
+def weights_by_variance(
     weights: Mapping[Total, float], arrangement: Arrangement | None, question: Question, gaussian: bool, bounding: Bounding, of: Totals
 ) -> dict[Total, float]:
     """The weights of totals when the budget is split, in proportion to the variance of all their cells at the same price."""
@@ -174,7 +174,7 @@ def weighed(
         return dict(weights)
     found, cost = {}, finest_cost(gaussian, bounding)
     for total, weight in weights.items():
-        sets = asking(question, total, of)
+        sets = sets_needing(question, total, of)
         asked = tuple(arrangement.table(question.sets[at]) for at in sets)
         if is_linear(total):
             shares = table_shares(arrangement, question, gaussian, bounding, sets)

@@ -16,7 +16,7 @@ from discreet.loss import calibrate
 from discreet.loss.leaves import GaussianLoss
 from discreet.loss.loss import Loss, compose
 from discreet.loss.promise import Promised
-from discreet.plan.arrangement import asking, is_linear
+from discreet.plan.arrangement import is_linear, sets_needing
 from discreet.plan.bounding import Rows, Single
 from discreet.plan.budget import needed, totals_of
 from discreet.plan.compile import LEAST, compile_plan, public_groups, stated_contributions
@@ -104,7 +104,9 @@ def _shares(
 
 def _weighted(plan: Steps, names: tuple[str, ...], weights: Mapping[str, float] | None) -> Steps:
     """The plan with its tables chosen so that the largest error of its questions is least, relative to their targets."""
-    if plan.arrangement is None or not plan.question.asks:  # with grouping sets of its own, a question is measured as if asked alone
+    if (
+        plan.arrangement is None or not plan.question.statistics_by_set
+    ):  # with grouping sets of its own, a question is measured as if asked alone
         return plan
     known = evolve(plan.arrangement, weights=tuple(1.0 if weights is None else weights[name] for name in names))
     plan = evolve(plan, arrangement=known)
@@ -133,7 +135,7 @@ def _fits(others: list[Question], question: Question, lookup: PublicValues) -> b
         return False
     if not all(_adds_up(one, lookup) for one in (first, question)):
         return False
-    union = evolve(_union([*others, question]), sets=(), asks=(), other=False)
+    union = evolve(_union([*others, question]), sets=(), statistics_by_set=(), other=False)
     alone = [public_groups(evolve(union, keys=(pair,)), lookup) for pair in union.keys]
     return math.prod(len(groups or ()) + 1 for groups in alone) <= MOST_CELLS
 
@@ -166,7 +168,7 @@ def _union(questions: list[Question]) -> Question:
         tuple((name, Column(name)) for name in statistics.values()),
         contributions=questions[0].contributions,
         sets=tuple(tuple(sorted(places[expr] for _, expr in question.keys)) for question in questions),
-        asks=tuple(tuple(dict.fromkeys(statistics[one] for _, one in question.statistics)) for question in questions),
+        statistics_by_set=tuple(tuple(dict.fromkeys(statistics[one] for _, one in question.statistics)) for question in questions),
         other=True,  # rows that one question leaves out count in another
     )
 
@@ -208,7 +210,7 @@ def _variances(plan: Steps) -> list[float]:
         if plan.arrangement is None or plan.available_totals is None:
             found.append(1 / precision[None])
             continue
-        asked = [plan.arrangement.table(plan.question.sets[at]) for at in asking(plan.question, total, plan.available_totals)]
+        asked = [plan.arrangement.table(plan.question.sets[at]) for at in sets_needing(plan.question, total, plan.available_totals)]
         spread = variances(plan.arrangement.layout, {table: one for table, one in precision.items() if table is not None}, asked)
         found.append(sum(float(one.mean()) for one in spread.values()) / len(asked))
     return found

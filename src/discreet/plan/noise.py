@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.loss import calibrate
-from discreet.plan.arrangement import Arrangement, weighed
+from discreet.plan.arrangement import Arrangement, weights_by_variance
 from discreet.plan.bounding import Bounding
 from discreet.plan.budget import needed, split, totals_of
 from discreet.plan.discover import open_limits
@@ -63,7 +63,7 @@ def _way(
     guess = Discovered(limits={what: _USUAL[what] for what in open_limits(question, limits)})
     bounding = bound(question, limits, guess, noise)
     of = totals_of(question, {}, centred, bounding)
-    weights = weighed(needed(question, of), arrangement, question, noise == "gaussian", bounding, of)
+    weights = weights_by_variance(needed(question, of), arrangement, question, noise == "gaussian", bounding, of)
     choices = dict.fromkeys(question.selected, 1.0)
     if arrangement is not None:  # each is made once for each set
         cells = sum(arrangement.layout.cells(arrangement.table(places)) for places in question.sets)

@@ -15,7 +15,7 @@ from discreet.errors import Refused
 from discreet.loss import calibrate
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.plan.arrangement import Arrangement, as_fractions, asking, is_linear, restricted, table_shares, weighed
+from discreet.plan.arrangement import Arrangement, as_fractions, is_linear, restricted, sets_needing, table_shares, weights_by_variance
 from discreet.plan.bounding import Bounding, Groups, Rows, Single, Votes
 from discreet.plan.budget import needed, split, totals_of
 from discreet.plan.discovery import Discovered, KeyDiscovery, LimitDiscovery, resolved_range
@@ -69,14 +69,14 @@ def _several_tables(plan: Steps, arrangement: Arrangement, discovered: Discovere
     """
     of = totals_of(plan.question, ranges_of(plan, discovered), plan.budget.centred, bounding)
     gaussian = plan.budget.noise == "gaussian"
-    weights = weighed(needed(plan.question, of), arrangement, plan.question, gaussian, bounding, of)
+    weights = weights_by_variance(needed(plan.question, of), arrangement, plan.question, gaussian, bounding, of)
     shares = split(weights, 1 / 2 if gaussian else 1 / 3) if weights else {}
     axes = arrangement.axes if arrangement.other else None
     closed = evolve(plan, discovered=discovered, bounding=bounding, groups=groups, available_totals=of, axes=axes)
     totals: list[NoisyTotal] = []
     for total, share in shares.items():
         if is_linear(total):
-            sets = asking(plan.question, total, of)
+            sets = sets_needing(plan.question, total, of)
             tables = as_fractions(table_shares(arrangement, plan.question, gaussian, bounding, sets))
             totals += [_noisy(total, share * part, plan.budget, bounding, plan, len(groups), table) for table, part in tables.items()]
     apart = {total: share / len(plan.question.sets) for total, share in shares.items() if not is_linear(total)}

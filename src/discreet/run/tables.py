@@ -13,9 +13,9 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
-from discreet.algorithms.consistent.estimate import estimate, noise_number, variances
+from discreet.algorithms.consistent.estimate import effective_noises, estimate, variances
 from discreet.algorithms.consistent.layout import Table
-from discreet.plan.arrangement import Arrangement, asking
+from discreet.plan.arrangement import Arrangement, sets_needing
 from discreet.plan.steps import EstimatedTotal, NoisyTotal, Steps
 from discreet.query.grid import MIDDLE_BITS
 from discreet.query.statistics.statistic import Additive
@@ -84,7 +84,7 @@ def set_plans(plan: Steps, confidence: float, each_node: bool = True) -> tuple[S
     totals: list[list[EstimatedTotal]] = [[] for _ in asked]
     for total, noises in measured(plan).items():
         precision = precision_of(noises)
-        wanted = asking(plan.question, total, totals_behind(plan))
+        wanted = sets_needing(plan.question, total, totals_behind(plan))
         spread = variances(layout, precision, [asked[place] for place in wanted])
         for place in wanted:
             table = asked[place]
@@ -111,7 +111,7 @@ def _excess(plan: Steps, noises: Sequence[NoisyTotal], table: Table, spread: Flo
     chosen = np.unique(starts[np.linspace(0, len(starts) - 1, _NODES).astype(int)])
     found = []
     for start in chosen:
-        count = noise_number(layout, precision, table, int(ordered[start]))
+        count = effective_noises(layout, precision, table, int(ordered[start]))
         scale = noises[0].scale / float(noises[0].unit)
         found.append(whole_excess(scale, round(count), confidence) if alone else laplace_excess(count, confidence))
     each = np.empty(len(spread))

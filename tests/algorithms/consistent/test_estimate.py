@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.algorithms.consistent.estimate import estimate, noise_number, variances
+from discreet.algorithms.consistent.estimate import effective_noises, estimate, variances
 from discreet.algorithms.consistent.layout import Floats, Layout, Table
 
 TREE = ((0, 0, 0), (0, 0, 1, 2, 2, 2))
@@ -77,15 +77,15 @@ def test_the_number_of_noises_is_that_of_the_coefficients(layout: Layout, tables
             (rows[0] @ inverse @ one.T) ** 2 * precision[measured] for measured, one in zip(tables, matrices(layout, tables), strict=True)
         ]
         whole = np.concatenate(added)
-        assert noise_number(layout, precision, table) == pytest.approx(whole.sum() ** 2 / (whole**2).sum())
+        assert effective_noises(layout, precision, table) == pytest.approx(whole.sum() ** 2 / (whole**2).sum())
 
 
 def test_one_table_alone_has_one_noise_in_its_cells_and_many_in_its_sums() -> None:
     layout = Layout((), (4, 5))
     precision = {Table(0, (0, 1)): 1.0}
-    assert noise_number(layout, precision, Table(0, (0, 1))) == pytest.approx(1)
-    assert noise_number(layout, precision, Table(0, (0,))) == pytest.approx(5)
-    assert noise_number(layout, precision, Table(0, ())) == pytest.approx(20)
+    assert effective_noises(layout, precision, Table(0, (0, 1))) == pytest.approx(1)
+    assert effective_noises(layout, precision, Table(0, (0,))) == pytest.approx(5)
+    assert effective_noises(layout, precision, Table(0, ())) == pytest.approx(20)
 
 
 def test_a_table_that_is_asked_for_twice_has_the_same_variance() -> None:
@@ -97,4 +97,4 @@ def test_a_table_that_is_asked_for_twice_has_the_same_variance() -> None:
 def test_the_number_of_noises_is_that_of_each_node() -> None:
     """Measured on the cities alone, a region's error is the sum of its cities'."""
     layout = Layout(((0, 0), (0, 0, 0, 1)), ())
-    assert [noise_number(layout, {layout.finest: 1.0}, Table(1, ()), node) for node in (0, 1)] == pytest.approx([3, 1])
+    assert [effective_noises(layout, {layout.finest: 1.0}, Table(1, ()), node) for node in (0, 1)] == pytest.approx([3, 1])

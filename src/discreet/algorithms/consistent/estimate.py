@@ -66,7 +66,7 @@ def _on_levels(layout: Layout, flat: tuple[int, ...], precision: Mapping[Table, 
     return found
 
 
-def noise_number(layout: Layout, precision: Mapping[Table, float], table: Table, node: int = 0) -> float:
+def effective_noises(layout: Layout, precision: Mapping[Table, float], table: Table, node: int = 0) -> float:
     """How many equal independent noises would give a sum of the same variance and kurtosis as the error of a cell; many are nearly normal.
 
     It is (Σ v)²/Σ v² over the variances v that the noises of all measured cells add to that of the first cell at this node of the table.
