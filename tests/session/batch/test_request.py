@@ -159,8 +159,12 @@ def test_what_cannot_be_asked_together(db: Any) -> None:
     open_bounds = discreet.connect({"t": DATA}, unit="id", epsilon=10, delta=1e-6, contributions={"rows": 1}, ledger=":memory:")
     with pytest.raises(Refused, match="a batch does not discover bounds"):
         open_bounds.batch(["SELECT AVG(cost) AS m FROM t"]).plan(1)
-    with pytest.raises(Invalid, match="give a target for each question"):
+    with pytest.raises(Invalid) as asked:
         db.batch(TEN).plan(error={"all": 5})
+    assert "give a target for each question, as in error={" in str(asked.value)
+    assert all(f"{name!r}: 50" in str(asked.value) for name in TEN)
+    with pytest.raises(Invalid, match="no ε reaches the targets of q2: "):
+        db.batch(["SELECT COUNT(*) AS n FROM t", "SELECT COUNT(*) AS n FROM t WHERE cost > 5"]).plan(error={"q1": 100, "q2": 1e-9})
     with pytest.raises(Invalid, match="the price is missing"):
         db.batch(TEN).plan()
     with pytest.raises(Invalid, match="states a price of its own"):
