@@ -171,6 +171,22 @@ def test_what_cannot_be_asked_together(db: Any) -> None:
         db.batch(["SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1) COUNT(*) AS n FROM t"])
 
 
+def test_a_refusal_names_the_question(db: Any) -> None:
+    with pytest.raises(Refused, match=r"^second: nowhere .*: there is no such table"):
+        db.batch({"first": "SELECT COUNT(*) AS n FROM t", "second": "SELECT COUNT(*) AS n FROM nowhere"})
+
+
+def test_the_lines_below_explain_marks_and_say_which_question_they_are_about(db: Any) -> None:
+    nobody = "SELECT dept, sex, COUNT(*) AS n FROM t WHERE cost < 0 GROUP BY dept, sex"  # six empty groups
+    told = db.batch({"nobody": nobody, "sum": "SELECT SUM(cost) AS s FROM t"}, epsilon=0.1)
+    lines = told.small_print
+    assert "~ the interval contains 0: the answer may be noise alone" in lines
+    assert any(line.startswith("nobody: ± is a 95 % interval") and "clipping cost" not in line for line in lines)
+    assert any(line.startswith("sum: ± is a 95 % interval") and "clipping cost" in line for line in lines)
+    alike = db.batch(["SELECT COUNT(*) AS n FROM t", "SELECT dept, COUNT(*) AS n FROM t GROUP BY dept"], epsilon=0.1)
+    assert [line.split(" interval")[0] for line in alike.accuracy_notes] == ["± is a 95 %"]
+
+
 def test_a_listed_value_that_is_spelt_like_all_others_is_shown() -> None:
     db = discreet.connect(
         {"t": DATA},

@@ -182,7 +182,10 @@ class BatchRequest:
 
 
 def _question(pipeline: Pipeline, name: str, asked: Any, read: Callable[[str], Query]) -> Question:
-    query = read(asked) if isinstance(asked, str) else asked.query if hasattr(asked, "query") else asked
+    try:
+        query = read(asked) if isinstance(asked, str) else asked.query if hasattr(asked, "query") else asked
+    except Refused as error:
+        raise type(error)(f"{name[:80]}: {error}") from None
     if not isinstance(query, Query):
         raise Invalid(f"{name[:80]} is not a question: give SQL, or what db.sql(...) or db.table(...) returned")
     if query.is_priced:
