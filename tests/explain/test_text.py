@@ -203,3 +203,13 @@ def test_gaussian_totals_speak_of_length() -> None:
     assert by_rows == pytest.approx(2 * 30**0.5, rel=1e-6)
     assert 30**0.5 <= by_units <= 6
     assert "ℓ₂ at most √30·2" in told["totals"][0]["why"]
+
+
+@pytest.mark.parametrize(("keys", "searched"), [(None, True), ({"dept": DEPARTMENTS}, False)])
+def test_asking_one_by_one_is_compared_with_what_the_tables_cost(keys: dict[str, list[str]] | None, searched: bool) -> None:
+    told = explained("SELECT dept, COUNT(*) AS n FROM visits GROUP BY ROLLUP(dept)", keys=keys)
+    tables = told.to_json()["tables"]
+    assert tables["separately"] > tables["together"]
+    text = " ".join(str(told).split())
+    assert f"would cost ε = {tables['separately']:.4g} instead of {tables['together']:.4g}" in text
+    assert ("and each its own search for keys" in text) is searched

@@ -32,6 +32,7 @@ def table_facts(plan: Steps) -> dict[str, Any]:
         "measured": [{"keys": keys_of(plan, table), "share": share} for table, share in shares.items()],
         "supposed": [] if plan.open_keys is None else [_supposed(plan.open_keys, search) for search in plan.open_keys.searches],
         "apart": apart,
+        "together": float(plan.budget.epsilon),
         "separately": _separately(plan, gaussian) if any(map(is_linear, needed(question, of))) else None,
     }
 

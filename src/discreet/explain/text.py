@@ -197,7 +197,9 @@ def _tables(told: dict[str, Any]) -> Iterator[str]:
     yield f"measured with these shares of the budget: {measured}"
     yield "all tables are estimated from these by weighted least squares, so every count and sum of a total is the sum of its parts"
     if told["separately"] is not None:
-        yield f"asked one by one, the same total variance would cost ε = {told['separately']:.4g}"
+        searched = ", and each its own search for keys" if told["supposed"] else ""
+        price = f"ε = {told['separately']:.4g} instead of {told['together']:.4g}"
+        yield f"asked one by one, the same total variance would cost {price}{searched}"
     if told["apart"]:
         yield f"measured for each set by itself, because they do not add up: {', '.join(told['apart'])}"
 

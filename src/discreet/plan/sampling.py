@@ -69,7 +69,8 @@ def check_sampled(question: Question, discoveries: Sequence[Discovery]) -> None:
     if question.sets or question.windows:
         raise Refused(f"grouping sets and windows are not answered from a sample: ask with an ordinary GROUP BY, or {_INSTEAD}")
     if discoveries:
-        raise Refused(f"nothing is discovered on a sample: declare {_undeclared(discoveries)}, buy db.profile(epsilon=…), or {_INSTEAD}")
+        bought = "buy a profile that finds it, db.profile(epsilon=…)"
+        raise Refused(f"nothing is discovered on a sample: declare {_undeclared(discoveries)}, {bought}, or {_INSTEAD}")
 
 
 def _undeclared(discoveries: Sequence[Discovery]) -> str:

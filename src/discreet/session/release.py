@@ -162,13 +162,18 @@ class Release(Released):
         return bool(self.receipt.request.get("order"))
 
     @property
-    def small_print(self) -> list[str]:
-        """The lines below the table: what the intervals cover, notes, what was charged and where that is recorded."""
+    def legend(self) -> list[str]:
+        """What the marks and words in the table's cells mean."""
         cells = [(s, row) for s in self.series for row in range(min(len(self), 200))]
         legend = [LEGEND] if any(s.is_faint(row) for s, row in cells) else []
         legend += [NO_END_LEGEND] if any(s.is_open(row) for s, row in cells) else []
         legend += [TOO_FEW_LEGEND] if any(s.few is not None and any(s.few) for s in self.series) else []
-        return [*legend, *super().small_print]
+        return legend
+
+    @property
+    def small_print(self) -> list[str]:
+        """The lines below the table: what the intervals cover, notes, what was charged and where that is recorded."""
+        return [*self.legend, *super().small_print]
 
     @property
     def accuracy_notes(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from query.sql.clinic import CATALOG
 
+from discreet.errors import Refused
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column
 from discreet.query.sql.read import read
@@ -55,6 +56,17 @@ def test_grouping_is_a_bit_for_each_key() -> None:
     outputs = dict(question.outputs)
     assert outputs["d"] == Column("__grouping(dept)")
     assert ask("dept", "GROUPING(dept) AS d, COUNT(*) AS n").outputs[0][1] != Column("__grouping(dept)")  # it is always 0
+
+
+@pytest.mark.parametrize("word", ["ROLLUP", "CUBE"])
+def test_mysql_spelling_says_how_to_write_it(word: str) -> None:
+    with pytest.raises(Refused, match=rf"WITH {word} is not supported; write GROUP BY {word}\(dept, urgent\)$"):
+        ask(f"dept, urgent WITH {word}")
+
+
+def test_an_output_that_hides_its_key_is_to_be_renamed() -> None:
+    with pytest.raises(Refused, match="give the output another name"):
+        ask("ROLLUP (dept)", "CASE WHEN GROUPING(dept) = 1 THEN 'all' ELSE dept END AS dept, COUNT(*) AS n")
 
 
 def test_default_names() -> None:

@@ -159,12 +159,32 @@ def test_what_cannot_be_asked_together(db: Any) -> None:
     open_bounds = discreet.connect({"t": DATA}, unit="id", epsilon=10, delta=1e-6, contributions={"rows": 1}, ledger=":memory:")
     with pytest.raises(Refused, match="a batch does not discover bounds"):
         open_bounds.batch(["SELECT AVG(cost) AS m FROM t"]).plan(1)
-    with pytest.raises(Invalid, match="give a target for each question"):
+    with pytest.raises(Invalid) as asked:
         db.batch(TEN).plan(error={"all": 5})
+    assert "give a target for each question, as in error={" in str(asked.value)
+    assert all(f"{name!r}: 50" in str(asked.value) for name in TEN)
+    with pytest.raises(Invalid, match="no ε reaches the targets of q2: "):
+        db.batch(["SELECT COUNT(*) AS n FROM t", "SELECT COUNT(*) AS n FROM t WHERE cost > 5"]).plan(error={"q1": 100, "q2": 1e-9})
     with pytest.raises(Invalid, match="the price is missing"):
         db.batch(TEN).plan()
     with pytest.raises(Invalid, match="states a price of its own"):
         db.batch(["SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 1) COUNT(*) AS n FROM t"])
+
+
+def test_a_refusal_names_the_question(db: Any) -> None:
+    with pytest.raises(Refused, match=r"^second: nowhere .*: there is no such table"):
+        db.batch({"first": "SELECT COUNT(*) AS n FROM t", "second": "SELECT COUNT(*) AS n FROM nowhere"})
+
+
+def test_the_lines_below_explain_marks_and_say_which_question_they_are_about(db: Any) -> None:
+    nobody = "SELECT dept, sex, COUNT(*) AS n FROM t WHERE cost < 0 GROUP BY dept, sex"  # six empty groups
+    told = db.batch({"nobody": nobody, "sum": "SELECT SUM(cost) AS s FROM t"}, epsilon=0.1)
+    lines = told.small_print
+    assert "~ the interval contains 0: the answer may be noise alone" in lines
+    assert any(line.startswith("nobody: ± is a 95 % interval") and "clipping cost" not in line for line in lines)
+    assert any(line.startswith("sum: ± is a 95 % interval") and "clipping cost" in line for line in lines)
+    alike = db.batch(["SELECT COUNT(*) AS n FROM t", "SELECT dept, COUNT(*) AS n FROM t GROUP BY dept"], epsilon=0.1)
+    assert [line.split(" interval")[0] for line in alike.accuracy_notes] == ["± is a 95 %"]
 
 
 def test_a_listed_value_that_is_spelt_like_all_others_is_shown() -> None:

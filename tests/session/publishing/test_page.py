@@ -87,6 +87,12 @@ def test_long_and_empty_tables(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "(no rows)" in none.texts
 
 
+def test_long_names_of_losses_stay_within_the_page() -> None:
+    with session() as db:
+        page = db.ask("SELECT COUNT(*) AS n FROM people", epsilon=0.2).to_html() or ""
+    assert ".method li{margin:.15em 0;overflow-wrap:anywhere}" in page
+
+
 @pytest.mark.skipif(which("chromium") is None, reason="there is no Chromium")
 def test_it_prints_on_one_page(tmp_path: Path) -> None:
     with session() as db:

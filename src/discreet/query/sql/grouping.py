@@ -10,7 +10,7 @@ from discreet.query.relation.expr import Literal, columns_of
 from discreet.query.sql.aggregates import has_aggregate
 from discreet.query.sql.grouped import Grouped, Item, Make, Reading, is_window, missing, named
 from discreet.query.sql.grouping_sets import SETS, read_sets
-from discreet.query.sql.refuse import only, refused
+from discreet.query.sql.refuse import is_set, only, piece, refused
 from discreet.query.sql.scope import Scope, matching, new_name
 from discreet.query.sql.typed import Apply, Typed, of_answers
 
@@ -77,6 +77,10 @@ def read_grouped(select: exp.Select, rows: Scope, make: Make[X], apply: Apply, d
 def _read_keys(group: exp.Group | None, reading: Reading[X]) -> None:
     if group is None:
         return
+    for word in ("rollup", "cube"):
+        if is_set(group.args.get(word)):  # GROUP BY a, b WITH ROLLUP
+            keys = ", ".join(map(piece, group.expressions)) or "dept, sex"
+            raise refused(group, f"WITH {word.upper()} is not supported", f"write GROUP BY {word.upper()}({keys})")
     only(group, "expressions", "all")
     if any(isinstance(node, SETS) for node in group.expressions):
         if reading.apply is not of_answers:
@@ -125,7 +129,7 @@ def _key_or_alias(node: exp.Column, reading: Reading[X]) -> exp.Expr:
     if len(named) > 1:
         raise refused(node, "two outputs have this name", "give them different names with AS")
     if reading.rows.candidates(node) and reading.row.read(node).expr != (
-        None if has_aggregate(named[0]) else reading.row.read(named[0]).expr
+        None if has_aggregate(named[0]) or named[0].find(exp.Grouping, exp.GroupingId) else reading.row.read(named[0]).expr
     ):
         raise refused(
             node,

@@ -75,8 +75,17 @@ class BatchRelease(Released):
 
     @property
     def accuracy_notes(self) -> list[str]:
-        """What the intervals cover."""
-        return list(dict.fromkeys(note for part in self.parts.values() for note in part.accuracy_notes))
+        """What the intervals cover; where questions differ, those that a note is about come first."""
+        about: dict[str, list[str]] = {}
+        for name, part in self.parts.items():
+            for note in part.accuracy_notes:
+                about.setdefault(note, []).append(name)
+        return list(about) if len(about) == 1 else [f"{', '.join(names)}: {note}" for note, names in about.items()]
+
+    @property
+    def small_print(self) -> list[str]:
+        """The lines below the tables: what marks mean, what the intervals cover, notes, and what was charged."""
+        return [*dict.fromkeys(line for part in self.parts.values() for line in part.legend), *super().small_print]
 
     def publish(self, folder: str | os.PathLike[str], tidy: bool = False) -> list[Path]:
         """Write a folder for each question, 1, 2, … in their order, as `publish` of one answer does; return the files.

@@ -115,8 +115,8 @@ class BatchRequest:
     def _targets(self, error: Mapping[str, Any]) -> dict[str, dict[str, float]]:
         """The target error of each output of each question; a number is the target of all of a question's outputs."""
         if not isinstance(error, Mapping) or set(error) != set(self.questions):
-            names = ", ".join(self.questions)
-            raise Invalid(f"give a target for each question, as in {{{next(iter(self.questions))!r}: 50}}; there are {names}")
+            every = ", ".join(f"{name!r}: 50" for name in self.questions)
+            raise Invalid(f"give a target for each question, as in error={{{every}}}")
         found = {}
         for name, question in self.questions.items():
             said, statistics = error[name], {one for one, _ in question.statistics}
@@ -158,8 +158,11 @@ class BatchRequest:
         def at(steps: int) -> BatchPlan:
             return self._at(exact.rational(f"{10 ** (steps / _STEPS):.3g}"), most, level, targets, size)
 
-        if max(self._ratios(at(high), targets, size).values()) > 1:
-            raise Invalid("no ε reaches these targets: ask for larger errors, or declare tighter bounds and contributions")
+        if missed := [name for name, ratio in self._ratios(at(high), targets, size).items() if ratio > 1]:
+            raise Invalid(
+                f"no ε reaches the targets of {', '.join(missed)}: ask for larger errors, or declare tighter bounds and contributions; "
+                "plan(epsilon=…).error() says what each part of an error comes from"
+            )
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if max(self._ratios(at(middle), targets, size).values()) <= 1 else (middle, high)
@@ -179,7 +182,10 @@ class BatchRequest:
 
 
 def _question(pipeline: Pipeline, name: str, asked: Any, read: Callable[[str], Query]) -> Question:
-    query = read(asked) if isinstance(asked, str) else asked.query if hasattr(asked, "query") else asked
+    try:
+        query = read(asked) if isinstance(asked, str) else asked.query if hasattr(asked, "query") else asked
+    except Refused as error:
+        raise type(error)(f"{name[:80]}: {error}") from None
     if not isinstance(query, Query):
         raise Invalid(f"{name[:80]} is not a question: give SQL, or what db.sql(...) or db.table(...) returned")
     if query.is_priced:

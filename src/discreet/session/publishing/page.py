@@ -32,7 +32,7 @@ tbody tr.block>*{border-top:.5pt solid #999}
 .total,.total th,td.total{font-weight:600}
 .error{display:block;font-size:7.8pt;line-height:1.2;color:#555;font-weight:400}
 .faint{color:#777}
-.method{border-top:.5pt solid #999;padding-top:.6em;font-size:9.5pt;color:#222}.method li{margin:.15em 0}
+.method{border-top:.5pt solid #999;padding-top:.6em;font-size:9.5pt;color:#222}.method li{margin:.15em 0;overflow-wrap:anywhere}
 .method ul{padding-left:1.2em;margin:.4em 0}.receipt{font-size:8pt;color:#555;overflow-wrap:anywhere}
 thead{display:table-header-group}tr{break-inside:avoid}caption,h2{break-after:avoid}
 @media print{body{max-width:none;margin:0;padding:0}}
