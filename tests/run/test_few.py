@@ -81,3 +81,21 @@ def test_a_count_is_bought_with_a_median() -> None:
     assert count.total.form in ("rows", "present")
     assert 0.03 < float(plan.steps.budget.epsilon) < 0.1
     assert plan.loss.epsilon_at(0) <= 1
+
+
+def test_both_counts_must_be_clear_where_a_column_may_be_null() -> None:
+    """Of many empty groups, one count alone is often clear by chance."""
+    plan = steps("SELECT dept, AVG(x) AS m, COUNT(*) AS n FROM t GROUP BY dept", catalog({"rows": 1}))
+    counts = [one for one in plan.totals if not one.total.factors]
+    assert len(counts) == 2
+    for low in counts:
+        cells = {one.total: np.array([-1.0 if one is low else 10_000.0, 10_000.0]) for one in plan.totals}
+        assert too_few(plan, cells)["m"].tolist() == [True, False]
+
+
+def test_a_quantile_whose_interval_is_everything_is_not_shown() -> None:
+    rows = {"id": range(6), "x": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
+    with discreet.connect({"t": pa.table(rows)}, unit="id", epsilon=100, one_row_per_unit=True, ledger=":memory:") as db:
+        told = db.sql("SELECT MEDIAN(x) AS m FROM t").release(epsilon="0.5")
+    assert told.rows == [{"m": None}]
+    assert "too few" in str(told)

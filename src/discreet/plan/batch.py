@@ -104,9 +104,7 @@ def _shares(
 
 def _weighted(plan: Steps, names: tuple[str, ...], weights: Mapping[str, float] | None) -> Steps:
     """The plan with its tables chosen so that the largest error of its questions is least, relative to their targets."""
-    if (
-        plan.arrangement is None or not plan.question.statistics_by_set
-    ):  # with grouping sets of its own, a question is measured as if asked alone
+    if plan.arrangement is None or not plan.question.statistics_by_set:  # a question's own grouping sets are measured as if asked alone
         return plan
     known = evolve(plan.arrangement, weights=tuple(1.0 if weights is None else weights[name] for name in names))
     plan = evolve(plan, arrangement=known)

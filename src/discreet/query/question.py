@@ -45,9 +45,7 @@ class Question:
     delta: Fraction | None = None
     windows: tuple[tuple[str, Window], ...] = field(default=(), metadata={"omitted if empty": True})  # columns over several released rows
     sets: Sets = field(default=(), metadata={"omitted if empty": True})  # of GROUP BY ROLLUP, CUBE or GROUPING SETS; () is all keys
-    statistics_by_set: tuple[tuple[str, ...], ...] = field(
-        default=(), metadata={"omitted if empty": True}
-    )  # the statistics of each set; () is all
+    statistics_by_set: tuple[tuple[str, ...], ...] = field(default=(), metadata={"omitted if empty": True})  # () is all of them
     sample: Fraction | None = field(default=None, metadata={"omitted if empty": True})  # the share of units that is read; None is all
     other: bool = False  # one more group for all rows whose group is not shown
     said: str = field(default="", eq=False)  # the chain of calls, where it was built in Python

@@ -18,7 +18,7 @@ from discreet.query.relation.expr import Column, Expr, columns_of
 from discreet.query.removed import Correction
 from discreet.query.statistics.statistic import Additive
 from discreet.query.totals import Cells, Floats, Totals
-from discreet.run.few import too_few
+from discreet.run.few import too_few, without_ends
 from discreet.run.intervals import SLOW, corrected_widths, half_widths
 from discreet.run.output_column import OutputColumn, Values, bounded, finite, joined
 from discreet.run.results import PlanResults
@@ -80,7 +80,10 @@ def _cells(answers: PlanResults) -> Cells:
 
 def _table(answers: PlanResults, cells: Cells, beside: dict[str, Values]) -> tuple[dict[str, Values], Mapping[str, NDArray[np.bool_]]]:
     """Keys and statistics by name, and where they are hidden because a group has too few rows."""
-    table, few = _released(answers, cells, clipped=True) | beside, too_few(answers.plan, cells)
+    table = _released(answers, cells, clipped=True) | beside
+    few = dict(without_ends(answers.plan, answers.ends))
+    for name, hidden in too_few(answers.plan, cells).items():
+        few[name] = hidden | few[name] if name in few else hidden
     for name, hidden in few.items():
         table[name] = [None if none else value for value, none in zip(table[name], hidden, strict=True)]
     return table, few
