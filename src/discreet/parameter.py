@@ -163,8 +163,13 @@ def monotone(value: bool) -> bool:
 
 def sample_rate(value: Number) -> Fraction:
     """The share of units that a question reads."""
-    if not _RAREST <= (rate := rational(value, "sample")) < 1:
-        raise Invalid("sample must lie between 0.000001 and 1, as in sample=0.01 for 1 % of the units; leave it out to read all of them")
+    wrong = "sample must lie between 0.000001 and 1, as in sample=0.01 for 1 % of the units; leave it out to read all of them"
+    try:
+        rate = rational(value, "sample")
+    except Invalid:
+        raise Invalid(wrong) from None
+    if not _RAREST <= rate < 1:
+        raise Invalid(wrong)
     if rate.denominator > _FINEST:
         raise Invalid("sample must have at most nine decimals, as in sample=0.01")
     return rate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,3 +109,10 @@ def test_a_synthetic_table_says_so(tmp_path: Path) -> None:
         told = json.loads(pq.read_schema(tmp_path / "rows.parquet").metadata[b"discreet"])
         assert told["columns"] == {"dept": {"role": "synthetic"}, "cost": {"role": "synthetic"}}
         assert (told["kind"], told["epsilon"]) == ("synthetic table", "2")
+
+
+def test_the_method_has_no_endless_numbers() -> None:
+    with clinic() as db:
+        told = db.ask("SELECT dept, COUNT(*) AS n FROM visits GROUP BY dept", epsilon="0.123456789123456789").metadata()
+    assert "scale=2.54804e+7" in told["method"]
+    assert not re.search(r"\d{10}", told["method"])

@@ -216,3 +216,9 @@ def test_a_price_prints_as_a_decimal(opened: Callable[..., Any]) -> None:
     assert isinstance(price, Fraction)
     assert "/" not in f"{price}{price!r}"
     assert Fraction(str(price)) == price
+
+
+def test_a_question_explains_itself_at_a_price(opened: Callable[..., Any]) -> None:
+    with opened() as db:
+        query = db.sql("SELECT COUNT(*) AS n FROM visits")
+        assert str(query.explain(epsilon=0.5)) == str(query.plan(epsilon=0.5).explain())

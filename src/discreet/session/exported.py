@@ -13,6 +13,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from discreet.exact import short
@@ -24,6 +25,7 @@ FORMAT = 1
 KEY = b"discreet"
 SIDECAR = "-metadata.json"
 _FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r\n])")  # where some spreadsheets begin a cell, before what they would run
+_LONG = re.compile(r"\d{10,}(?:/\d+)?|\d+/\d{10,}")
 Columns = Mapping[str, Sequence[Any]]
 
 
@@ -36,13 +38,19 @@ def metadata(receipt: Receipt, series: Sequence[Series], confidence: float, note
         "adjacency": receipt.adjacency,
         "epsilon": short(receipt.epsilon),
         "delta": short(receipt.delta),
-        "method": str(receipt.loss),
+        "method": _LONG.sub(_shortened, str(receipt.loss)),
         "confidence": confidence,
         "bounds": receipt.discovered.get("bounds", {}),
         "notes": list(notes),
         "columns": {one.name: {"role": "synthetic"} if receipt.kind == "synthetic table" else _role(one) for one in series},
         "receipt": receipt.to_json(),
     }
+
+
+def _shortened(number: re.Match[str]) -> str:
+    """A long fraction with six digits; the receipt has all of them."""
+    top, _, bottom = number[0].partition("/")
+    return f"{Decimal(top) / Decimal(bottom or 1):.6g}"
 
 
 def _role(series: Series) -> dict[str, Any]:

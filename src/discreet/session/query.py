@@ -82,6 +82,10 @@ class Query:
         level = confidence_of(confidence)
         return self.plan_at_price(self._price(epsilon), self.delta_for(epsilon, delta, level), level)
 
+    def explain(self, epsilon: Number | None = None, delta: Number | None = None, *, confidence: Number = CONFIDENCE) -> Any:
+        """What would happen at this price, in words; the same as `plan(…).explain()`."""
+        return self.plan(epsilon, delta, confidence=confidence).explain()
+
     def delta_for(self, epsilon: Number | None = None, delta: Number | None = None, confidence: Fraction = CONFIDENCE) -> Fraction:
         """The δ with which `plan` plans: the one that is stated, or else one that the budget admits now."""
         self.pipeline.payments.require_open()

@@ -52,6 +52,10 @@ class RemoteQuery:
         """What would happen at this price; reads and spends nothing."""
         return RemotePlan.of(self.connection, self.chain, {"epsilon": epsilon, "delta": delta, "confidence": confidence})
 
+    def explain(self, epsilon: Number | None = None, delta: Number | None = None, *, confidence: Number = CONFIDENCE) -> Any:
+        """What would happen at this price, in words; the same as `plan(…).explain()`."""
+        return self.plan(epsilon, delta, confidence=confidence).explain()
+
     @suggests_arguments("price")
     def price(
         self, error: Mapping[str, float], *, size: int | None = None, confidence: Number = CONFIDENCE, delta: Number | None = None,
