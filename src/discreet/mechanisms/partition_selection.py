@@ -97,13 +97,13 @@ def _each(delta: Fraction, partitions: int) -> Fraction:
     """1 − (1 − δ)^(1/partitions), rounded down."""
     if partitions == 1:
         return delta
-    return exact.rational_down(lambda: -((exact.ball(1 - delta).log() / partitions).expm1()), 128)
+    return exact.rational_down(lambda: -((exact.ball(-delta).log1p() / partitions).expm1()), 128)  # log1p: δ may be far below 2⁻¹²⁸
 
 
 @lru_cache(maxsize=64)
 def _curve(epsilon: Fraction, delta: Fraction) -> list[Ball]:
     """π₀, π₁, … up to the first that is 1; both branches of the recursion increase, so balls stay small."""
-    if math.log(1 / float(delta)) > 2**21 * float(epsilon):
+    if math.log(delta.denominator) - math.log(delta.numerator) > 2**21 * float(epsilon):  # δ may be below all floats
         raise Invalid("epsilon is too small to discover groups: give more, or declare the groups")
     with exact.precision(_BITS):
         grow, d = exact.ball(epsilon).exp(), exact.ball(delta)
