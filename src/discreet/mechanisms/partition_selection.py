@@ -260,16 +260,14 @@ class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
 
 @lru_cache(maxsize=256)
 def _gaussian_threshold(scale: Fraction, delta: Fraction, partitions: int, unit: int) -> int:
-    """The least whole w (in 1/unit) such that Φ((w − t^(−½))/σ)^t ≥ 1 − δ for every t, certified."""
+    """The least whole w (in 1/unit) such that Φ((w − t^(−½))/σ)^t ≥ 1 − δ for every t, certified; in logarithms, for δ may be tiny."""
 
     def safe(w: int) -> bool:
         with exact.precision(192):
-            return all(
-                bool(
-                    exact.normal_cdf((exact.ball(Fraction(w, unit)) - 1 / exact.ball(t).sqrt()) / exact.ball(scale)) ** t
-                    >= exact.ball(1 - delta)
-                )
-                for t in range(1, partitions + 1)
-            )
+            most = exact.ball(-delta).log1p()
+            return all(bool(t * (-beyond(w, t)).log1p() >= most) for t in range(1, partitions + 1))
+
+    def beyond(w: int, t: int) -> Ball:
+        return exact.normal_cdf((1 / exact.ball(t).sqrt() - exact.ball(Fraction(w, unit))) / exact.ball(scale))
 
     return exact.least_whole(safe, start=unit, above=0)
