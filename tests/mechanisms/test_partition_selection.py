@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import stats
 from theorems import laws
 
 from discreet.errors import Invalid
+from discreet.mechanisms import partition_selection
 from discreet.mechanisms.partition_selection import PartitionSelection, ThresholdedCounts, WeightedGaussianSelection
 
 EVERY: list[Any] = [
@@ -79,6 +81,23 @@ def test_the_shape_does_not_tell_how_many_groups_there_are(mechanism: Any) -> No
     one, two = (mechanism.sample(groups, Shake(0)) for groups in ({"a": 1}, {"a": 1, "b": 1}))
     assert not one
     assert one == two
+
+
+@pytest.mark.parametrize("delta", [Fraction(1, 10**39), Fraction(1, 10**60), Fraction(1, 10**400)])
+def test_a_tiny_delta_is_shared_between_groups(delta: Fraction) -> None:
+    """Where one unit replaces another, δ is divided by 1 + e^(ε/2), so it may be far below the working precision, and below floats."""
+    each = partition_selection._each(delta, 2)
+    assert delta / 2 * (1 - Fraction(1, 10**30)) <= each <= delta / 2 * (1 + delta)
+    assert PartitionSelection(epsilon=100, delta=delta, partitions=2).error(0.5) > 1
+
+
+def test_a_threshold_is_found_for_a_tiny_delta() -> None:
+    """Below the working precision, 1 − δ cannot be told from 1: so the search of a threshold would not end."""
+    usual, tiny = (WeightedGaussianSelection(deviation=1, delta=delta, partitions=3) for delta in ("1e-40", Fraction(1, 10**100)))
+    assert usual.threshold < tiny.threshold
+    for one in (usual, tiny):
+        lower, half = math.log(float(one.delta / 2)), one.threshold / one.unit
+        assert max(math.log(t) + stats.norm.logsf(half - t**-0.5) for t in (1, 2, 3)) == pytest.approx(lower, rel=1e-4)
 
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, 1.5, "nan"])

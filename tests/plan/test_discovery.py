@@ -38,3 +38,10 @@ def test_ranges_are_never_empty() -> None:
     assert resolved_range(wide, {"low": Fraction(9), "high": Fraction(1)}) == Interval(Fraction(0), Fraction(1))
     known = Interval(Fraction(5), Fraction(10**6), True, False)
     assert resolved_range(known, {"high": Fraction(2)}) == Interval(Fraction(5), Fraction(6))
+
+
+def test_a_narrow_range_is_widened_without_changing_its_signs() -> None:
+    """Numbers of both signs need other totals on a sample than those of one sign, which are planned from the declared range."""
+    tiny, least = Fraction(1, 10**9), Fraction(1, 2**20)
+    assert resolved_range(Interval(Fraction(0), tiny), {}) == Interval(Fraction(0), least)
+    assert resolved_range(Interval(-tiny, Fraction(0)), {}) == Interval(-least, Fraction(0))

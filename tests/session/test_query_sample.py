@@ -31,6 +31,13 @@ def test_answers_are_scaled_up_and_covered(opened: Callable[..., Any]) -> None:
     assert "a fresh secret sample of 20 % of the units" in str(found)
 
 
+def test_sums_of_tiny_numbers_have_intervals(opened: Callable[..., Any]) -> None:
+    """Their bounds are narrower than the grid, and once became bounds of both signs after paying."""
+    found = opened(epsilon=1000).sql("SELECT SUM(cost / 1e12) AS s FROM visits", sample=0.5).release(epsilon=500, confidence=0.999999)
+    low, high = found.intervals[0]["s"]
+    assert 0 <= low <= TRUTH["s"] / 1e12 <= high
+
+
 def test_the_whole_price_is_charged_once_and_a_repeat_is_free(opened: Callable[..., Any]) -> None:
     db = opened()
     first = db.sql(SQL, sample=0.1).release(epsilon=0.25)

@@ -97,13 +97,13 @@ def _each(delta: Fraction, partitions: int) -> Fraction:
     """1 − (1 − δ)^(1/partitions), rounded down."""
     if partitions == 1:
         return delta
-    return exact.rational_down(lambda: -((exact.ball(1 - delta).log() / partitions).expm1()), 128)
+    return exact.rational_down(lambda: -((exact.ball(-delta).log1p() / partitions).expm1()), 128)  # log1p: δ may be far below 2⁻¹²⁸
 
 
 @lru_cache(maxsize=64)
 def _curve(epsilon: Fraction, delta: Fraction) -> list[Ball]:
     """π₀, π₁, … up to the first that is 1; both branches of the recursion increase, so balls stay small."""
-    if math.log(1 / float(delta)) > 2**21 * float(epsilon):
+    if math.log(delta.denominator) - math.log(delta.numerator) > 2**21 * float(epsilon):  # δ may be below all floats
         raise Invalid("epsilon is too small to discover groups: give more, or declare the groups")
     with exact.precision(_BITS):
         grow, d = exact.ball(epsilon).exp(), exact.ball(delta)
@@ -260,16 +260,14 @@ class WeightedGaussianSelection(Mechanism[dict[Any, int]]):
 
 @lru_cache(maxsize=256)
 def _gaussian_threshold(scale: Fraction, delta: Fraction, partitions: int, unit: int) -> int:
-    """The least whole w (in 1/unit) such that Φ((w − t^(−½))/σ)^t ≥ 1 − δ for every t, certified."""
+    """The least whole w (in 1/unit) such that Φ((w − t^(−½))/σ)^t ≥ 1 − δ for every t, certified; in logarithms, for δ may be tiny."""
 
     def safe(w: int) -> bool:
         with exact.precision(192):
-            return all(
-                bool(
-                    exact.normal_cdf((exact.ball(Fraction(w, unit)) - 1 / exact.ball(t).sqrt()) / exact.ball(scale)) ** t
-                    >= exact.ball(1 - delta)
-                )
-                for t in range(1, partitions + 1)
-            )
+            most = exact.ball(-delta).log1p()
+            return all(bool(t * (-beyond(w, t)).log1p() >= most) for t in range(1, partitions + 1))
+
+    def beyond(w: int, t: int) -> Ball:
+        return exact.normal_cdf((1 / exact.ball(t).sqrt() - exact.ball(Fraction(w, unit))) / exact.ball(scale))
 
     return exact.least_whole(safe, start=unit, above=0)

@@ -161,6 +161,6 @@ def resolved_range(interval: Interval, found: dict[str, Fraction]) -> Interval:
     if low >= high:
         low, high = (Fraction(0), Fraction(1)) if len(found) == 2 else (low, low + 1) if "high" in found else (high - 1, high)
     least = max(abs(low), abs(high), Fraction(1)) / 2**20  # so that its ends differ as floats
-    if high - low < least:
-        low, high = (low, low + least) if "high" in found else (high - least, high)
+    if high - low < least:  # numbers that are never negative stay so, for which totals a sum needs depends on it
+        low, high = (low, low + least) if "high" in found or (not found and low >= 0) else (high - least, high)
     return Interval(low, high)
