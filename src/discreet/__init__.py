@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from discreet.session.query import Query as Query
     from discreet.session.release import Release as Release
     from discreet.session.session import Session as Session
-    from discreet.session.synthesize.owner_report import owner_report as owner_report
     from discreet.session.synthesize.synthetic import Synthetic as Synthetic
     from discreet.tables.unit import each_row as each_row
 

@@ -20,6 +20,7 @@ from discreet.plots.table import format_value
 
 MOST_COLUMNS = 40  # that are drawn
 _LONGEST = 18  # characters of a name
+_LEAST = 10.6  # inches, so that a warning fits
 
 
 class Mark(NamedTuple):
@@ -53,7 +54,7 @@ def draw_fidelity(
     high = max(3.3, 0.24 * len(names) + 1.6) + 0.5
     wide = max(3.2, 0.24 * len(names) + 2.2)
     several = len(names) > 1
-    figure = Figure(figsize=(4.4 + (wide + 3.6) * several, high), layout="constrained", facecolor="white")
+    figure = Figure(figsize=(max(4.4 + (wide + 3.6) * several, _LEAST), high), layout="constrained", facecolor="white")
     panels = figure.subplots(1, 3 if several else 1, squeeze=False, width_ratios=[4.2, wide, 3.4] if several else [1])[0]
     _bars(panels[0], shown)
     if several:
@@ -64,7 +65,7 @@ def draw_fidelity(
     heading = figure.suptitle(above, x=0.012, ha="left", fontsize=12.5, fontweight="bold", color=ORANGE if warning else DARK)
     heading.set_parse_math(False)
     meaning = "bars: error of the rows · |: what noise alone explains · ○: not measured, follows from the model"
-    figure.supxlabel(f"{meaning}{more}{f' · {warning}' if warning else ''}", x=0.012, ha="left", fontsize=8, color=GREY)
+    figure.supxlabel(f"{meaning}{more}" + (f"\n{warning}" if warning else ""), x=0.012, ha="left", fontsize=8, color=GREY)
     return save_or_return(figure, path, dpi=140)
 
 

@@ -17,7 +17,7 @@ from discreet.errors import Invalid
 from discreet.session.remote import wire
 from discreet.session.remote.session import RemoteSession
 from discreet.session.session import Session
-from discreet.session.synthesize.owner_report import OwnerReport
+from discreet.session.synthesize.owner_report import OwnerReport, owner_report
 from discreet.session.synthesize.report import association
 
 SOURCE = Path(discreet.__file__).parent
@@ -44,7 +44,7 @@ def connected() -> discreet.Session:
 
 @pytest.fixture(scope="module")
 def report(made: discreet.Synthetic) -> OwnerReport:
-    return discreet.owner_report(made, people())
+    return owner_report(made, people())
 
 
 def test_errors_are_those_of_the_truth(made: discreet.Synthetic, report: OwnerReport) -> None:
@@ -68,7 +68,7 @@ def test_errors_are_those_of_the_truth(made: discreet.Synthetic, report: OwnerRe
 
 def test_a_table_of_the_real_rows_has_no_error(made: discreet.Synthetic) -> None:
     """Synthetic rows given as the real ones: every error is 0, so an error is of rows and not of the comparison."""
-    report = discreet.owner_report(made, made.to_polars())
+    report = owner_report(made, made.to_polars())
     assert max(one.error for one in (*report.columns, *report.pairs)) == pytest.approx(0, abs=1e-12)
     assert max(one.apart for one in report.pairs) == pytest.approx(0, abs=1e-12)
 
@@ -78,7 +78,7 @@ def test_noise_explains_what_was_measured_and_nothing_else(report: OwnerReport) 
     assert all(one.noise is not None and one.error <= 4 * one.noise + 0.01 for one in (*report.columns, *report.pairs))
     assert report.not_measured == ()
     with connected() as db:
-        columns_alone = discreet.owner_report(db.synthesize("people", epsilon=8, workload=1), people())
+        columns_alone = owner_report(db.synthesize("people", epsilon=8, workload=1), people())
     assert set(columns_alone.not_measured) == {("age", "smokes"), ("age", "town"), ("smokes", "town")}
     worst = max(columns_alone.pairs, key=lambda one: one.error)
     assert worst.marginal == ("age", "smokes")
@@ -88,16 +88,16 @@ def test_noise_explains_what_was_measured_and_nothing_else(report: OwnerReport) 
 
 @pytest.mark.parametrize("as_given", [lambda t: t.to_pandas(), lambda t: t.to_arrow(), lambda t: t.to_dict(as_series=False)])
 def test_any_data_frame_will_do(made: discreet.Synthetic, report: OwnerReport, as_given: Any) -> None:
-    assert discreet.owner_report(made, as_given(people())) == report
+    assert owner_report(made, as_given(people())) == report
 
 
 def test_what_cannot_be_compared(made: discreet.Synthetic) -> None:
     with pytest.raises(Invalid, match="no column 'smokes'"):
-        discreet.owner_report(made, people().drop("smokes"))
+        owner_report(made, people().drop("smokes"))
     with pytest.raises(Invalid, match="none of these rows"):
-        discreet.owner_report(made, people().filter(polars.col("town") == "Rome"))
+        owner_report(made, people().filter(polars.col("town") == "Rome"))
     with pytest.raises(Invalid, match="different lengths"):
-        discreet.owner_report(made, {"age": [20, 30], "smokes": [True], "town": ["Delft", "Gouda"]})
+        owner_report(made, {"age": [20, 30], "smokes": [True], "town": ["Delft", "Gouda"]})
 
 
 # ── marked ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -128,9 +128,9 @@ def test_it_is_not_pickled(report: OwnerReport) -> None:
 
 
 def test_nothing_that_serves_others_knows_it() -> None:
-    """No other module imports it: a session, the wire, servers, agents, tools and the command line cannot be asked for it."""
+    """No other module imports it (one names it): sessions, the wire, servers, agents and commands cannot be asked for it."""
     knowing = {str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if "owner_report" in path.read_text(encoding="utf-8")}
-    assert knowing == {"__init__.py", "session/synthesize/owner_report.py", "session/synthesize/report.py"}
+    assert knowing == {"session/synthesize/owner_report.py", "session/synthesize/report.py"}
     assert "owner_report" not in wire.FIRST | wire.builder_methods()
     for session in (Session, RemoteSession, discreet.Synthetic):
         assert not any("owner" in name and "report" in name for name in dir(session))
@@ -140,9 +140,9 @@ def test_it_needs_the_real_rows_and_no_connection(made: discreet.Synthetic, repo
     """A table that was saved, opened where there is no session: what was released does not lead to the truth."""
     made.save(tmp_path / "made.json")
     opened = discreet.Synthetic.open(tmp_path / "made.json")
-    assert discreet.owner_report(opened, people()) == report
+    assert owner_report(opened, people()) == report
     with pytest.raises(TypeError):
-        discreet.owner_report(opened)  # type: ignore[call-arg]
+        owner_report(opened)  # type: ignore[call-arg]
 
 
 def test_the_public_report_stays_public(made: discreet.Synthetic) -> None:
