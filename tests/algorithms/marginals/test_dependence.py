@@ -51,6 +51,17 @@ def test_neighbours_decide_alike(method: Any, replace_one: bool) -> None:
         assert audit(method(budget=SMALL, workload=Workload.all_of(DOMAIN, 2)), DOMAIN, ROWS, replace_one, seed) <= 1
 
 
+def test_larger_marginals_are_counted_only_where_they_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting thousands of marginals takes longer than all else, so AIM judges by its single columns first."""
+    rows, asked = [(i % 2, i % 3, i % 2) for i in range(60)], list[Any]()
+    plain = CodedTable.marginals
+    monkeypatch.setattr(CodedTable, "marginals", lambda self, cliques: asked.extend(cliques) or plain(self, cliques))
+    for budget, largest in ((SMALL, 1), (LARGE, 2)):
+        asked.clear()
+        AIM(budget=budget, workload=Workload.all_of(DOMAIN, 2)).run(table(DOMAIN, rows))
+        assert max(map(len, asked)) == largest
+
+
 def test_noise_of_columns() -> None:
     workload = Workload.all_of(DOMAIN, 3)
     one = column_noise(workload, MeasurementBudget.gdp(3), 1.0)

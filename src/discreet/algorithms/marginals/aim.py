@@ -67,7 +67,7 @@ class AIM:
         """Measure and fit."""
         domain, spending = counts.domain, Spending(self.budget)
         closure = self.workload.closure()
-        exact = counts.marginals(list(dict.fromkeys([*((i,) for i in domain.columns), *closure])))
+        exact = counts.marginals([(i,) for i in domain.columns])
         price = self.budget.amount / max(self.rounds or 16 * len(domain.names), 2 * len(domain.names))
         measured: list[NoisyMeasurement] = []
         for i in domain.columns:
@@ -75,6 +75,7 @@ class AIM:
         verdict = Dependence.judged(measured, self.workload, self.budget, records_of(counts), self.bearable)
         if not verdict.affordable or not any(len(clique) > 1 for clique in closure):
             return only_columns("aim", exact, measured, spending, counts, verdict)
+        exact = counts.marginals(list(dict.fromkeys([*((i,) for i in domain.columns), *closure])))  # only now: larger ones take long
         if _column_error(measured) > _POOR:
             for i in domain.columns:
                 measured.append(measure(exact, (i,), spending, self.budget.amount * _AGAIN / len(domain.names), counts))
