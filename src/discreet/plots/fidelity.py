@@ -111,7 +111,7 @@ def _heat(axes: Axes, names: Sequence[str], pairs: Sequence[Mark]) -> None:
     axes.tick_params(which="minor", length=0)
     if some.size:
         bar = axes.figure.colorbar(drawn, ax=axes, pad=0.02, aspect=30, shrink=0.9, format=PercentFormatter(1.0))
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        bar.outline.set_visible(False)
         bar.ax.tick_params(colors=DARK, labelsize=SMALL, length=0)
         bar.set_label("error, share of records", color=GREY, fontsize=SMALL)
 

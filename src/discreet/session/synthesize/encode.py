@@ -51,7 +51,7 @@ def _coder(coding: Coding) -> Callable[[Any], int]:
         case Cut():
             inner = [edge if isinstance(edge, datetime.date) else float(edge) for edge in coding.edges[1:-1]]
             missing = coding.bins if coding.missing else LEFT_OUT
-            return lambda value: missing if value is None else bisect_right(inner, _as_kind(coding.kind, value))  # type: ignore[type-var]
+            return lambda value: missing if value is None else bisect_right(inner, _as_kind(coding.kind, value))
 
 
 def _bin(coding: Binned, value: Any) -> int:

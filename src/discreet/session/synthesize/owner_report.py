@@ -13,11 +13,10 @@ from statistics import mean
 from typing import Any, NoReturn, final
 
 import numpy as np
-from attrs import asdict, frozen
+from attrs import asdict, astuple, frozen
 
 from discreet.algorithms.marginals.domain import Clique
 from discreet.errors import Invalid
-from discreet.extras import require
 from discreet.plots.page import html_table
 from discreet.plots.table import Series, printable
 from discreet.session.synthesize.encode import LEFT_OUT, encode
@@ -25,6 +24,7 @@ from discreet.session.synthesize.report import (
     association,
     counted,
     decimal,
+    drawn,
     explained_by_noise,
     few,
     html_page,
@@ -131,15 +131,10 @@ class OwnerReport:
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Errors of columns and pairs, and associations beside the real ones, marked private; a file if a path is given."""
-        require("matplotlib")
-        from discreet.plots.fidelity import Mark, draw_fidelity
-
-        columns, pairs = (
-            [Mark(one.marginal, one.error, one.noise, one.association, one.rows_association) for one in found]
-            for found in (self.columns, self.pairs)
-        )
         title = printable(f"Synthetic {self.table} against the real rows")
-        return draw_fidelity(columns, pairs, path, reference="real rows", title=title, warning=PRIVATE)
+        return drawn(
+            [astuple(one, recurse=False) for one in (*self.columns, *self.pairs)], path, reference="real rows", title=title, warning=PRIVATE
+        )
 
     def __reduce_ex__(self, _: Any) -> NoReturn:
         raise Invalid("the owner's report is private and is not pickled: keep it with .to_html(path), which marks it")

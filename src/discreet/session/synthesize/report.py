@@ -15,7 +15,7 @@ from statistics import mean
 from typing import Any, final
 
 import numpy as np
-from attrs import asdict, frozen
+from attrs import asdict, astuple, frozen
 from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.certainty import measured_marginal, standard_error
@@ -111,14 +111,7 @@ class FidelityReport:
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, title: str = _TITLE) -> Any:
         """Errors of columns and pairs, and associations in the model beside those in the rows; a file if a path is given."""
-        require("matplotlib")
-        from discreet.plots.fidelity import Mark, draw_fidelity
-
-        columns, pairs = (
-            [Mark(one.marginal, one.distance, one.noise, one.association, one.rows_association) for one in found]
-            for found in (self.columns, self.pairs)
-        )
-        return draw_fidelity(columns, pairs, path, reference="model", title=title)
+        return drawn([astuple(one, recurse=False) for one in (*self.columns, *self.pairs)], path, reference="model", title=title)
 
 
 def fidelity(domain: Domain, measured: Sequence[NoisyMeasurement], residuals: bool, model: Model, codes: Sequence[Any]) -> FidelityReport:
@@ -132,7 +125,7 @@ def fidelity(domain: Domain, measured: Sequence[NoisyMeasurement], residuals: bo
 def looked_at(domain: Domain) -> tuple[list[Clique], int]:
     """The pairs that a report looks at, spread evenly over all, and how many it does not look at."""
     pairs: list[Clique] = list(combinations(domain.columns, 2))
-    chosen = np.unique(np.linspace(0, len(pairs) - 1, min(len(pairs), MOST)).astype(int)) if pairs else []
+    chosen = sorted({int(i) for i in np.linspace(0, len(pairs) - 1, min(len(pairs), MOST))})
     return [pairs[i] for i in chosen], len(pairs) - len(chosen)
 
 
@@ -194,6 +187,15 @@ def html_page(title: str, body: str) -> str:
     """A page of its own."""
     head = f'<head><meta charset="utf-8"><title>{escape(printable(title))}</title></head>'
     return f'<!doctype html><html lang="en">{head}<body>{body}</body></html>\n'
+
+
+def drawn(marginals: Sequence[tuple[Any, ...]], path: str | os.PathLike[str] | None, **said: str) -> Any:
+    """A figure of columns and pairs: each with its names, its error, what noise explains, and its associations."""
+    require("matplotlib")
+    from discreet.plots.fidelity import Mark, draw_fidelity
+
+    marks = [Mark(*one) for one in marginals]
+    return draw_fidelity([one for one in marks if len(one.names) == 1], [one for one in marks if len(one.names) == 2], path, **said)
 
 
 def written(page: str, path: str | os.PathLike[str] | None) -> str | None:
