@@ -82,7 +82,7 @@ def _bars(axes: Axes, columns: Sequence[Mark]) -> None:
     axes.set_xlim(left=0.0)
     axes.xaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_title("columns", fontsize=9.5, color=DARK, loc="left")
-    axes.set_xlabel("error, share of records")
+    axes.set_xlabel("ℓ₁ error, share of records")
     finish(axes)
 
 
@@ -113,7 +113,7 @@ def _heat(axes: Axes, names: Sequence[str], pairs: Sequence[Mark]) -> None:
         bar = axes.figure.colorbar(drawn, ax=axes, pad=0.02, aspect=30, shrink=0.9, format=PercentFormatter(1.0))
         bar.outline.set_visible(False)
         bar.ax.tick_params(colors=DARK, labelsize=SMALL, length=0)
-        bar.set_label("error, share of records", color=GREY, fontsize=SMALL)
+        bar.set_label("ℓ₁ error, share of records", color=GREY, fontsize=SMALL)
 
 
 def _associations(axes: Axes, pairs: Sequence[Mark], reference: str) -> None:
