@@ -1,4 +1,4 @@
-"""Synthetic tables beside independent columns: six tables, ε 0.1, 1 and 10, many runs, through a session with declared domains.
+"""Synthetic tables beside independent columns: seven tables, ε 0.1, 1 and 10, many runs, through a session with declared domains.
 
     python benchmarks/synthetic_table.py run --data PATH --public FOLDER --file runs.jsonl --runs 20 --seconds 10
     python benchmarks/synthetic_table.py show --file runs.jsonl
@@ -34,7 +34,7 @@ import discreet  # noqa: E402
 from discreet.algorithms.marginals.domain import Domain  # noqa: E402
 
 CODED, MOST, DELTA = ("nltcs", "adult", "titanic"), 150, "1e-9"
-TABLES = (*CODED, "national2019", "rwm5yr", "benefits")
+TABLES = (*CODED, "national2019", "rwm5yr", "benefits", "doctorcontacts")
 BINARY, YES = [0, 1], ["no", "yes"]
 PUBLIC: dict[str, dict[str, Any]] = {  # what a codebook says: ranges as round numbers, lists of values
     "rwm5yr": {
@@ -47,6 +47,11 @@ PUBLIC: dict[str, dict[str, Any]] = {  # what a codebook says: ranges as round n
         | {"rr": (0, 1)},
         "keys": {"joblost": ["other", "position_abolished", "seasonal_job_ended", "slack_work"], "sex": ["female", "male"]}
         | dict.fromkeys(["nwhite", "school12", "bluecol", "smsa", "married", "dkids", "dykids", "head", "ui"], YES),
+    },
+    "doctorcontacts": {
+        "bounds": {"mdu": (0, 80), "lc": (0, 5), "lpi": (0, 8), "fmde": (0, 9), "ndisease": (0, 60), "linc": (0, 11), "lfam": (0, 3)}
+        | {"educdec": (0, 25), "age": (0, 65)},
+        "keys": {"health": ["excellent", "good", "fair", "poor"], "sex": ["female", "male"]},
     },
 }  # fmt: skip
 
@@ -175,7 +180,8 @@ def read(data: Path, public: Path, name: str) -> tuple[polars.DataFrame, dict[st
     if name == "national2019":
         return read_nist(data)
     table, declared = polars.read_csv(public / "fresh" / f"{name}.csv", infer_schema_length=None), PUBLIC[name]
-    columns = [column for column in table.columns if column in declared["bounds"] or column in declared["keys"]]
+    named = {*declared["bounds"], *declared["keys"]}
+    columns = [column for column in table.columns if column in named or table[column].dtype == polars.Boolean]
     return table.select(columns).with_row_index("person"), declared | {"not_null": columns}
 
 
