@@ -92,6 +92,18 @@ def test_independent_columns_are_measured_by_their_shares(method: Any) -> None:
         assert spent == pytest.approx(float(share) * 0.001, rel=1e-3)
 
 
+@pytest.mark.parametrize("rounds", [6, 10])
+@pytest.mark.parametrize(("budget", "again"), [("0.0059", True), ("0.02", False)])
+def test_columns_with_much_noise_are_measured_once_more(budget: str, again: bool, rounds: int) -> None:
+    """Noise of 0.14 and of 0.08 of 600 records, where 0.2 is bearable; however many rounds are planned."""
+    rows, singles = [(i % 2, i % 3, i % 2) for i in range(600)], [(0,), (1,), (2,)]
+    result = AIM(budget=MeasurementBudget.gdp(budget), workload=Workload.all_of(DOMAIN, 2), rounds=rounds).run(table(DOMAIN, rows))
+    assert not result.notes
+    begins = [one.clique for one in result.measured[:6]]
+    assert (begins == 2 * singles) == again
+    assert begins[:3] == singles
+
+
 def test_noise_of_columns() -> None:
     workload = Workload.all_of(DOMAIN, 3)
     one = column_noise(workload, MeasurementBudget.gdp(3), 1.0)
