@@ -75,6 +75,7 @@ DOORS = {
     "session/exported.py": {"pyarrow", "pyarrow.parquet"},
     "session/exporting.py": {"pandas", "polars"},
     "session/released.py": {"discreet.plots.figure"},
+    "session/synthesize/report.py": {"discreet.plots.fidelity"},
     "session/synthesize/synthetic.py": {"discreet.plots.synthetic"},
     "session/connect.py": {"discreet.session.project", "discreet.session.remote.session"},
     "engines/choose.py": {"discreet.engines.duckdb.engine", "discreet.engines.postgres.engine", "discreet.engines.spark.engine"},

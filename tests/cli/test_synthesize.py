@@ -41,9 +41,12 @@ def run(*words: object) -> tuple[int, str]:
 
 def test_rows_go_into_a_file_and_again_for_nothing(visits: Path, tmp_path: Path) -> None:
     order = ["synthesize", visits, "visits", "--epsilon", 5, *SAID, "--bins", 8]
-    code, said = run(*order, "--output", tmp_path / "rows.parquet", "--plot", tmp_path / "plot.png", "--save", tmp_path / "made.json")
+    kept = ["--plot", tmp_path / "plot.png", "--save", tmp_path / "made.json", "--report", tmp_path / "report.html"]
+    code, said = run(*order, "--output", tmp_path / "rows.parquet", *kept)
     assert code == 0, said
     assert "Synthetic(visits" in said
+    for text in (said, (tmp_path / "report.html").read_text(encoding="utf-8")):
+        assert "3 of 3 columns were measured" in " ".join(text.split())
     frame = polars.read_parquet(tmp_path / "rows.parquet")
     assert frame.columns == ["dept", "age", "urgent"]
     assert (tmp_path / "plot.png").exists()
@@ -64,4 +67,10 @@ def test_nothing_is_paid_for_what_cannot_be_written(visits: Path, tmp_path: Path
     assert "Nothing was paid" in said
     code, said = run("synthesize", visits, "visits", "--epsilon", 5, *SAID, "--output", tmp_path / "nowhere" / "rows.csv")
     assert code != 0
+    for report in ("rows.txt", "nowhere/rows.html"):
+        code, said = run(
+            "synthesize", visits, "visits", "--epsilon", 5, *SAID, "--output", tmp_path / "rows.csv", "--report", tmp_path / report
+        )
+        assert code != 0
+        assert "--report" in said
     assert not (tmp_path / "visits.parquet.ledger").exists()

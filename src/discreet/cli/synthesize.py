@@ -37,6 +37,9 @@ def synthesize(
     seconds: Annotated[
         float | None, Option(metavar="NUMBER", help="How long it may be predicted to compute (default: a minute, if the method is auto).")
     ] = None,
+    report: Annotated[
+        str | None, Option(metavar="FILE", help="Write how faithful the rows are, by what was measured: an .html file.")
+    ] = None,
     analyst: Analyst = None,
 ) -> None:
     """Generate a synthetic table, pay for it from the budget, and write its rows to a file.
@@ -46,6 +49,9 @@ def synthesize(
     if not output.lower().endswith(_ENDINGS):
         raise Invalid(f"--output: {output} is not a {' or '.join(_ENDINGS)} file. Nothing was paid; write for example --output rows.csv")
     require_writable("--output", output)
+    if report is not None and not report.lower().endswith(".html"):
+        raise Invalid(f"--report: {report} is not an .html file. Nothing was paid; write for example --report rows.html")
+    require_writable("--report", report)
     files.require()  # before anything is paid
     is_csv = output.lower().endswith(".csv")
     if not is_csv:
@@ -59,6 +65,9 @@ def synthesize(
         progress("writing rows")
         made.to_csv(output) if is_csv else made.to_parquet(output)
         remaining = db.remaining
-    screen.out.print(repr(made), highlight=False, markup=False)
+    fidelity = made.report()
+    screen.out.print(f"{made!r}\n{fidelity}", highlight=False, markup=False)
     screen.left(remaining)
+    if report is not None:
+        fidelity.to_html(report)
     files.write(made)

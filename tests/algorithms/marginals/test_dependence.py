@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from algorithms.marginals.test_residuals import price
 
 from discreet.algorithms.marginals.aim import AIM
 from discreet.algorithms.marginals.counts import CodedTable
-from discreet.algorithms.marginals.dependence import column_noise
+from discreet.algorithms.marginals.dependence import column_noise, column_shares
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.measured import measure
 from discreet.algorithms.marginals.model import fit_tree
@@ -49,6 +50,58 @@ def test_neighbours_decide_alike(method: Any, replace_one: bool) -> None:
     """With what was released replayed, neighbours measure the same, fit the same and say the same."""
     for seed in range(3):
         assert audit(method(budget=SMALL, workload=Workload.all_of(DOMAIN, 2)), DOMAIN, ROWS, replace_one, seed) <= 1
+
+
+def test_larger_marginals_are_counted_only_where_they_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting thousands of marginals takes longer than all else, so AIM judges by its single columns first."""
+    rows, asked = [(i % 2, i % 3, i % 2) for i in range(60)], list[Any]()
+    plain = CodedTable.marginals
+    monkeypatch.setattr(CodedTable, "marginals", lambda self, cliques: asked.extend(cliques) or plain(self, cliques))
+    for budget, largest in ((SMALL, 1), (LARGE, 2)):
+        asked.clear()
+        AIM(budget=budget, workload=Workload.all_of(DOMAIN, 2)).run(table(DOMAIN, rows))
+        assert max(map(len, asked)) == largest
+
+
+def test_shares_of_columns_make_noise_least() -> None:
+    """Moving any part of the price from one column to another makes the noise of the workload's marginals larger."""
+    domain = Domain.of({"a": 2, "b": 90, "c": 11, "unused": 5})
+    workload = Workload(domain, {(0, 1): 1, (1, 2): 3})
+    shares = column_shares(workload)
+    weights = (1, 4, 3, 1)  # of each column in the workload; one that is not in it counts as one
+
+    def noise(parts: list[Fraction]) -> float:
+        return sum(weight * size / float(part) ** 0.5 for weight, size, part in zip(weights, domain.sizes, parts, strict=True))
+
+    assert sum(shares) == 1
+    for i, j in permutations(range(4), 2):
+        for step in (Fraction(1, 100), Fraction(1, 200)):
+            moved = list(shares)
+            moved[i], moved[j] = moved[i] - step, moved[j] + step
+            assert moved[i] <= 0 or noise(moved) > noise(shares)
+    assert noise(shares) < 0.85 * noise([Fraction(1, 4)] * 4)
+
+
+@pytest.mark.parametrize("method", [AIM, MST])
+def test_independent_columns_are_measured_by_their_shares(method: Any) -> None:
+    """The precisions of all measurements of a column add up to its share of the budget."""
+    budget, domain = MeasurementBudget.gdp("0.001"), Domain.of({"a": 2, "b": 40})
+    result = method(budget=budget, workload=Workload.all_of(domain, 2)).run(table(domain, [(0, 3)] * 20))
+    for i, share in enumerate(column_shares(Workload.all_of(domain, 2))):
+        spent = sum(1 / one.deviation**2 for one in result.measured if one.clique == (i,))
+        assert spent == pytest.approx(float(share) * 0.001, rel=1e-3)
+
+
+@pytest.mark.parametrize("rounds", [6, 10])
+@pytest.mark.parametrize(("budget", "again"), [("0.0059", True), ("0.02", False)])
+def test_columns_with_much_noise_are_measured_once_more(budget: str, again: bool, rounds: int) -> None:
+    """Noise of 0.14 and of 0.08 of 600 records, where 0.2 is bearable; however many rounds are planned."""
+    rows, singles = [(i % 2, i % 3, i % 2) for i in range(600)], [(0,), (1,), (2,)]
+    result = AIM(budget=MeasurementBudget.gdp(budget), workload=Workload.all_of(DOMAIN, 2), rounds=rounds).run(table(DOMAIN, rows))
+    assert not result.notes
+    begins = [one.clique for one in result.measured[:6]]
+    assert (begins == 2 * singles) == again
+    assert begins[:3] == singles
 
 
 def test_noise_of_columns() -> None:

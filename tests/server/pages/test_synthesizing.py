@@ -11,7 +11,7 @@ def test_a_table_is_planned_ordered_and_downloaded(ann: Person) -> None:
     assert "Order one" in ann.get("/d/clinic/synthetic").text
     assert "synthetic visits, 2 columns" in ann.send("/d/clinic/synthetic", **ORDER, do="plan").text
     page = ann.answered(str(ann.send("/d/clinic/synthetic", **ORDER, do="order").url))
-    for said in ("Synthetic table", "How good it is", "marginal", "Parquet"):
+    for said in ("Synthetic table", "How good it is", "2 of 2 columns were measured", "marginal", "Parquet"):
         assert said in page.text
     assert ann.get(f"{page.url}/answer.csv").text.startswith("cost,dept\n")
     assert ann.get(f"{page.url}/answer.parquet").content[:4] == b"PAR1"

@@ -20,6 +20,7 @@ from discreet.tables.kind import Kind
 
 CODINGS = [
     Listed("town", Kind.TEXT, ("a", "b"), True),
+    Listed("ward", Kind.INTEGER, (1, 2, None), False),
     Listed("day", Kind.DATE, (datetime.date(2026, 1, 1),), False, "month"),
     Binned("age", Kind.INTEGER, Fraction(0), Fraction(100), 4, False),
     Binned("cost", Kind.REAL, Fraction(-1, 3), Fraction(100), 4, True),
@@ -46,12 +47,12 @@ def test_codes_are_read_back(coding: Any) -> None:
         (0, {"name": 3}),
         (0, {"kind": "shape"}),
         (0, {"is": "Other"}),
-        (2, {"bins": 0}),
-        (2, {"bins": 10**12}),
-        (2, {"low": {"value": "100"}}),
-        (2, {"low": {"value": "-1" + "0" * 400}}),
-        (2, {"kind": "text"}),
-        (2, {"missing": None}),
+        (3, {"bins": 0}),
+        (3, {"bins": 10**12}),
+        (3, {"low": {"value": "100"}}),
+        (3, {"low": {"value": "-1" + "0" * 400}}),
+        (3, {"kind": "text"}),
+        (3, {"missing": None}),
     ],
 )
 def test_codes_that_make_no_sense(of: int, changed: dict[str, Any]) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from session.synthesize import clinic
 
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.measured import NoisyMeasurement
 from discreet.algorithms.marginals.model import fit_tree
-from discreet.session.synthesize.report import association, fidelity
+from discreet.errors import Invalid
+from discreet.session.synthesize.report import MOST, association, fidelity, looked_at
 
 DOMAIN = Domain.of({"a": 2, "b": 3, "c": 2})
 PAIR = np.array([300.0, 100, 50, 50, 100, 400])
@@ -62,3 +66,28 @@ def test_a_table_on_a_session_reports_without_reading() -> None:
     report = made.report()
     assert [one.marginal for one in report.columns] == [("dept",), ("urgent",)]
     assert "no real row was read" in str(report)
+
+
+def test_a_page_a_figure_and_a_table_in_notebooks(tmp_path: Path) -> None:
+    """All that it shows is in the report; names are escaped."""
+    domain = Domain.of({"<b>": 2, "b": 3, "c": 2})
+    report = fidelity(domain, measured(), False, fit_tree(domain, measured()), codes())
+    assert repr(report) == str(report)
+    assert "&lt;b&gt; × b" in report._repr_html_()
+    assert "not measured" in report._repr_html_()
+    assert "<b> × b" not in report._repr_html_()
+    assert report.to_html(tmp_path / "report.html") is None
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == report.to_html()
+    with pytest.raises(Invalid, match="cannot be written"):
+        report.to_html(tmp_path / "nowhere" / "report.html")
+    figure = report.plot()
+    assert isinstance(figure, Figure)
+    assert [len(line.get_xdata()) for line in figure.axes[2].lines] == [2, 1, 2]  # the diagonal, one measured pair, two others
+
+
+def test_pairs_that_are_not_looked_at_are_counted() -> None:
+    """Of 30 columns there are 435 pairs."""
+    domain = Domain.of({f"c{i}": 2 for i in range(30)})
+    looked, left_out = looked_at(domain)
+    assert (len(looked), left_out, len(set(looked))) == (MOST, 435 - MOST, MOST)
+    assert looked_at(Domain.of({"a": 2})) == ([], 0)

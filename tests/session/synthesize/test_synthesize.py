@@ -110,6 +110,15 @@ def test_what_is_not_declared_is_found_for_a_third() -> None:
         assert db.spent == spent
 
 
+def test_none_among_the_keys_is_a_value(tmp_path: Path) -> None:
+    """It was paid for, and then could not be read back."""
+    with clinic.session(keys={"dept": ["er", "ward", None]}) as db:
+        made = db.synthesize("visits", 20, 1e-4, columns=["dept", "urgent"], workload=1)
+    assert set(made.to_polars()["dept"]) == {"er", "ward", None}
+    made.save(tmp_path / "made.json")
+    assert discreet.Synthetic.open(tmp_path / "made.json").data == made.data
+
+
 def test_of_what_a_table_was_made_into() -> None:
     with clinic.session() as db:
         er = db.table("visits").where("dept = 'er'").with_columns(old="age >= 60")

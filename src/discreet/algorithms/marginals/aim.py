@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
 from math import pi, sqrt
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.candidates import Candidates
 from discreet.algorithms.marginals.counts import Counts, Integers, Marginals, distance, to_counts
-from discreet.algorithms.marginals.dependence import Dependence, only_columns, records_of
+from discreet.algorithms.marginals.dependence import Dependence, column_shares, only_columns, records_of
 from discreet.algorithms.marginals.domain import Clique
-from discreet.algorithms.marginals.measured import NoisyMeasurement, measure, total_of
+from discreet.algorithms.marginals.measured import NoisyMeasurement, measure
 from discreet.algorithms.marginals.model import fit_tree
 from discreet.algorithms.marginals.result import FINAL_STEPS, Progress, Result, quiet
 from discreet.algorithms.marginals.spending import MeasurementBudget, Spending
@@ -24,7 +24,7 @@ from discreet.algorithms.marginals.workload import Workload
 
 Floats = NDArray[np.float64]
 _HALF_NORMAL = sqrt(2 / pi)  # E|Z|
-_POOR, _AGAIN = 0.15, Fraction(1, 4)  # if columns have a larger relative error, they are measured again for this share of the budget
+_NOISY, _AGAIN = 0.5, Fraction(1, 4)  # if columns have more than this share of bearable noise, they get this share of the budget again
 BEARABLE = 0.2  # noise of single columns, as a share of records, above which the whole budget goes to them
 _STEPS, _FEWER, _SLOW = 60, 20, 10**5  # of the fit in each round, which starts from the last one; fewer if the model has so many cells
 _CAP = 2  # of what is left, divided by the number of columns: a round is not made dearer than this
@@ -36,11 +36,11 @@ _MOST = 10**6  # numbers in a model; more would be slow
 class AIM:
     """Measure marginals adaptively (McKenna, Mullins, Sheldon & Miklau 2022).
 
-    First measure every single column. If noise is so large that dependence cannot be paid for, measure the columns again with all that is
-    left, and stop; if it was mostly noise, measure them once more. Then each round selects one marginal of the workload's
-    closure by the exponential mechanism, with score weight·(‖counts − model‖₁ − √(2/π)·σ·cells), measures it with Gaussian noise, and fits
-    the model again. When a measurement changed the model by no more than its noise, later rounds spend four times as much, but
-    no more than two of as many parts of what is left as there are columns: to join d columns takes d − 1 marginals.
+    First measure every single column, those with more cells for more. If noise is so large that dependence cannot be paid for, measure the
+    columns again with all that is left, and stop; if it is half as large, measure them once more. Then each round selects one marginal
+    of the workload's closure by the exponential mechanism, with score weight·(‖counts − model‖₁ − √(2/π)·σ·cells), measures it with
+    Gaussian noise, and fits the model again. When a measurement changed the model by no more than its noise, later rounds spend four times
+    as much, but no more than two of as many parts of what is left as there are columns: to join d columns takes d − 1 marginals.
 
     Theorem (adaptive composition in ρ or μ²).
         Whatever is selected, all steps together cost no more than the budget: each is priced before it is used, and the last takes what is
@@ -67,17 +67,18 @@ class AIM:
         """Measure and fit."""
         domain, spending = counts.domain, Spending(self.budget)
         closure = self.workload.closure()
-        exact = counts.marginals(list(dict.fromkeys([*((i,) for i in domain.columns), *closure])))
+        exact = counts.marginals([(i,) for i in domain.columns])
         price = self.budget.amount / max(self.rounds or 16 * len(domain.names), 2 * len(domain.names))
-        measured: list[NoisyMeasurement] = []
+        shares, measured = column_shares(self.workload), list[NoisyMeasurement]()
         for i in domain.columns:
-            measured.append(measure(exact, (i,), spending, price * (1 - self.selection), counts))
+            measured.append(measure(exact, (i,), spending, price * (1 - self.selection) * len(shares) * shares[i], counts))
         verdict = Dependence.judged(measured, self.workload, self.budget, records_of(counts), self.bearable)
         if not verdict.affordable or not any(len(clique) > 1 for clique in closure):
-            return only_columns("aim", exact, measured, spending, counts, verdict)
-        if _column_error(measured) > _POOR:
+            return only_columns("aim", exact, measured, spending, counts, verdict, shares)
+        exact = counts.marginals(list(dict.fromkeys([*((i,) for i in domain.columns), *closure])))  # only now: larger ones take long
+        if verdict.noise > _NOISY * verdict.bearable:
             for i in domain.columns:
-                measured.append(measure(exact, (i,), spending, self.budget.amount * _AGAIN / len(domain.names), counts))
+                measured.append(measure(exact, (i,), spending, self.budget.amount * _AGAIN * shares[i], counts))
         model, allowed = fit_tree(domain, measured), Candidates(domain, closure, self.most_cells)
         while spending.left > self.budget.amount / 10**9:
             if spending.left < 2 * price:
@@ -98,12 +99,6 @@ class AIM:
                 price = max(price, min(4 * price, spending.left * _CAP / len(domain.names)))
             progress(f"measured {domain.shown(chosen)}", min(spending.used, 1.0))
         return Result("aim", model, tuple(measured), tuple(spending.losses), self.budget.loss)
-
-
-def _column_error(measured: Sequence[NoisyMeasurement]) -> float:
-    """The average error of the single columns, as a share of all records, computed from released numbers."""
-    total = total_of(measured)
-    return sum(_HALF_NORMAL * one.deviation * one.values.size for one in measured) / len(measured) / total
 
 
 def _scores(held: Marginals, estimates: Mapping[Clique, Integers], weights: Mapping[Clique, int], noise: float) -> Integers:

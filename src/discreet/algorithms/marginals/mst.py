@@ -12,7 +12,7 @@ import numpy as np
 from attrs import frozen
 
 from discreet.algorithms.marginals.counts import Counts, Integers, distance, to_counts
-from discreet.algorithms.marginals.dependence import HALF_NORMAL, Dependence, only_columns, records_of
+from discreet.algorithms.marginals.dependence import HALF_NORMAL, Dependence, column_shares, only_columns, records_of
 from discreet.algorithms.marginals.domain import Clique
 from discreet.algorithms.marginals.measured import measure
 from discreet.algorithms.marginals.model import fit_tree
@@ -49,15 +49,15 @@ class MST:
         """Measure and fit."""
         domain, spending = counts.domain, Spending(self.budget)
         columns, pairs = [(i,) for i in domain.columns], list(combinations(domain.columns, 2))
-        exact = counts.marginals([*columns, *pairs])
-        measured = [measure(exact, column, spending, self.budget.amount * _THIRD / len(columns), counts) for column in columns]
+        exact, shares = counts.marginals([*columns, *pairs]), column_shares(self.workload)
+        measured = [measure(exact, (i,), spending, self.budget.amount * _THIRD * shares[i], counts) for i in domain.columns]
         progress("measured each column", _share(spending))
         verdict = Dependence.judged(measured, self.workload, self.budget, records_of(counts), self.bearable)
         each = self.budget.amount * _THIRD / max(len(columns) - 1, 1)
         noise = HALF_NORMAL * float(spending.gaussian(each, counts.l2_sensitivity).scale)
         pairs = [pair for pair in pairs if noise * domain.cells(pair) <= 2 * self.bearable * verdict.total * counts.one]
         if not verdict.affordable or not pairs:
-            return only_columns("mst", exact, measured, spending, counts, verdict)
+            return only_columns("mst", exact, measured, spending, counts, verdict, shares)
         model = fit_tree(domain, measured)
         estimates = {pair: to_counts(model.marginal(pair), counts.one) for pair in pairs}
         scores = exact.map(lambda held: {pair: distance(held[pair], e) - round(noise * e.size) for pair, e in estimates.items()})

@@ -63,6 +63,7 @@ class Shown:
     is_dry: bool
     can_refine: bool = False
     score: list[dict[str, Any]] | None = None  # of a synthetic table
+    fidelity: list[str] | None = None  # and how faithful it is in words, by released numbers
     profile: dict[str, Any] | None = None
     files: tuple[str, ...] = ("csv", "json")
 
@@ -76,7 +77,8 @@ def opened(text: str) -> Released:
 def shown(found: Released) -> Shown:
     """How a release looks."""
     if isinstance(found, Synthetic):
-        return _shown(found, _SOME_ROWS, score=found.score(), files=("csv", "parquet", "json"))
+        words = str(found.report()).splitlines()[1:]  # below a title of its own
+        return _shown(found, _SOME_ROWS, score=found.score(), fidelity=words, files=("csv", "parquet", "json"))
     if isinstance(found, Profile):
         return _shown(found, _MOST_ROWS, profile=profile_of(found.table), files=("json",))
     return _shown(found, _MOST_ROWS, can_refine=isinstance(found, Release) and found.totals is not None and not found.receipt.dry_run)

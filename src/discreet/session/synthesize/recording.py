@@ -33,7 +33,7 @@ def coding_from(said: dict[str, Any]) -> Coding:
     name, kind = text(said["name"]), Kind(said["kind"])
     if said["is"] == "Listed":
         values = tuple(_value(value) for value in said["values"])
-        require(all(type(value) is _TYPES[kind] for value in values) and len(set(values)) == len(values))
+        require(all(value is None or type(value) is _TYPES[kind] for value in values) and len(set(values)) == len(values))
         require(isinstance(said["rest"], bool) and (said["grain"] is None or said["grain"] in get_args(Grain)))
         require(bool(values) or said["rest"])
         return Listed(name, kind, values, said["rest"], said["grain"])
