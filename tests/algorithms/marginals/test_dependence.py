@@ -16,7 +16,7 @@ from algorithms.marginals.test_residuals import price
 
 from discreet.algorithms.marginals.aim import AIM
 from discreet.algorithms.marginals.counts import CodedTable
-from discreet.algorithms.marginals.dependence import column_noise, column_shares
+from discreet.algorithms.marginals.dependence import Dependence, column_noise, column_shares, only_columns
 from discreet.algorithms.marginals.domain import Domain
 from discreet.algorithms.marginals.measured import measure
 from discreet.algorithms.marginals.model import fit_tree
@@ -82,14 +82,16 @@ def test_shares_of_columns_make_noise_least() -> None:
     assert noise(shares) < 0.85 * noise([Fraction(1, 4)] * 4)
 
 
-@pytest.mark.parametrize("method", [AIM, MST])
-def test_independent_columns_are_measured_by_their_shares(method: Any) -> None:
-    """The precisions of all measurements of a column add up to its share of the budget."""
-    budget, domain = MeasurementBudget.gdp("0.001"), Domain.of({"a": 2, "b": 40})
-    result = method(budget=budget, workload=Workload.all_of(domain, 2)).run(table(domain, [(0, 3)] * 20))
-    for i, share in enumerate(column_shares(Workload.all_of(domain, 2))):
-        spent = sum(1 / one.deviation**2 for one in result.measured if one.clique == (i,))
-        assert spent == pytest.approx(float(share) * 0.001, rel=1e-3)
+@pytest.mark.parametrize(("noise", "equal"), [(0.5, False), (3.9, False), (4.1, True)])
+def test_independent_columns_are_measured_by_their_shares(noise: float, equal: bool) -> None:
+    """All that is left of the budget, by shares; in equal parts where noise is several times the table and nothing large can be learnt."""
+    domain, budget = Domain.of({"a": 2, "b": 40}), MeasurementBudget.gdp("0.001")
+    counts, spending, shares = table(domain, [(0, 3)] * 20), Spending(budget), column_shares(Workload.all_of(domain, 2))
+    exact = counts.marginals([(0,), (1,)])
+    result = only_columns("aim", exact, [], spending, counts, Dependence(noise, 0.2, 20.0), shares)
+    spent = [1 / one.deviation**2 for one in result.measured]
+    assert spent == pytest.approx([0.0005, 0.0005] if equal else [float(share) * 0.001 for share in shares], rel=1e-3)
+    assert [one.clique for one in result.measured] == [(0,), (1,)]
 
 
 @pytest.mark.parametrize("rounds", [6, 10])

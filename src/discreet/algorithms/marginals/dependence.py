@@ -28,6 +28,7 @@ from discreet.private import Private
 
 HALF_NORMAL = sqrt(2 / pi)  # E|Z|
 _FINE = 1000  # parts of a share are whole numbers
+_HOPELESS = 4.0  # noise as a multiple of the records from which the largest columns cannot be learnt anyhow, and shares are equal
 _USUAL = 0.66  # the potential of the public tables on which bearable noise was found: 0.67 to 0.92
 
 
@@ -114,8 +115,9 @@ def only_columns(
 ) -> Result:
     """Spend all that is left on single columns, by their shares, and fit independent columns to them."""
     domain, found = counts.domain, list(measured)
+    parts = list(shares) if verdict.noise < _HOPELESS else [Fraction(1)] * len(shares)
     for i in domain.columns:
-        found.append(measure(exact, (i,), spending, spending.left * shares[i] / sum(shares[i:]), counts))  # the last takes all
+        found.append(measure(exact, (i,), spending, spending.left * parts[i] / sum(parts[i:]), counts))  # the last takes all
     model = fit_tree(domain, found, steps=FINAL_STEPS)
     notes = (verdict.note,) if len(domain.names) > 1 else ()
     return Result(method, model, tuple(found), tuple(spending.losses), spending.budget.loss, notes)
