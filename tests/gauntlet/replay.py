@@ -23,6 +23,9 @@ from discreet import Error
 from discreet.engines.duckdb.engine import DuckDB
 from discreet.engines.engine import Engine
 from discreet.ledger import chain
+from discreet.loss.amplify import before_sampling
+from discreet.loss.loss import compose
+from discreet.loss.notions import Approx
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
@@ -37,6 +40,7 @@ from discreet.private import Private, reveal
 from discreet.session.session import Session
 
 Ask = Callable[[Session], Any]  # asks one question and gives its release
+OF_GROUPS = (QuantileInterval, NoisyMax)  # one is used for each group, and a unit is bounded over all of them
 
 
 @frozen(eq=False)
@@ -63,6 +67,7 @@ class Trace:
     printed: str = ""
     debits: list[Any] = field(factory=list)
     engine_said: list[str] = field(factory=list)  # for whoever mends it; nobody else sees it
+    charged: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))  # ε and δ, in all
 
     @property
     def seen(self) -> dict[str, Any]:
@@ -179,6 +184,8 @@ def run(session: Session, ask: Ask, script: list[Call] | None = None, seed: int 
             root.removeHandler(kept)
             root.setLevel(level)
         trace.debits = [(entry.kind, entry.text, entry.hash) for entry in session._ledger.entries()]
+        spent = session.spent
+        trace.charged = spent.epsilon or Fraction(0), spent.delta
     trace.logs, trace.printed = kept.lines + [str(one.message) for one in said], out.getvalue()
     return trace
 
@@ -197,6 +204,21 @@ def differences(first: Trace, second: Trace) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+# ── what was paid ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def underpaid(trace: Trace, sample: Fraction | None = None) -> list[str]:
+    """Whether the mechanisms that were used cost more than was charged; one of each statement's choices counts, as in `excesses`.
+
+    On a sample of a share q of the units, (ε', δ') are paid for by ε = ln(1 + q(e^ε' − 1)) and δ = q·δ' (Balle, Barthe & Gaboardi 2018).
+    """
+    drawn = {(call.statement, type(call.mechanism)) if isinstance(call.mechanism, OF_GROUPS) else id(call): call for call in trace.calls}
+    loss = compose([call.mechanism.loss for call in drawn.values()])
+    epsilon, delta = trace.charged
+    allowed = Approx(epsilon, delta) if sample is None else Approx(before_sampling(epsilon, sample), delta / sample)
+    return [] if loss.within(allowed) else [f"the mechanisms cost more than {allowed}, which is what was charged"]
+
+
 # ── how far private inputs moved ─────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -204,9 +226,7 @@ def excesses(first: Trace, second: Trace, add_remove: bool = True) -> list[str]:
     """Where one unit moved what a mechanism was given by more than the mechanism allows for."""
     found = []
     pairs = list(zip(first.calls, second.calls, strict=False))
-    for _, group in groupby(
-        pairs, key=lambda pair: pair[0].statement if isinstance(pair[0].mechanism, QuantileInterval | NoisyMax) else id(pair)
-    ):
+    for _, group in groupby(pairs, key=lambda pair: pair[0].statement if isinstance(pair[0].mechanism, OF_GROUPS) else id(pair)):
         together = list(group)
         mechanism = together[0][0].mechanism
         inputs = [(a.private, b.private) for a, b in together]

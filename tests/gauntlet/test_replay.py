@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from fractions import Fraction
 
 import pytest
 from gauntlet import world
 from gauntlet.questions import OTHERS, Asked, question
-from gauntlet.replay import Trace, differences, excesses, run
+from gauntlet.replay import Trace, differences, excesses, run, underpaid
 
 QUESTIONS, NEIGHBOURS, PARTS = 500, 5, 10
 QUICK = 1  # parts that `make test` runs; the slow suite has the others
@@ -25,13 +26,14 @@ def neighbours(number: int, asked: Asked) -> list[tuple[str, str]]:
     return [*rng.sample(world.ADDED, NEIGHBOURS - 2), ("base", "fewer"), rng.choice(alone)]
 
 
-def problems(number: int, asked: Asked, pairs: Iterable[tuple[str, str]]) -> tuple[int, int, list[str]]:
-    """How many pairs ran, how many of them to an answer, and all that is wrong."""
+def problems(number: int, asked: Asked, pairs: Iterable[tuple[str, str]], sample: Fraction | None = None) -> tuple[int, int, list[str]]:
+    """How many pairs ran, how many of them to an answer, and all that is wrong; of a sample, its rate is needed for its price."""
     recorded: dict[str, Trace] = {}
     found, ran, answered = [], 0, 0
     for before, after in pairs:
         if before not in recorded:
             recorded[before] = run(world.session(before, asked.adjacency), asked, seed=number)
+            found += [f"{number}: {before}: {what}\n    {asked}" for what in underpaid(recorded[before], sample)]
         first = recorded[before]
         second = run(world.session(after, asked.adjacency), asked, script=first.calls)
         wrong = differences(first, second) + excesses(first, second, asked.adjacency == "add/remove")

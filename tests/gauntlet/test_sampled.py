@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def test_samples(number: int, adjacency: str, monkeypatch: pytest.MonkeyPatch) -
     wrong: list[str] = []
     for place, limits in enumerate([{"rows": 3}, {"groups": 2, "per_group": 3}]):
         asked: Any = Sampled(QUESTIONS[number], adjacency, limits)
-        ran, answered, found = problems(place, asked, neighbours(place, asked)[:3])
+        ran, answered, found = problems(place, asked, neighbours(place, asked)[:3], Fraction(1, 2))
         wrong += found
         assert (ran, answered) == (3, 3)
     assert not wrong, "\n".join(wrong[:20])

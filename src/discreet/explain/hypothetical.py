@@ -56,7 +56,7 @@ class HypotheticalGroup:
     def _power(self, factor: Factor) -> float:
         """The mean of a power, as of a normal distribution: binomially in its distance from the middle and its central moments."""
         distance, variance = self._mean(factor.expr) - float(factor.grid.mid), self._variance(factor.expr)
-        central = [1.0, 0.0, variance, 0.0, 3 * variance**2]
+        central = [1.0, 0.0, variance, 0.0, 3 * variance**2 if factor.power == 4 else 0.0]  # it may be no float if it is not needed
         return sum(math.comb(factor.power, k) * central[k] * distance ** (factor.power - k) for k in range(factor.power + 1))
 
     def _mean(self, expr: Expr) -> float:

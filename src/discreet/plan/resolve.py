@@ -33,6 +33,7 @@ from discreet.query.totals import Total, Totals
 from discreet.tables.kind import Value
 from discreet.tables.table import Contributions
 
+_LARGEST = 10**120  # of a unit's part in a total: its square, times the number of all rows, is a float
 ONE_FOR_CHOICES = 2**10  # coarser weights where they are counted per value, so that scores fit 64 bits
 
 
@@ -166,7 +167,7 @@ def _noisy(
     summed = table is not None and plan.arrangement is not None and table != plan.arrangement.layout.finest
     scaled = Scaled.of(total, used, plan.adjacency, cells, summed)
     unit = total.step * 2**scaled.bits / (1 if total.form == "distinct" else used.one) / (plan.question.sample or 1)
-    if not Fraction(1, 10**250) < unit * scaled.l1 < 10**250:
+    if not Fraction(1, _LARGEST) < unit * scaled.l1 < _LARGEST:
         raise Refused("these numbers are too large or too small to be squared or summed: rescale them, as in SUM(x / 1000)")
     if budget.noise == "laplace":
         return NoisyTotal(total, scaled, Laplace(epsilon=budget.epsilon * share, sensitivity=scaled.l1, whole=True), unit, table=table)

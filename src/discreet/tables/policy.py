@@ -244,6 +244,9 @@ def _check_tables(tables: tuple[TableDeclaration, ...], sections: Mapping[str, A
     """Check what concerns several tables."""
     if len({table.name.casefold() for table in tables}) != len(tables):
         problems.add("tables", "table names must differ in more than upper and lower case: rename one")
+    for table in tables:
+        if table.name.startswith("__"):  # as tables that are sent with a statement
+            problems.add(table.path, "the name of this table begins with two underscores: rename it")
     said = [of for of in sections.values() if isinstance(of, Mapping) and ("unit" in of or "link" in of)]
     if not said:
         problems.add("tables", "there must be a table in which someone is protected: declare its unit")

@@ -33,13 +33,17 @@ def ctrl_c(after: float) -> Iterator[None]:
     def send(*_: Any) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGALRM, send)
+    before, ignored = signal.signal(signal.SIGALRM, send), signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored:  # as in a process that a script started in the background: a statement would never be interrupted
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, after)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def test_an_engine_that_was_opened_is_ready(engine_of: EngineOf) -> None:

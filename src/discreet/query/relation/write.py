@@ -24,16 +24,17 @@ from discreet.tables.table import Table
 
 _LONGEST_NAME = 60  # characters
 LONGEST = 100_000  # characters of one expression; nested functions repeat their arguments
-UNIT = "__unit"  # the column that names the unit; analysts' names never begin with two underscores
+UNIT = "__unit"  # the column that names the unit; neither analysts' names nor those of stored columns begin with two underscores here
 
 
 def column_name(name: str, dialect: Dialect) -> str:
-    """A column's name inside our SQL: itself if it is plain lower-case ASCII, else hexadecimal.
+    """A column's name inside our SQL: itself if it is plain lower-case ASCII and not like a name of ours, else hexadecimal.
 
-    Engines treat names that differ only in case as one; here they are two columns with different fields.
+    Engines treat names that differ only in case as one; here they are two columns with different fields. Names of ours begin with two
+    underscores: a stored column of such a name would be taken for what we compute, as the unit.
     """
     plain = name.isascii() and name == name.lower() and name.replace("_", "").replace(".", "").isalnum()
-    spelled = name if plain else "~" + name.encode().hex()
+    spelled = name if plain and not name.startswith("__") else "~" + name.encode().hex()
     # PostgreSQL truncates names after 63 bytes, which could merge two columns
     return dialect.identifier(spelled if len(spelled) <= _LONGEST_NAME else "~#" + hashlib.sha256(name.encode()).hexdigest()[:48])
 
