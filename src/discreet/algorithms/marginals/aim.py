@@ -27,6 +27,7 @@ _HALF_NORMAL = sqrt(2 / pi)  # E|Z|
 _NOISY, _AGAIN = 0.5, Fraction(1, 4)  # if columns have more than this share of bearable noise, they get this share of the budget again
 BEARABLE = 0.2  # noise of single columns, as a share of records, above which the whole budget goes to them
 _STEPS, _FEWER, _SLOW = 60, 20, 10**5  # of the fit in each round, which starts from the last one; fewer if the model has so many cells
+_DEARER = 2  # times as much, once noise and change are alike
 _CAP = 2  # of what is left, divided by the number of columns: a round is not made dearer than this
 _MOST = 10**6  # numbers in a model; more would be slow
 
@@ -39,8 +40,10 @@ class AIM:
     First measure every single column, those with more cells for more. If noise is so large that dependence cannot be paid for, measure the
     columns again with all that is left, and stop; if it is half as large, measure them once more. Then each round selects one marginal
     of the workload's closure by the exponential mechanism, with score weight·(‖counts − model‖₁ − √(2/π)·σ·cells), measures it with
-    Gaussian noise, and fits the model again. When a measurement changed the model by no more than its noise, later rounds spend four times
-    as much, but no more than two of as many parts of what is left as there are columns: to join d columns takes d − 1 marginals.
+    Gaussian noise, and fits the model again. When a measurement changed the model by no more than its noise, later rounds spend twice as
+    much, but no more than two of as many parts of what is left as there are columns: to join d columns takes d − 1 marginals. The authors
+    spend four times as much. Small marginals change the model by less than their noise once in a while by chance, and each time costs many
+    later rounds.
 
     Theorem (adaptive composition in ρ or μ²).
         Whatever is selected, all steps together cost no more than the budget: each is priced before it is used, and the last takes what is
@@ -96,7 +99,7 @@ class AIM:
             model = fit_tree(domain, measured, steps=FINAL_STEPS) if last else fit_tree(domain, measured, model, steps)
             change = np.abs(model.marginal(chosen).ravel() - estimates[chosen] / counts.one).sum()
             if change <= _HALF_NORMAL * noise * domain.cells(chosen):
-                price = max(price, min(4 * price, spending.left * _CAP / len(domain.names)))
+                price = max(price, min(_DEARER * price, spending.left * _CAP / len(domain.names)))
             progress(f"measured {domain.shown(chosen)}", min(spending.used, 1.0))
         return Result("aim", model, tuple(measured), tuple(spending.losses), self.budget.loss)
 
