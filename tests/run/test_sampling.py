@@ -52,6 +52,12 @@ def test_units_are_kept_by_the_key_and_their_identifier_alone(data: DuckDB) -> N
         assert kept(data, given(KEY), evolve(DUCKDB, hashes_units=by_unit)) == expected
 
 
+@pytest.mark.parametrize(("rate", "below"), [("1/3", "5555555555555555"), ("2/3", "aaaaaaaaaaaaaaaa"), ("1/2", "8000000000000000")])
+def test_the_probability_is_never_above_the_rate(rate: str, below: str) -> None:
+    """The threshold is rounded down: a hash is below it with the rate's probability, or less."""
+    assert f"'{below}'" in sampled_rows(Scan(catalog().tables[0]), Fraction(rate), DUCKDB)
+
+
 def test_all_rows_of_a_unit_are_kept_or_none(data: DuckDB) -> None:
     found = kept(data, draw_key())
     assert found == [i for i in IDS if i in set(found)]
