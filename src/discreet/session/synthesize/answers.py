@@ -126,7 +126,7 @@ class Answers:
         coding = self._coding(name)
         if isinstance(coding, Cut):
             shares = self.model.marginal(self.domain.clique([name]))[: coding.bins]
-            return float(np.sqrt((shares * np.square(coding.widths)).sum() / max(float(shares.sum()), 1.0) / 12))
+            return float(np.sqrt((shares * np.square(coding.spread)).sum() / max(float(shares.sum()), 1.0)))
         return float(coding.width) / 12**0.5 if isinstance(coding, Binned) and not coding.whole_numbers else 0.0
 
     def _along(self, clique: Clique, name: str, values: Floats) -> Floats:
