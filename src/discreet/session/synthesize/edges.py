@@ -56,6 +56,11 @@ class Cut:
         return not self.missing
 
     @property
+    def can_be_missing(self) -> bool:
+        """Whether a code stands for no value."""
+        return self.missing
+
+    @property
     def sql(self) -> str:
         """The code of a row; never NULL."""
         column = quoted(self.name)
@@ -89,8 +94,13 @@ class Cut:
         """A code as people read it."""
         if code == self.bins:
             return "(none)"
-        low, high = (f"{float(edge):g}" if isinstance(edge, Fraction) else str(edge) for edge in self.edges[code : code + 2])
-        return low if self._whole and self.widths[code] == 1 else f"{low}–{high}"
+        low, high = self.edges[code : code + 2]
+        return self._span(low, low if self._whole and self.widths[code] == 1 else high)
+
+    @property
+    def ends(self) -> str:
+        """The range of the bins as people read it."""
+        return self._span(self.edges[0], self.edges[-1])
 
     @property
     def middles(self) -> list[float]:
@@ -111,6 +121,10 @@ class Cut:
         """The standard deviation of values that are spread evenly over each bin: 0 where a bin is one whole number."""
         least = 1 if self._whole else 0
         return [sqrt((width**2 - least) / 12) for width in self.widths]
+
+    def _span(self, low: Edge, high: Edge) -> str:
+        said = [f"{float(edge):g}" if isinstance(edge, Fraction) else str(edge) for edge in (low, high)]
+        return said[0] if low == high else "–".join(said)
 
     @property
     def _whole(self) -> bool:
@@ -154,13 +168,13 @@ def as_edge(kind: Kind | None, value: Any, name: str) -> Edge:
     return read if isinstance(read, datetime.date) else Fraction(read)
 
 
-def cut(name: str, kind: Kind | None, edges: Sequence[Any], missing: bool) -> Cut:
-    """Bins between edges as people or a profile give them, in ascending order."""
+def cut(name: str, kind: Kind | None, edges: Sequence[Any], missing: bool, *, found: bool = False) -> Cut:
+    """Bins between edges as people or a profile give them, in ascending order; the last one that was `found` may repeat the one before."""
     if isinstance(edges, str) or not hasattr(edges, "__len__") or not 2 <= len(edges) <= MOST_EDGES:
         raise Invalid(f"the edges of {name} must be a list of 2 to {MOST_EDGES:,} values in ascending order, such as [0, 18, 65, 120]")
     read = tuple(as_edge(kind, edge, name) for edge in edges)
     numbers = [_number(edge) for edge in read]
-    alone = kind in (Kind.INTEGER, Kind.DATE) and numbers[-1] == numbers[-2]  # the last bin is one whole number or day
+    alone = found and kind in (Kind.INTEGER, Kind.DATE) and numbers[-1] == numbers[-2]  # the last bin is one whole number or day
     apart = numbers[:-1] if alone else numbers
     if any(low >= high for low, high in pairwise(apart)):
         raise Invalid(f"the edges of {name} must be different and in ascending order, such as [0, 18, 65, 120]")

@@ -21,6 +21,7 @@ from discreet.tables.table import Table
 
 _VISIBLE = 3.0  # standard deviations of noise that a bin should have
 _CLEAR = 4.5  # standard deviations above 0 from which on a cell is clear of noise
+_ONE_SIDED = 1.645  # standard deviations: a bound that holds with probability 0.95
 _ZERO = datetime.date.min.toordinal()
 
 
@@ -45,6 +46,7 @@ def _fills(found: ColumnProfile, column: ColumnMetadata) -> bool:
 def _domains(columns: Sequence[ColumnProfile], bins: int) -> Domains:
     values: dict[str, tuple[Value, ...]] = {}
     edges: dict[str, tuple[Edge, ...]] = {}
+    beyond: dict[str, float] = {}
     for column in columns:
         if not column.learnt:
             continue
@@ -54,7 +56,8 @@ def _domains(columns: Sequence[ColumnProfile], bins: int) -> Domains:
             kept = bin_edges(column.histogram, bins)
             if len(kept) > 2 or _is_single(column.histogram, kept[0], kept[1]):  # of one wide bin alone, rows would say nothing
                 edges[column.name] = _as_edges(kept, column)
-    return Domains({name: found for name, found in values.items() if found}, {}, None, edges)
+                beyond[column.name] = _share_beyond(column.histogram, kept[0], kept[-1])
+    return Domains({name: found for name, found in values.items() if found}, {}, None, edges, beyond)
 
 
 # ── bins ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -92,6 +95,14 @@ def _starts(counts: NDArray[np.float64], first: int, end: int, each: float, sd: 
     if held < enough / 2 and len(starts) > 1:  # a last bin that is mostly empty joins the one before
         starts.pop()
     return starts
+
+
+def _share_beyond(histogram: Histogram, first: int, end: int) -> float:
+    """A bound on the share of values outside the bins, with confidence 0.95."""
+    outer = (*histogram.counts[:first], *histogram.counts[end:])
+    rows = histogram.below + histogram.above + sum(outer)
+    sd = math.hypot(histogram.outside_sd, histogram.sd * math.sqrt(len(outer)))
+    return min((max(rows, 0.0) + _ONE_SIDED * sd) / max(histogram.total, 1.0), 1.0)
 
 
 def _is_single(histogram: Histogram, first: int, end: int) -> bool:
