@@ -19,7 +19,7 @@ from discreet.tables.kind import Kind, Value
 from discreet.tables.profile import ColumnProfile, TableProfile
 from discreet.tables.table import Table
 
-_VISIBLE = 3.0  # standard deviations of noise that a bin should have
+_VISIBLE = 3.0  # standard deviations of noise that a bin should have, and values beyond those that are clear
 _CLEAR = 4.5  # standard deviations above 0 from which on a cell is clear of noise
 _ONE_SIDED = 1.645  # standard deviations: a bound that holds with probability 0.95
 _ZERO = datetime.date.min.toordinal()
@@ -70,7 +70,7 @@ def bin_edges(histogram: Histogram, bins: int) -> list[int]:
     is a bin by itself, so that its rows are not spread over its neighbours. All are where that makes no more than twice as many bins.
     """
     counts = np.array(histogram.counts)
-    first, last = cells_found(counts, _CLEAR * histogram.sd, histogram.sd) or (0, len(counts) - 1)
+    first, last = cells_found(counts, _CLEAR * histogram.sd, histogram.sd, likely=_VISIBLE) or (0, len(counts) - 1)
     few = histogram.single_numbers and last - first < 2 * bins
     each = 0.0 if few else float(np.maximum(counts[first : last + 1], 0).sum()) / bins
     out = max(each, _VISIBLE * histogram.sd)
