@@ -183,7 +183,7 @@ def test_columns_of_one_code() -> None:
 
 
 def test_noise_of_many_nearly_empty_cells_adds_little_to_a_rare_value() -> None:
-    """Cells cannot become negative, so a fit that believes all noise gives a rare value too many records: here 100 instead of 80, of 6,000."""
+    """Cells cannot become negative, so a fit that believes all noise gives a rare value too many records: 100, not 80."""
     coin = np.random.default_rng(8)
     domain, n = Domain.of({"a": 20, "b": 20, "c": 3}), 6000
     a = np.minimum(coin.geometric(0.15, n), 20) - 1
