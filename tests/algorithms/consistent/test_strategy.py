@@ -111,3 +111,10 @@ def test_no_other_goal_has_less_of_what_is_minimised(gaussian: bool) -> None:
         ), name
         largest = {one: max(float(each[0]) for each in spread(layout, found[one], asked, gaussian).values()) for one in (name, "worst")}
         assert largest["worst"] <= 1.01 * largest[name]
+
+
+def test_the_worst_with_laplace_noise() -> None:
+    """Where the variance is no convex function, the finest table and the total are better than equal shares of all tables."""
+    layout, asked = Layout((), (3, 4)), cube(2)
+    found = spread(layout, strategy(layout, asked, worst_error(layout, asked), gaussian=False), asked, False)
+    assert max(one[0] for one in found.values()) == pytest.approx(6.75, rel=1e-3)

@@ -41,6 +41,8 @@ def strategy(
     if not gaussian:
         starts.append(np.array([1.0 if table in asked else 1e-3 for table in candidates]))
         starts.append(np.array([1.0 if all(one.within(table) for one in asked) else 1e-3 for table in candidates]))
+        ends = [all(one.within(table) for one in asked) or all(table.within(one) for one in asked) for table in candidates]
+        starts.append(np.array([1.0 if end else 1e-3 for end in ends]))
     shares, _ = min((_improved(trial, goal, start / start.sum()) for start in starts), key=lambda found: found[1])
     kept = {table: float(share) for table, share in zip(candidates, shares, strict=True) if share >= _LEAST}
     for table in asked:  # one with a tiny weight is still determined
