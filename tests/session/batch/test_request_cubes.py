@@ -6,25 +6,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pytest
+from session.batch.patients import DATA, opened
 
 import discreet
 from discreet.errors import Invalid
 from discreet.loss import calibrate
 from discreet.session.batch.release import BatchRelease
 
-ROWS = 6000
-RNG = np.random.default_rng(8)
-DATA = pa.table(
-    {
-        "id": np.arange(ROWS),
-        "dept": RNG.choice(["a", "b", "c", "unlisted"], ROWS, p=[0.4, 0.3, 0.2, 0.1]),
-        "sex": RNG.choice(["f", "m"], ROWS),
-        "cost": RNG.integers(0, 100, ROWS),
-    }
-)
 ALL = "SELECT COUNT(*) AS n FROM t"
 SEX = "SELECT sex, COUNT(*) AS n, SUM(cost) AS s FROM t GROUP BY sex"
 DEPT = "SELECT dept, COUNT(*) AS n FROM t GROUP BY dept"
@@ -33,10 +22,7 @@ CUBE = "SELECT sex, dept, COUNT(*) AS n, SUM(cost) AS s, GROUPING(dept) AS g FRO
 
 @pytest.fixture
 def db() -> Any:
-    return discreet.connect(
-        {"t": DATA}, unit="id", epsilon=1000, delta=1e-3, bounds={"cost": (0, 100)}, keys={"dept": ["a", "b", "c"], "sex": ["f", "m"]},
-        contributions={"rows": 1}, ledger=":memory:",
-    )  # fmt: skip
+    return opened()
 
 
 def asked(db: Any, cube: str = CUBE) -> dict[str, Any]:
