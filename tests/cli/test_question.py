@@ -28,3 +28,18 @@ def test_a_sample_is_read(run: Any, project: Path) -> None:
     wrong = run("ask", project, "SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.1", "--sample", "2")
     assert wrong.code == 2
     assert "sample must lie between" in wrong.err
+
+
+def test_what_is_minimised(run: Any, project: Path) -> None:
+    cube = "SELECT dept, COUNT(*) AS n FROM visits GROUP BY ROLLUP (dept)"
+    assert "the largest variance of any set's cells" in run("explain", project, cube, "--epsilon", "1", "--minimise", "worst").out
+    told = " ".join(run("explain", project, cube, "--epsilon", "1", "--minimise", "=10", "--minimise", "dept=2").out.split())
+    assert "with weights (by dept 2, in total 10)" in told
+    for wrong, message in (
+        (["=10", "worst"], "--minimise takes total, worst"),
+        (["dpt=2"], "did you mean 'dept'?"),
+        (["=0"], "must be positive"),
+    ):
+        said = run("explain", project, cube, "--epsilon", "1", *(part for one in wrong for part in ("--minimise", one)))
+        assert said.code == 2
+        assert message in " ".join(said.err.split())

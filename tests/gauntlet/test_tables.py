@@ -72,6 +72,11 @@ class Batch:
             "SELECT town, COUNT(*) AS n FROM visits GROUP BY town",
         ]
         questions = [session.sql(text, contributions=self.contributions) for text in texts[: None if self.delta != "0" else 5]]
+        cube = "SELECT dept, urgent, COUNT(*) AS n, SUM(cost) AS s, GROUPING(dept) AS g FROM visits GROUP BY CUBE (dept, urgent)"
+        questions += [
+            session.sql(cube, contributions=self.contributions, other=other, minimise=goal)
+            for other, goal in ((True, None), (True, {"": 10}), (False, "worst"))
+        ]
         return session.batch(questions, 8, self.delta)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, final
 from attrs import Factory, frozen
 from typer import Argument, Option
 
-from discreet.cli.typed import target_errors
+from discreet.cli.typed import goal, target_errors
 from discreet.errors import Invalid
 from discreet.exact import Number
 from discreet.session.query import Query
@@ -33,11 +33,14 @@ class QuestionOptions:
     confidence: Annotated[str, Option(metavar="NUMBER", help="The confidence level of intervals and of --error.")] = "0.95"
     other: Annotated[bool, Option("--other", metavar="", help="Add one group for the rows of all groups that are not shown.")] = False
     sample: Annotated[str | None, Option(metavar="SHARE", help="Read a random sample of the units, such as 0.01 for 1 % of them.")] = None
+    minimise: Annotated[
+        list[str], Option(metavar="GOAL", help="With grouping sets: total, worst, or weights of sets, such as sex=2. Repeatable.")
+    ] = Factory(list)
     analyst: Analyst = None
 
     def query(self, db: Session) -> Query:
         """The question as a query of a session."""
-        return db.sql(sys.stdin.read() if self.sql == "-" else self.sql, other=self.other, sample=self.sample)
+        return db.sql(sys.stdin.read() if self.sql == "-" else self.sql, other=self.other, sample=self.sample, minimise=goal(self.minimise))
 
     def price(self, query: Query) -> Number | None:
         """The ε that was given, or the least for the target errors; None leaves it to the question's own text."""

@@ -78,3 +78,17 @@ def target_errors(texts: Sequence[str]) -> dict[str, float] | None:
     if not all(_NUMBER.fullmatch(value) for value in pairs.values()):
         raise Invalid("a target error is a number: write for example --error mean_cost=5")
     return {name: float(value) for name, value in pairs.items()} or None
+
+
+def goal(texts: Sequence[str]) -> str | dict[str, str] | None:
+    """Read what is minimised: a word, or the weights of grouping sets; None if nothing is said.
+
+    >>> goal(["worst"]), goal(["=10", "sex, race=2"]), goal([])
+    ('worst', {'': '10', 'sex, race': '2'}, None)
+    """
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0]
+    pairs = [text.rpartition("=") for text in texts]
+    if not all(equals for _, equals, _ in pairs):
+        raise Invalid("--minimise takes total, worst, or weights of grouping sets: write for example --minimise sex=2 --minimise =10")
+    return {name: weight for name, _, weight in pairs} or None

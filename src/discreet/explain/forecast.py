@@ -16,7 +16,9 @@ from discreet.exact import Number
 from discreet.explain.hypothetical import HypotheticalGroup
 from discreet.explain.profile_floor import ProfileFloor, profile_floors
 from discreet.mechanisms.sensitivity import interval
+from discreet.plan.arrangement import question_of_set
 from discreet.plan.discovery import LimitDiscovery
+from discreet.plan.merge import places_of
 from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.removed import profiled_sizes
 from discreet.plan.resolve import hypothetical_discoveries, resolve
@@ -68,11 +70,7 @@ class Forecast(Mapping[str, HalfWidth]):
         return len(self.widths)
 
     def __repr__(self) -> str:
-        lines = [f"expected error, {self.confidence:.0%} intervals:"]
-        for keys, found in self.sets.items():
-            lines += [f"  by {keys}:" if keys else "  in total:", *(f"  {line}" for line in found.lines())]
-        if not self.sets:
-            lines += self.lines()
+        lines = [f"expected error, {self.confidence:.0%} intervals:", *self.all_lines()]
         lines += [f'  {line}, see assume={{"{what}": …}}' for what, line in self.assumptions.items()]
         return "\n".join(lines)
 
@@ -80,6 +78,13 @@ class Forecast(Mapping[str, HalfWidth]):
     def assumptions(self) -> dict[str, str]:
         """A line for each limit, or number of values, that is still to be discovered."""
         return {what: assumption(what, value) for what, value in self.assumed.items()}
+
+    def all_lines(self) -> list[str]:
+        """A line for each output, of each grouping set."""
+        found = [] if self.sets else self.lines()
+        for keys, one in self.sets.items():
+            found += [f"  by {keys}:" if keys else "  in total:", *(f"  {line}" for line in one.lines())]
+        return found
 
     def lines(self) -> list[str]:
         """A line for each output."""
@@ -138,23 +143,30 @@ def forecast(
     closed, still_open, guessed = _closed(plan, said)
     if closed.arrangement is None:
         return _of_plan(closed, still_open, level, sizes, places, guessed)
-    found = {
-        ", ".join(name for name, _ in one.question.keys): _of_plan(one, still_open, level, sizes, places, guessed)
-        for one in set_plans(closed, level, each_node=False)
-    }
+    parts = set_plans(closed, level, each_node=False)
+    return _of_sets([_of_plan(one, still_open, level, sizes, places, guessed) for one in parts], parts)
+
+
+def _of_sets(each: Sequence[Forecast], parts: Sequence[Steps]) -> Forecast:
+    """The forecast of a question with grouping sets, from those of its sets."""
+    found = {", ".join(name for name, _ in part.question.keys): one for part, one in zip(parts, each, strict=True)}
     first = next(iter(found.values()))
     widths, worst = (
         {name: _largest([getattr(one, what)[name] for one in found.values()]) for name in first} for what in ("widths", "worst")
     )
-    return Forecast(widths, level, first.ranks, guessed, worst, sets=found)
+    return Forecast(widths, first.confidence, first.ranks, first.assumed, worst, sets=found)
 
 
 def forecast_each(plan: Steps, questions: Sequence[Question], confidence: Number = 0.95, size: int | None = None) -> list[Forecast]:
-    """Half-widths of the outputs of questions that are measured together, each in the grouping set of its place."""
+    """Half-widths of the outputs of questions that are measured together, each in its own grouping sets."""
     level = float(confidence_of(confidence))
     closed, still_open, guessed = _closed(plan, {})
-    parts = zip(questions, set_plans(closed, level, each_node=False), strict=True)
-    return [_of_plan(evolve(part, question=question), still_open, level, _sizes(plan, size), {}, guessed) for question, part in parts]
+    parts, found = set_plans(closed, level, each_node=False), []
+    for question, places in zip(questions, places_of(questions), strict=True):
+        own = [evolve(parts[place], question=question_of_set(question, at)) for at, place in enumerate(places)]
+        each = [_of_plan(one, still_open, level, _sizes(plan, size), {}, guessed) for one in own]
+        found.append(_of_sets(each, own) if question.sets else each[0])
+    return found
 
 
 def _sizes(plan: Steps, size: int | None) -> tuple[int, ...]:

@@ -9,10 +9,10 @@ from typing import Any
 
 from discreet import exact
 from discreet.algorithms.consistent.layout import Table
-from discreet.algorithms.consistent.strategy import total_variance
+from discreet.algorithms.consistent.strategy import spread, total_variance
 from discreet.loss import calibrate
 from discreet.loss.leaves import GaussianLoss
-from discreet.plan.arrangement import finest_cost, is_linear, table_shares
+from discreet.plan.arrangement import finest_cost, goal_of, is_linear, table_shares
 from discreet.plan.budget import needed
 from discreet.plan.found_keys import OpenKeys
 from discreet.plan.steps import Steps
@@ -29,12 +29,25 @@ def table_facts(plan: Steps) -> dict[str, Any]:
     names = [name for name, _ in question.keys]
     return {
         "sets": [{"keys": [names[place] for place in places], "groups": len(arrangement.groups(places))} for places in question.sets],
+        "minimised": _minimised(plan),
         "measured": [{"keys": keys_of(plan, table), "share": share} for table, share in shares.items()],
         "supposed": [] if plan.open_keys is None else [_supposed(plan.open_keys, search) for search in plan.open_keys.searches],
         "apart": apart,
         "together": float(plan.budget.epsilon),
         "separately": _separately(plan, gaussian) if any(map(is_linear, needed(question, of))) else None,
     }
+
+
+def _minimised(plan: Steps) -> str:
+    """What the shares are chosen for."""
+    said, names = plan.question.minimise, [name for name, _ in plan.question.keys]
+    if said is None:
+        return "the total variance of all cells"
+    if said.goal == "worst":
+        return "the largest variance of any set's cells"
+    named = [(by_keys([names[place] for place in places]), weight) for places, weight in zip(plan.question.sets, said.weights, strict=True)]
+    weights = [f"{name} {float(weight):g}" for name, weight in named if weight != 1]
+    return f"the total variance of all cells, with weights ({', '.join([*weights, *(['others 1'] if len(weights) < len(named) else [])])})"
 
 
 def _supposed(keys: OpenKeys, search: tuple[int, ...]) -> dict[str, Any]:
@@ -60,21 +73,29 @@ def keys_of(plan: Steps, table: Table) -> list[str]:
 
 
 def _separately(plan: Steps, gaussian: bool) -> float | None:
-    """The ε at which separate questions, with the best split between them, have the same total variance as these tables together.
+    """The ε at which separate questions, with the best split between them, have as little of what is minimised as these tables together.
 
     Asked separately, a set of n groups with the share s of the budget has the total variance n/s (n/s² with Laplace noise), which is least
-    for s ∝ √n (∛n).
+    for s ∝ √n (∛n). With weights, n is multiplied by them; the largest variance is least where all shares are equal.
     """
     arrangement = arrangement_of(plan)
     assert plan.bounding is not None
     asked = [arrangement.table(places) for places in plan.question.sets]
     cost = finest_cost(gaussian, plan.bounding)
     shares = table_shares(arrangement, plan.question, gaussian, plan.bounding)
-    together = total_variance(arrangement.layout, shares, asked, gaussian, cost)
-    sizes = [arrangement.layout.cells(table) * (cost if table == arrangement.layout.finest else 1.0) for table in asked]
+    goal, costs = goal_of(arrangement, plan.question), [cost if table == arrangement.layout.finest else 1.0 for table in asked]
+    if len(goal.errors) > 1:
+        found = spread(arrangement.layout, shares, asked, gaussian, cost)
+        largest = max(float(one.max()) for one in found.values())
+        apart = sum(costs) if gaussian else sum(each ** (1 / 2) for each in costs) ** 2
+    else:
+        weights = [goal.weight(at) for at in range(len(asked))]
+        largest = total_variance(arrangement.layout, shares, asked, gaussian, cost, weights)
+        sizes = [arrangement.layout.cells(table) * each * weight for table, each, weight in zip(asked, costs, weights, strict=True)]
+        apart = sum(map(math.sqrt, sizes)) ** 2 if gaussian else sum(size ** (1 / 3) for size in sizes) ** 3
+    ratio = apart / largest
     if not gaussian:
-        return float(plan.budget.epsilon) * math.sqrt(sum(size ** (1 / 3) for size in sizes) ** 3 / together)
-    ratio = sum(map(math.sqrt, sizes)) ** 2 / together
+        return float(plan.budget.epsilon) * math.sqrt(ratio)
     sigma = calibrate.gaussian_scale(plan.budget.epsilon, plan.budget.delta, Fraction(1))
-    found = float(GaussianLoss(exact.rational(round(ratio, 6)) / sigma**2).epsilon_at(plan.budget.delta))
-    return found if math.isfinite(found) else None
+    price = float(GaussianLoss(exact.rational(round(ratio, 6)) / sigma**2).epsilon_at(plan.budget.delta))
+    return price if math.isfinite(price) else None

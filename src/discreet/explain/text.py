@@ -194,12 +194,13 @@ def _tables(told: dict[str, Any]) -> Iterator[str]:
         yield f"what follows is for {', '.join(map(_values, told['supposed']))}; the shares that are used follow from what is found"
     yield f"{len(told['sets'])} grouping sets with their numbers of groups, answered together: {sets}"
     measured = ", ".join(f"{by_keys(one['keys'])} {_chance(one['share'])}" for one in told["measured"])
-    yield f"measured with these shares of the budget: {measured}"
+    yield f"measured with these shares of the budget, for the least of {told['minimised']}: {measured}"
     yield "all tables are estimated from these by weighted least squares, so every count and sum of a total is the sum of its parts"
     if told["separately"] is not None:
         searched = ", and each its own search for keys" if told["supposed"] else ""
         price = f"ε = {told['separately']:.4g} instead of {told['together']:.4g}"
-        yield f"asked one by one, the same total variance would cost {price}{searched}"
+        what = "largest" if told["minimised"].startswith("the largest") else "total"
+        yield f"asked one by one, the same {what} variance would cost {price}{searched}"
     if told["apart"]:
         yield f"measured for each set by itself, because they do not add up: {', '.join(told['apart'])}"
 

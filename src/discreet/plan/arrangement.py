@@ -10,8 +10,9 @@ from typing import NamedTuple, final
 from attrs import evolve, frozen
 
 from discreet.algorithms.consistent.layout import Layout, Table
-from discreet.algorithms.consistent.strategy import Goal, strategy, total_variance
+from discreet.algorithms.consistent.strategy import strategy, total_variance
 from discreet.plan.bounding import Bounding, Groups
+from discreet.plan.goal import Goal
 from discreet.plan.key_values import OTHER, Combinations, Group, KeyValues, values_of
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column, Literal, call
@@ -49,7 +50,7 @@ class Arrangement:
     nodes: tuple[tuple[Group, ...], ...]
     values: tuple[tuple[Value | None, ...], ...]  # of the other keys
     other: bool = False  # whether each key (below each node) has one more value, for all that are not listed: then no row is left out
-    weights: tuple[float, ...] = ()  # with them, the largest weighted variance is minimised; without, the sum of all
+    goal: Goal | None = None  # of a batch; else it is the question's own
 
     @classmethod
     def flat_keys(cls, values: tuple[tuple[Value | None, ...], ...], other: bool = False) -> Arrangement:
@@ -126,6 +127,11 @@ def restricted(question: Question, at: int, groups: KeyValues | None) -> Questio
     return evolve(question, keys=keys, statistics=statistics, outputs=outputs, sets=(), statistics_by_set=(), other=False)
 
 
+def question_of_set(question: Question, at: int) -> Question:
+    """The question about one of its grouping sets; the question itself, if it has none."""
+    return restricted(question, at, None) if question.sets else question
+
+
 def _listed(question: Question, groups: KeyValues, places: list[int]) -> Relation:
     """The rows whose keys at these places have listed values: those that are in the tables that add up."""
     relation = question.relation
@@ -152,35 +158,33 @@ def table_shares(
 ) -> Mapping[Table, float]:
     """The share of the budget of each table that is measured, for these grouping sets or for all."""
     chosen = range(len(question.sets)) if sets is None else sets
-    asked = tuple(arrangement.table(question.sets[at]) for at in chosen)
-    weights = tuple(arrangement.weights[at] for at in chosen) if arrangement.weights else ()
-    goal: Goal = "worst" if weights else "total"
-    return strategy(arrangement.layout, *_once(asked, weights), gaussian, goal, finest_cost(gaussian, bounding))
+    tables = {at: arrangement.table(question.sets[at]) for at in chosen}
+    asked, errors = goal_of(arrangement, question).rows(arrangement.layout, tables)
+    return strategy(arrangement.layout, asked, errors, gaussian, finest_cost(gaussian, bounding))
 
 
-def _once(asked: tuple[Table, ...], weights: tuple[float, ...]) -> tuple[tuple[Table, ...], tuple[float, ...]]:
-    """Each table once, with its largest weight."""
-    most: dict[Table, float] = {}
-    for table, weight in zip(asked, weights or [1.0] * len(asked), strict=True):
-        most[table] = max(weight, most.get(table, 0.0))
-    return tuple(most), tuple(most.values()) if weights else ()
+def goal_of(arrangement: Arrangement, question: Question) -> Goal:
+    """What the shares are chosen for: the goal of a batch, or the question's own."""
+    return arrangement.goal or Goal.of(question)
 
 
 def weights_by_variance(
     weights: Mapping[Total, float], arrangement: Arrangement | None, question: Question, gaussian: bool, bounding: Bounding, of: Totals
 ) -> dict[Total, float]:
-    """The weights of totals when the budget is split, in proportion to the variance of all their cells at the same price."""
+    """The weights of totals when the budget is split, in proportion to the weighted variance of all their cells at the same price."""
     if arrangement is None:
         return dict(weights)
-    found, cost = {}, finest_cost(gaussian, bounding)
+    found, cost, goal = {}, finest_cost(gaussian, bounding), goal_of(arrangement, question)
     for total, weight in weights.items():
         sets = sets_needing(question, total, of)
         asked = tuple(arrangement.table(question.sets[at]) for at in sets)
+        each = [goal.weight(at) for at in sets]
         if is_linear(total):
             shares = table_shares(arrangement, question, gaussian, bounding, sets)
-            found[total] = weight * total_variance(arrangement.layout, shares, asked, gaussian, cost)
+            found[total] = weight * total_variance(arrangement.layout, shares, asked, gaussian, cost, each)
         else:
-            found[total] = weight * sum(map(arrangement.layout.cells, asked)) * len(asked) ** (1 if gaussian else 2)
+            cells = sum(one * arrangement.layout.cells(table) for table, one in zip(asked, each, strict=True))
+            found[total] = weight * cells * len(asked) ** (1 if gaussian else 2)
     return found
 
 

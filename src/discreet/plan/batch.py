@@ -16,31 +16,28 @@ from discreet.loss import calibrate
 from discreet.loss.leaves import GaussianLoss
 from discreet.loss.loss import Loss, compose
 from discreet.loss.promise import Promised
-from discreet.plan.arrangement import is_linear, sets_needing
-from discreet.plan.bounding import Rows, Single
-from discreet.plan.budget import needed, totals_of
-from discreet.plan.compile import LEAST, compile_plan, public_groups, stated_contributions
+from discreet.plan.arrangement import sets_needing
+from discreet.plan.compile import LEAST, compile_plan
+from discreet.plan.goal import Goal, MeanError, each_set
 from discreet.plan.hierarchy import PublicValues
-from discreet.plan.key_values import Combinations
+from discreet.plan.merge import merged_questions, places_of, why_alone
 from discreet.plan.price import plan_loss
 from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.resolve import hypothetical_discoveries, resolve
 from discreet.plan.steps import Steps
-from discreet.query.question import MOST_SETS, Question
-from discreet.query.relation.expr import Column, Expr
+from discreet.query.question import Question
 from discreet.query.totals import Total
 from discreet.tables.catalog import Catalog
-
-MOST_CELLS = 10**5  # of the finest table of questions that are answered together
 
 
 @final
 @frozen
 class Component:
-    """Questions measured together, and their plan; several are merged into one question with a grouping set for each."""
+    """Questions measured together, and their plan; several are merged into one question with all their grouping sets."""
 
     names: tuple[str, ...]
     steps: Steps
+    alone: str = ""  # why a question is measured by itself, where there are others
 
 
 @final
@@ -71,7 +68,7 @@ def compile_batch(
         Gaussian noises of ratios μ₁, μ₂, … cost together what one of ratio √(μ₁² + μ₂² + …) does, which is calibrated to the price. So k
         questions together have √k times the noise of one at the price, where each at a k-th of the price has about k times.
     """
-    merged = _merged(questions, lookup)
+    merged = merged_questions(questions, lookup)
     shares = _shares(merged, weights, LEAST / epsilon)
     parts = []
     for names, question in merged.items():
@@ -79,7 +76,8 @@ def compile_batch(
         plan = compile_plan(question, catalog, epsilon * share, delta * share, lookup, confidence)
         if any(isinstance(one, RangeDiscovery) for one in plan.discoveries):
             raise Refused(f"{names[0]}: a batch does not discover bounds: declare them, or buy a profile with db.profile(epsilon=…)")
-        parts.append(Component(names, _weighted(plan, names, weights)))
+        plan = _with_goal(plan, {name: questions[name] for name in names}, weights)
+        parts.append(Component(names, plan, "" if len(names) > 1 or len(merged) == 1 else why_alone(names[0], questions, lookup)))
     found = None if common is False else _with_common_noise(parts, shares, delta)
     if found is None or (common is None and _spread(found) >= _spread(parts)):
         used = sum((one.steps.delta for one in parts), Fraction(0))
@@ -102,73 +100,22 @@ def _shares(
     return {names: least + rest * share for names, share in found.items()}
 
 
-def _weighted(plan: Steps, names: tuple[str, ...], weights: Mapping[str, float] | None) -> Steps:
-    """The plan with its tables chosen so that the largest error of its questions is least, relative to their targets."""
-    if plan.arrangement is None or not plan.question.statistics_by_set:  # a question's own grouping sets are measured as if asked alone
+def _with_goal(plan: Steps, questions: Mapping[str, Question], weights: Mapping[str, float] | None) -> Steps:
+    """The plan of merged questions with its tables chosen so that the largest error of a question is least, relative to their targets.
+
+    The error of a question with grouping sets is what it minimises by itself; where targets are given, each of its sets has to meet them.
+    """
+    if plan.arrangement is None or len(questions) == 1:  # a question by itself is measured as if asked alone
         return plan
-    known = evolve(plan.arrangement, weights=tuple(1.0 if weights is None else weights[name] for name in names))
-    plan = evolve(plan, arrangement=known)
+    errors: list[MeanError] = []
+    for (name, question), places in zip(questions.items(), places_of(list(questions.values())), strict=True):
+        times = 1.0 if weights is None else weights[name]
+        own = Goal.of(question).errors if question.sets else (MeanError({0: 1.0}),)
+        if weights is not None:
+            own = each_set(MeanError(dict.fromkeys(range(len(places)), 1.0)))
+        errors += [MeanError({places[at]: weight for at, weight in one.weights.items()}, times * one.times) for one in own]
+    plan = evolve(plan, arrangement=evolve(plan.arrangement, goal=Goal(tuple(errors))))
     return resolve(plan, plan.discovered) if plan.resolved else plan
-
-
-# ── what is measured together ────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _merged(questions: Mapping[str, Question], lookup: PublicValues) -> dict[tuple[str, ...], Question]:
-    """Questions whose counts and sums are over the same rows, as one with a grouping set for each; the others by themselves."""
-    together: list[list[str]] = []
-    for name, question in questions.items():
-        for names in together:
-            if _fits([questions[other] for other in names], question, lookup):
-                names.append(name)
-                break
-        else:
-            together.append([name])
-    return {tuple(names): questions[names[0]] if len(names) == 1 else _union([questions[name] for name in names]) for names in together}
-
-
-def _fits(others: list[Question], question: Question, lookup: PublicValues) -> bool:
-    first = others[0]
-    if (first.relation, first.contributions) != (question.relation, question.contributions) or len(others) >= MOST_SETS:
-        return False
-    if not all(_adds_up(one, lookup) for one in (first, question)):
-        return False
-    union = evolve(_union([*others, question]), sets=(), statistics_by_set=(), other=False)
-    alone = [public_groups(evolve(union, keys=(pair,)), lookup) for pair in union.keys]
-    return math.prod(len(groups or ()) + 1 for groups in alone) <= MOST_CELLS
-
-
-def _adds_up(question: Question, lookup: PublicValues) -> bool:
-    """Whether its statistics are computed from counts and sums that add up, within public groups and known bounds."""
-    if question.selected or question.windows or question.other or question.sets:
-        return False
-    limits = stated_contributions(question)
-    if not question.relation.one_row and (limits.groups or limits.per_group):  # they are about this question's own groups
-        return False
-    of = totals_of(question, {}, True, Single() if question.relation.one_row else Rows(1))
-    known = all((interval := of.range(expr)) is not None and interval.known for expr in question.numbers)
-    return known and all(map(is_linear, needed(question, of))) and isinstance(public_groups(question, lookup), Combinations)
-
-
-def _union(questions: list[Question]) -> Question:
-    keys: dict[Expr, str] = {}
-    statistics: dict[object, str] = {}
-    for question in questions:
-        for _, expr in question.keys:
-            keys.setdefault(expr, f"k{len(keys)}")
-        for _, statistic in question.statistics:
-            statistics.setdefault(statistic, f"s{len(statistics)}")
-    places = {expr: place for place, expr in enumerate(keys)}
-    return Question(
-        questions[0].relation,
-        tuple((name, expr) for expr, name in keys.items()),
-        tuple((name, statistic) for statistic, name in statistics.items()),  # type: ignore[misc]
-        tuple((name, Column(name)) for name in statistics.values()),
-        contributions=questions[0].contributions,
-        sets=tuple(tuple(sorted(places[expr] for _, expr in question.keys)) for question in questions),
-        statistics_by_set=tuple(tuple(dict.fromkeys(statistics[one] for _, one in question.statistics)) for question in questions),
-        other=True,  # rows that one question leaves out count in another
-    )
 
 
 # ── one price ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -16,18 +16,16 @@ from discreet import exact, parameter
 from discreet.errors import Invalid, Refused
 from discreet.exact import Number
 from discreet.hints import check_arguments, suggest_and_list
+from discreet.query.chained import Named, bounds_pair, joined_columns, named_texts, share_of, text_of, typed_step
 from discreet.query.question import Question
 from discreet.query.relation.node import Relation, Scan
 from discreet.query.statistics import registry
 from discreet.query.statistics.spelling import Spelling
 from discreet.query.statistics.statistic import Argument
 from discreet.tables.catalog import Catalog
-from discreet.tables.column import read_bounds
-from discreet.tables.kind import Kind
 from discreet.tables.table import Contributions
 
 T = TypeVar("T")
-Named = tuple[str | None, str]
 NOT_COPIED = (
     "a query is attached to its session and cannot be copied or pickled: send its SQL text, and call db.sql(...) on a session there"
 )
@@ -71,6 +69,7 @@ class QueryBuilder(Generic[T]):
     contributions: Contributions = Contributions()
     other: bool = False
     sample: Fraction | None = None
+    minimised: Any = None
     estimator: Callable[..., Any] | None = field(default=None, eq=False, repr=False)
     said: tuple[str, ...] = field(default=(), eq=False)  # the chain as it was typed
 
@@ -81,11 +80,13 @@ class QueryBuilder(Generic[T]):
 
     def where(self, condition: str) -> QueryBuilder[T]:
         """Keep the rows for which a condition is true."""
-        return self._rows(_pieces().where(self.relation, _text(condition), self.dialect))._with(_step("where", condition))
+        return self._rows(_pieces().where(self.relation, text_of(condition), self.dialect))._with(typed_step("where", condition))
 
     def with_columns(self, **columns: str) -> QueryBuilder[T]:
         """Compute further columns."""
-        return self._rows(_pieces().with_columns(self.relation, _named((), columns), self.dialect))._with(_step("with_columns", **columns))
+        return self._rows(_pieces().with_columns(self.relation, named_texts((), columns), self.dialect))._with(
+            typed_step("with_columns", **columns)
+        )
 
     def join(
         self, other: QueryBuilder[Any], on: str | tuple[str, str] | list[str | tuple[str, str]], how: Literal["inner", "left"] = "inner"
@@ -98,19 +99,19 @@ class QueryBuilder(Generic[T]):
             raise Invalid("join takes a table before group_by and statistics, as in visits.join(db.table('people'), on='id')")
         if how not in ("inner", "left"):
             raise Invalid('how must be "inner" or "left"')
-        joined = self._rows(_pieces().join(self.relation, other.relation, _pairs(on), how))
-        return joined._with(_step("join", other, on=on, **({} if how == "inner" else {"how": how})))
+        joined = self._rows(_pieces().join(self.relation, other.relation, joined_columns(on), how))
+        return joined._with(typed_step("join", other, on=on, **({} if how == "inner" else {"how": how})))
 
     def stack(self, other: QueryBuilder[Any]) -> QueryBuilder[T]:
         """Append the rows of another table with the same columns (UNION ALL)."""
         if not isinstance(other, QueryBuilder) or other.keys or other.statistics:
             raise Invalid("stack takes a table before group_by and statistics, as in a.stack(db.table('b'))")
-        return self._rows(_pieces().stack(self.relation, other.relation))._with(_step("stack", other))
+        return self._rows(_pieces().stack(self.relation, other.relation))._with(typed_step("stack", other))
 
     def per_unit(self, *keys: str | Iterable[str], **aggregates: str) -> QueryBuilder[T]:
         """Aggregate each unit's own rows, by keys if there are any: COUNT, COUNT(DISTINCT x), SUM, AVG, MIN and MAX."""
-        relation = _pieces().per_unit(self.relation, _named(keys, {}), _named((), aggregates), self.dialect)
-        return self._rows(relation)._with(_step("per_unit", *keys, **aggregates))
+        relation = _pieces().per_unit(self.relation, named_texts(keys, {}), named_texts((), aggregates), self.dialect)
+        return self._rows(relation)._with(typed_step("per_unit", *keys, **aggregates))
 
     def _rows(self, relation: Relation) -> QueryBuilder[T]:
         if self.keys or self.statistics:
@@ -123,7 +124,7 @@ class QueryBuilder(Generic[T]):
 
     def group_by(self, *keys: str | Iterable[str], **named: str) -> QueryBuilder[T]:
         """Group by keys: columns, or expressions with a name."""
-        return self._with(_step("group_by", *keys, **named), keys=(*self.keys, *_named(keys, named)))
+        return self._with(typed_step("group_by", *keys, **named), keys=(*self.keys, *named_texts(keys, named)))
 
     def rollup(self, *keys: str | Iterable[str], **named: str) -> QueryBuilder[T]:
         """Group by these keys, by all but the last of them, and so on, up to the total of all; the answers add up."""
@@ -136,7 +137,7 @@ class QueryBuilder(Generic[T]):
     def _sets(self, kind: str, keys: tuple[str | Iterable[str], ...], named: dict[str, str]) -> QueryBuilder[T]:
         if self.sets is not None:
             raise Invalid("a query has one rollup or cube: write several in SQL, as in GROUP BY ROLLUP (a, b), CUBE (c)")
-        return self._with(_step(kind, *keys, **named), keys=(*self.keys, *_named(keys, named)), sets=(kind, len(self.keys)))
+        return self._with(typed_step(kind, *keys, **named), keys=(*self.keys, *named_texts(keys, named)), sets=(kind, len(self.keys)))
 
     def __getattr__(self, name: str) -> Callable[..., QueryBuilder[T]]:
         """The statistics, by the names that their classes give them in Python: count, sum, mean, median, corr, …"""
@@ -153,8 +154,8 @@ class QueryBuilder(Generic[T]):
     def agg(self, *expressions: str | Iterable[str], **named: str) -> QueryBuilder[T]:
         """Add expressions over aggregates, as in agg(ratio="SUM(a) / SUM(b)")."""
         asked = self
-        for name, text in _named(expressions, named):
-            step = _step("agg", text) if name is None else _step("agg", **{name: text})
+        for name, text in named_texts(expressions, named):
+            step = typed_step("agg", text) if name is None else typed_step("agg", **{name: text})
             asked = asked._ask(_pieces().Called(None, (text,), name=name), step)
         return asked
 
@@ -167,33 +168,37 @@ class QueryBuilder(Generic[T]):
 
     def having(self, condition: str) -> QueryBuilder[T]:
         """Keep the groups whose released values meet a condition."""
-        return self._with(_step("having", condition), filters=(*self.filters, _text(condition)))
+        return self._with(typed_step("having", condition), filters=(*self.filters, text_of(condition)))
 
     def order_by(self, *expressions: str | Iterable[str], descending: bool = False) -> QueryBuilder[T]:
         """Sort by statistics, keys or expressions of them; NULL comes last."""
         if not isinstance(descending, bool):
             raise Invalid("descending must be True or False")
-        ordered = (*self.ordered, *((text, descending) for _, text in _named(expressions, {})))
-        return self._with(_step("order_by", *expressions, **({"descending": True} if descending else {})), ordered=ordered)
+        ordered = (*self.ordered, *((text, descending) for _, text in named_texts(expressions, {})))
+        return self._with(typed_step("order_by", *expressions, **({"descending": True} if descending else {})), ordered=ordered)
 
     def limit(self, most: int) -> QueryBuilder[T]:
         """Keep at most this many groups."""
-        return self._with(_step("limit", most), most=exact.whole(most, "limit"))
+        return self._with(typed_step("limit", most), most=exact.whole(most, "limit"))
 
     def with_contributions(self, *, rows: int | None = None, groups: int | None = None, per_group: int | None = None) -> QueryBuilder[T]:
         """Bound the contribution of one unit: `rows` in all, or `per_group` rows in each of `groups` groups."""
         given = {name: value for name, value in (("rows", rows), ("groups", groups), ("per_group", per_group)) if value is not None}
-        return self._with(_step("with_contributions", **given), contributions=Contributions.of(given))
+        return self._with(typed_step("with_contributions", **given), contributions=Contributions.of(given))
 
     def with_other(self) -> QueryBuilder[T]:
         """Add one group for all rows whose group is not shown."""
-        return self._with(_step("with_other"), other=True)
+        return self._with(typed_step("with_other"), other=True)
 
     def with_sample(self, share: Number) -> QueryBuilder[T]:
         """Read a fresh secret sample of the units, as `sample` of `Session.sql`."""
         if not self.statistics:
             raise Invalid("with_sample comes after the statistics, as in db.table('visits').count().with_sample(0.01)")
-        return self._with(_step("with_sample", share), sample=parameter.sample_rate(share))
+        return self._with(typed_step("with_sample", share), sample=parameter.sample_rate(share))
+
+    def minimise(self, goal: Any) -> QueryBuilder[T]:
+        """Choose the noise of rollup or cube for the "total" variance, the "worst" one, or weights of sets, as in `Session.sql`."""
+        return self._with(typed_step("minimise", goal), minimised=goal)
 
     def _with(self, step: str, **changes: Any) -> QueryBuilder[T]:
         return evolve(self, said=(*self.said, step), **changes)
@@ -205,6 +210,7 @@ class QueryBuilder(Generic[T]):
             raise Invalid("with_other needs groups: add group_by(...), or leave with_other out")
         asked = (self.keys, self.sets, self.statistics, self.filters, self.ordered, self.most, self.contributions)
         found: Question = _pieces().question(self.relation, *asked, self.dialect)
+        found = found if self.minimised is None else found.minimising(self.minimised)
         return evolve(found, other=self.other, sample=self.sample, said=".".join(self.said))
 
     def done(self) -> T:
@@ -278,12 +284,12 @@ def _method(builder: QueryBuilder[T], name: str, entry: registry.Entry, spelling
         ]
         if given and given[-1][1] is None and entry.optional:
             given.pop()
-        texts = tuple(_text(value) for kind, value in given if kind is not Argument.SHARE)
-        shares = tuple(_share(value) for kind, value in given if kind is Argument.SHARE)
+        texts = tuple(text_of(value) for kind, value in given if kind is not Argument.SHARE)
+        shares = tuple(share_of(value) for kind, value in given if kind is Argument.SHARE)
         options = {key: bound.arguments.get(key) for key in ("name", "bounds", "where")}
-        bounds, where = _pair(options["bounds"], texts[0] if texts else None), options["where"]
-        called = _pieces().Called(spelling, texts, shares, options["name"], bounds, None if where is None else _text(where))
-        return builder._ask(called, _step(name, *(value for _, value in given), **options))
+        bounds, where = bounds_pair(options["bounds"], texts[0] if texts else None), options["where"]
+        called = _pieces().Called(spelling, texts, shares, options["name"], bounds, None if where is None else text_of(where))
+        return builder._ask(called, typed_step(name, *(value for _, value in given), **options))
 
     ask.__name__, ask.__qualname__, ask.__doc__ = name, f"{type(builder).__name__}.{name}", f"{entry.__doc__}"
     ask.__signature__ = signature  # type: ignore[attr-defined]
@@ -301,50 +307,5 @@ def _signature(entry: registry.Entry, kinds: tuple[Argument, ...]) -> Signature:
     return Signature([*own, *(Parameter(option, Parameter.KEYWORD_ONLY, default=None) for option in options)])
 
 
-def _share(q: Any) -> Fraction:
-    if not 0 < (share := exact.rational(q, "q")) < 1 or share.denominator > 10**6:
-        raise Invalid("q must lie between 0 and 1, with at most six decimals, for example 0.9")
-    return share
-
-
 def _as_it_is(question: Question) -> Any:
     return question
-
-
-def _text(expression: Any) -> str:
-    if not isinstance(expression, str):
-        raise Invalid("an expression must be text, such as 'cost > 10'")
-    return expression
-
-
-def _named(plain: Iterable[str | Iterable[str]], named: dict[str, str]) -> tuple[Named, ...]:
-    """Expressions, given one by one or in lists, and those with names."""
-    flat = [text for given in plain for text in (given if isinstance(given, list | tuple) else (given,))]
-    return (*((None, _text(text)) for text in flat), *((name, _text(text)) for name, text in named.items()))
-
-
-def _pairs(on: Any) -> list[tuple[str, str]]:
-    """The columns that a join equates, the left one first."""
-    found = [on] if isinstance(on, str | tuple) else on
-    pairs = [(one, one) if isinstance(one, str) else one for one in found] if isinstance(found, list) else []
-    if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(n, str) for n in pair) for pair in pairs):
-        raise Invalid("on must be a column, a pair of columns (left, right), or a list of these, as in on='id'")
-    return [(a, b) for a, b in pairs]
-
-
-def _pair(bounds: Any, expression: str | None) -> tuple[Any, Any] | None:
-    """Bounds under the same rules as declared ones."""
-    if bounds is None:
-        return None
-    if isinstance(bounds, dict | set | frozenset):
-        raise Invalid("bounds must be a pair (lower, upper), as in bounds=(0, 500)")
-    read_bounds(Kind.REAL, bounds, (expression or "this")[:80])
-    low, high = bounds
-    return low, high
-
-
-def _step(word: str, /, *arguments: Any, **named: Any) -> str:
-    """One step of the chain as typed, without omitted arguments."""
-    parts = [repr(argument) for argument in arguments if argument is not None]
-    parts += [f"{name}={value!r}" for name, value in named.items() if value is not None]
-    return f"{word}({', '.join(parts)})"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from discreet.errors import Refused
+from discreet.query.minimise import Minimise, read_minimise
 from discreet.query.relation.expr import Expr, Schema, field_of
 from discreet.query.relation.field import Field
 from discreet.query.relation.node import Named, Relation, check_private, size
@@ -47,6 +48,7 @@ class Question:
     sets: Sets = field(default=(), metadata={"omitted if empty": True})  # of GROUP BY ROLLUP, CUBE or GROUPING SETS; () is all keys
     statistics_by_set: tuple[tuple[str, ...], ...] = field(default=(), metadata={"omitted if empty": True})  # () is all of them
     sample: Fraction | None = field(default=None, metadata={"omitted if empty": True})  # the share of units that is read; None is all
+    minimise: Minimise | None = field(default=None, metadata={"omitted if empty": True})  # with grouping sets; None is the total variance
     other: bool = False  # one more group for all rows whose group is not shown
     said: str = field(default="", eq=False)  # the chain of calls, where it was built in Python
     notes: tuple[str, ...] = field(default=(), eq=False)  # remarks of the SQL reader, e.g. that MAX is a quantile
@@ -84,6 +86,10 @@ class Question:
                 raise Refused(f"{word} needs {argument.value}, not {below.kind.value if below.kind else 'NULL'}")
             if argument is Argument.REPEATING and below.kind in (Kind.REAL, None):
                 raise Refused(f"{word} needs {argument.value}")
+
+    def minimising(self, said: Any) -> Question:
+        """The question whose noise is chosen for another goal: "total", "worst", or weights of its grouping sets."""
+        return evolve(self, minimise=read_minimise(said, [name for name, _ in self.keys], self.sets))
 
     @property
     def schema(self) -> Schema:

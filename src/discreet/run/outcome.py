@@ -23,7 +23,7 @@ from discreet.run.intervals import SLOW, corrected_widths, half_widths
 from discreet.run.output_column import OutputColumn, Values, bounded, finite, joined
 from discreet.run.results import PlanResults
 from discreet.run.sampling_error import sampling_error_through, with_sampling_error
-from discreet.run.tables import noisy_totals_of, set_plans, totals_behind
+from discreet.run.tables import noisy_totals_of, results_of_sets, totals_behind
 from discreet.run.tidy import tidy_values
 from discreet.run.windowed import Windowed
 
@@ -44,8 +44,8 @@ def outcome(answers: PlanResults, confidence: float) -> list[OutputColumn]:
 def _of_sets(answers: PlanResults, confidence: float) -> list[OutputColumn]:
     """The columns of all grouping sets, one below the other; keys that a set does not have are NULL."""
     question, tables, found, tidy = answers.plan.question, [], [], tidy_values(answers)
-    for number, (places, part, plan) in enumerate(zip(question.sets, answers.sets, set_plans(answers.plan, confidence), strict=True)):
-        one, count = evolve(part, plan=plan), len(part.groups)
+    for number, (places, one) in enumerate(zip(question.sets, results_of_sets(answers, confidence), strict=True)):
+        count = len(one.groups)
         absent: dict[str, Values] = {}
         for place, (name, _) in enumerate(question.keys):
             absent[grouping_column(name)] = [int(place not in places)] * count

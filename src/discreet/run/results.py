@@ -13,6 +13,7 @@ from discreet.algorithms.consistent.layout import Table
 from discreet.plan.key_values import OTHER, KeyValues
 from discreet.plan.steps import Steps
 from discreet.query.totals import Total
+from discreet.run.output_column import Values
 
 
 @final
@@ -27,6 +28,7 @@ class PlanResults:
     ends: Mapping[str, Sequence[tuple[float, float] | None]] = field(factory=dict)  # of the intervals that mechanisms chose
     tables: Mapping[tuple[Total, Table], NDArray[Any]] = field(factory=dict)  # the noisy tables from which grouping sets are estimated
     sets: tuple[PlanResults, ...] = ()  # of each grouping set, where there are several
+    tidy: Mapping[str, Mapping[int, Values]] | None = None  # values of statistics in the groups of every set, where they are known already
     finest: Mapping[Total, NDArray[Any]] = field(factory=dict)  # the estimates of all cells that they are summed from
 
     @cached_property

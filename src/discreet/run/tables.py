@@ -98,6 +98,13 @@ def set_plans(plan: Steps, confidence: float, each_node: bool = True) -> tuple[S
     return tuple(evolve(part, totals=(*found, *part.totals)) for part, found in zip(plan.parts, totals, strict=True))  # type: ignore[arg-type]
 
 
+def results_of_sets(answers: PlanResults, confidence: float) -> tuple[PlanResults, ...]:
+    """The results of each grouping set, with the plan that its intervals are computed from; those of a batch have it already."""
+    if answers.plan.arrangement is None:
+        return answers.sets
+    return tuple(evolve(part, plan=plan) for part, plan in zip(answers.sets, set_plans(answers.plan, confidence), strict=True))
+
+
 def _excess(plan: Steps, noises: Sequence[NoisyTotal], table: Table, spread: Floats, confidence: float) -> Floats:
     """For every node, how much wider its interval is than that of normal noise with the same variance.
 

@@ -26,19 +26,21 @@ _LARGEST = 2.0**52  # whole numbers up to this are exact
 _FINE = 2**8  # sums of real numbers are multiples of this part of their standard deviation
 
 
-def tidy_values(answers: PlanResults) -> dict[str, list[Values]]:
-    """For each statistic that adds up and is never negative, its tidy values in the groups of every grouping set."""
-    plan, found = answers.plan, dict[str, list[Values]]()
-    of, layout = totals_behind(plan), arrangement_of(plan).layout
-    asked = tuple(map(arrangement_of(plan).table, plan.question.sets))
+def tidy_values(answers: PlanResults) -> Mapping[str, Mapping[int, Values]]:
+    """For each statistic that adds up and is never negative, its tidy values in the groups of every grouping set that asks for it."""
+    if answers.tidy is not None:
+        return answers.tidy
+    plan, found = answers.plan, dict[str, dict[int, Values]]()
+    of, layout, by_set = totals_behind(plan), arrangement_of(plan).layout, plan.question.statistics_by_set
     for name, statistic in plan.question.additive.items():
         if not statistic.adds_up or statistic.limits(of)[0] < 0 or not set(statistic.needs(of)) <= set(answers.finest):
             continue
+        tables = {at: arrangement_of(plan).table(keys) for at, keys in enumerate(plan.question.sets) if not by_set or name in by_set[at]}
         cells: Cells = {total: answers.finest[total] * float(one[0].unit) for total, one in measured(plan).items()}
-        spread = _deviations(plan, statistic, layout, asked)
+        spread = _deviations(plan, statistic, layout, tuple(dict.fromkeys(tables.values())))
         whole = statistic.answer(plan.question.schema).kind is Kind.INTEGER
         values = _tidy(layout, statistic.value(of, cells, clipped=False), spread, whole)
-        found[name] = [_plain(layout.summed(values, table).ravel(), whole) for table in asked]
+        found[name] = {at: _plain(layout.summed(values, table).ravel(), whole) for at, table in tables.items()}
     return found
 
 

@@ -48,7 +48,7 @@ class Query:
     @classmethod
     def of_text(
         cls, pipeline: Pipeline, text: str, dialect: str = "duckdb", other: bool = False, contributions: Mapping[str, int] | None = None,
-        values: Values | None = None, sample: Number | None = None,
+        values: Values | None = None, sample: Number | None = None, minimise: Any = None,
     ) -> Query:  # fmt: skip
         """Parse a question in SQL; `other` adds one group for all rows whose group is not shown."""
         from discreet.query.sql.read import read
@@ -63,6 +63,8 @@ class Query:
             if question.sample not in (None, share):
                 raise Invalid("sample is given twice, with another value in the question's OPTIONS: leave one of them out")
             question = evolve(question, sample=share)
+        if minimise is not None:
+            question = question.minimising(minimise)
         return cls(pipeline, evolve(question, other=True) if other else question, with_values(text, values))
 
     @classmethod
@@ -237,10 +239,10 @@ def remembering(most: int = 16) -> Callable[..., Query]:
 
     def query(
         pipeline: Pipeline, text: str, dialect: str, other: bool, contributions: Mapping[str, int] | None, values: Values | None,
-        sample: Number | None = None,
+        sample: Number | None = None, minimise: Any = None,
     ) -> Query:  # fmt: skip
-        if values is None and contributions is None and sample is None and isinstance(text, str) and isinstance(dialect, str):
+        if all(given is None for given in (values, contributions, sample, minimise)) and isinstance(text, str) and isinstance(dialect, str):
             return recent(pipeline, text, dialect, bool(other))
-        return Query.of_text(pipeline, text, dialect, other, contributions, values, sample)
+        return Query.of_text(pipeline, text, dialect, other, contributions, values, sample, minimise)
 
     return query

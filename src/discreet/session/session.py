@@ -91,15 +91,16 @@ class Session:
     @suggests_arguments("sql")
     def sql(
         self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", other: bool = False,
-        contributions: Mapping[str, int] | None = None, sample: Number | None = None,
+        contributions: Mapping[str, int] | None = None, sample: Number | None = None, minimise: Any = None,
     ) -> Query:  # fmt: skip
         """Ask in SQL; nothing is read or spent until `release`.
 
         `parameters` are the values of `?` in the text, or by name those of `:name`. `other` adds one group for all rows whose group is not
         shown; `contributions` bounds how much one unit contributes to this question. With `sample=0.01` a fresh secret sample of 1 % of
-        the units is read: counts and sums are scaled up, and intervals include the sampling error.
+        the units is read: counts and sums are scaled up, and intervals include the sampling error. `minimise` is for grouping sets: the
+        "total" variance, the "worst" one, or weights, as in {"": 10, "sex, race": 2}.
         """
-        return self._query(self._pipeline, text, dialect, other, contributions, parameter_values(parameters), sample)
+        return self._query(self._pipeline, text, dialect, other, contributions, parameter_values(parameters), sample, minimise)
 
     def table(self, name: str) -> fluent.QueryBuilder[Query]:
         """Ask in Python, beginning with a table: `db.table("visits").where("cost > 10").group_by("dept").count().release(epsilon=0.1)`."""
@@ -108,8 +109,9 @@ class Session:
         )
 
     def ask(self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", **price: Any) -> Release:
-        """Ask in SQL and release at once; `sample` as in `sql`, everything else as in `Query.release`."""
-        return self.sql(text, parameters, dialect=dialect, sample=price.pop("sample", None)).release(**price)
+        """Ask in SQL and release at once; `sample` and `minimise` as in `sql`, everything else as in `Query.release`."""
+        sample, goal = (price.pop(name, None) for name in ("sample", "minimise"))
+        return self.sql(text, parameters, dialect=dialect, sample=sample, minimise=goal).release(**price)
 
     def batch(
         self, questions: Any, epsilon: Number | None = None, delta: Number | None = None, *, error: Mapping[str, Any] | None = None,
@@ -206,8 +208,7 @@ class Session:
 
         The first question of a round pays ε. A round has any number of answers below the threshold and ends with the first above it.
         `values=True` also releases the total at that answer, for a third of ε; `values="gap"` releases how far it is above, for free.
-        `monotone=True` needs less noise, and admits only counts and sums of values that are never negative. Without `epsilon` this returns
-        a request, to plan and open.
+        `monotone=True` needs less noise, and admits only counts and sums of values that are never negative. Without `epsilon`: a request.
         """
         from discreet.session.watch.request import WatchRequest
 
@@ -242,9 +243,8 @@ class Session:
         """Buy what is public about a table, once: ranges, values, sizes and limits of all columns together, each with its error.
 
         Later questions, synthetic tables and conversations use it at no further cost: what is not declared comes from it, also the types of
-        a CSV file's columns.
-        The ledger keeps it, so later sessions on the same version of the data use it too. `table` may be left out where only one is
-        private. Without `epsilon`: the request, whose `.plan(epsilon=…)` shows price and error free of charge.
+        a CSV file's columns. Later sessions on the same version of the data use it too. `table` may be left out where only one is private.
+        Without `epsilon`: the request, whose `.plan(epsilon=…)` shows price and error free of charge.
         """
         from discreet.session.profile.request import ProfileRequest
 

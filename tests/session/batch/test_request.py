@@ -11,22 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from attrs import evolve
+from session.batch.patients import DATA, ROWS, opened
 
 import discreet
 from discreet.errors import Invalid, LedgerError, Refused
 from discreet.loss import calibrate
 from discreet.session.batch.release import BatchRelease
 
-ROWS = 6000
-RNG = np.random.default_rng(8)
-DATA = pa.table(
-    {
-        "id": np.arange(ROWS),
-        "dept": RNG.choice(["a", "b", "c", "unlisted"], ROWS, p=[0.4, 0.3, 0.2, 0.1]),
-        "sex": RNG.choice(["f", "m"], ROWS),
-        "cost": RNG.integers(0, 100, ROWS),
-    }
-)
 TEN = {
     "all": "SELECT COUNT(*) AS n FROM t",
     "dept": "SELECT dept, COUNT(*) AS n FROM t GROUP BY dept",
@@ -43,10 +34,7 @@ TEN = {
 
 @pytest.fixture
 def db() -> Any:
-    return discreet.connect(
-        {"t": DATA}, unit="id", epsilon=1000, delta=1e-3, bounds={"cost": (0, 100)}, keys={"dept": ["a", "b", "c"], "sex": ["f", "m"]},
-        contributions={"rows": 1}, ledger=":memory:",
-    )  # fmt: skip
+    return opened()
 
 
 def test_counts_and_sums_over_the_same_rows_are_measured_together(db: Any) -> None:

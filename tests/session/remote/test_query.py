@@ -54,6 +54,7 @@ def test_the_builder_has_the_local_names_and_looks_alike(shared: Any) -> None:
         "relation",
         "said",
         "sample",
+        "minimised",
     }
     assert local - state - {"statistics"} - set(dir(shared.table("visits"))) == set()
     assert "Keep the rows" in str(shared.table("visits").where.__doc__)

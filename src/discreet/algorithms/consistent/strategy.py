@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Literal, TypeAlias, final
+from typing import TypeAlias, final
 
 import numpy as np
 from attrs import frozen
@@ -12,7 +12,7 @@ from attrs import frozen
 from discreet.algorithms.consistent.estimate import variances
 from discreet.algorithms.consistent.layout import Floats, Layout, Table, closed, dimensions
 
-Goal: TypeAlias = Literal["total", "worst"]
+Errors: TypeAlias = tuple[tuple[float, ...], ...]  # each is a weight for every table's variance, summed over its cells
 _ROUNDS, _ENOUGH, _STEP = 300, 1e-3, 1e-4
 _WORK = 2 * 10**7  # cells that are visited at most, in all rounds together
 _LEAST = 1e-4  # smaller shares are not worth a table
@@ -20,12 +20,7 @@ _LEAST = 1e-4  # smaller shares are not worth a table
 
 @lru_cache(maxsize=64)
 def strategy(
-    layout: Layout,
-    asked: tuple[Table, ...],
-    weights: tuple[float, ...] = (),
-    gaussian: bool = True,
-    goal: Goal = "total",
-    finest_cost: float = 1.0,
+    layout: Layout, asked: tuple[Table, ...], errors: Errors = (), gaussian: bool = True, finest_cost: float = 1.0
 ) -> dict[Table, float]:
     """The share of each table that is measured; shares add up to 1.
 
@@ -35,23 +30,36 @@ def strategy(
         shares have less than 2f − max g. For all sets of keys of sizes n (CUBE) the least is the product of (n − 1 + √(n+1))²/n, and no
         other linear measurement with Gaussian noise has less.
 
-    Laplace noise has shares of ε, and variance as 1/s²; the best of a few starts is taken. The goal "worst" is the largest variance of a
-    cell, instead of the total over all. `finest_cost` is the squared sensitivity of the finest table relative to that of the others.
+    The largest of `errors` is minimised: a single one is a weighted total, several are a worst case (`total_error`, `worst_error`). Without
+    them it is the total variance of all cells. Laplace noise has shares of ε, and variance as 1/s²; the best of a few starts is taken.
+    `finest_cost` is the squared sensitivity of the finest table relative to that of the others.
     """
     candidates = closed(asked)
     trial = _Trial(layout, candidates, asked, gaussian, finest_cost)
-    weigh = np.array(weights or [1.0] * len(asked))
+    goal = np.array(errors or total_error([1.0] * len(asked)))
     starts = [np.ones(len(candidates))]
     if not gaussian:
         starts.append(np.array([1.0 if table in asked else 1e-3 for table in candidates]))
         starts.append(np.array([1.0 if all(one.within(table) for one in asked) else 1e-3 for table in candidates]))
-    shares, _ = min((_improved(trial, weigh, goal, start / start.sum()) for start in starts), key=lambda found: found[1])
+        ends = [all(one.within(table) for one in asked) or all(table.within(one) for one in asked) for table in candidates]
+        starts.append(np.array([1.0 if end else 1e-3 for end in ends]))
+    shares, _ = min((_improved(trial, goal, start / start.sum()) for start in starts), key=lambda found: found[1])
     kept = {table: float(share) for table, share in zip(candidates, shares, strict=True) if share >= _LEAST}
     for table in asked:  # one with a tiny weight is still determined
         if not any(table.within(other) for other in kept):
             kept[table] = _LEAST
     together = sum(kept.values())
     return {table: share / together for table, share in kept.items()}
+
+
+def total_error(weights: Sequence[float]) -> Errors:
+    """The total variance of all cells, in which those of each table have a weight."""
+    return (tuple(weights),)
+
+
+def worst_error(layout: Layout, asked: Sequence[Table]) -> Errors:
+    """The variance of a cell of each table, of which the largest counts."""
+    return tuple(tuple(float(other == table) / layout.cells(table) for other in asked) for table in asked)
 
 
 def spread(
@@ -62,32 +70,32 @@ def spread(
 
 
 def total_variance(
-    layout: Layout, shares: Mapping[Table, float], asked: Sequence[Table], gaussian: bool, finest_cost: float = 1.0
-) -> float:
-    """The sum of the variances of all cells that are asked for, for noise that costs 1 in all."""
-    found = spread(layout, shares, asked, gaussian, finest_cost)
-    return sum(float(found[table].sum()) * layout.cells(Table(0, table.flat)) for table in asked)
+    layout: Layout, shares: Mapping[Table, float], asked: Sequence[Table], gaussian: bool, finest_cost: float = 1.0,
+    weights: Sequence[float] | None = None,
+) -> float:  # fmt: skip
+    """The weighted sum of the variances of all cells that are asked for, for noise that costs 1 in all."""
+    found, each = spread(layout, shares, asked, gaussian, finest_cost), [1.0] * len(asked) if weights is None else weights
+    return sum(weight * float(found[table].sum()) * layout.cells(Table(0, table.flat)) for table, weight in zip(asked, each, strict=True))
 
 
 def _precision(layout: Layout, table: Table, share: float, gaussian: bool, finest_cost: float) -> float:
     return (share if gaussian else share**2) / (finest_cost if table == layout.finest else 1.0)
 
 
-def _improved(trial: _Trial, weigh: Floats, goal: Goal, shares: Floats) -> tuple[Floats, float]:
+def _improved(trial: _Trial, goal: Floats, shares: Floats) -> tuple[Floats, float]:
     """Multiplicative steps: each share grows with the root of what it gains."""
-    power, weight, best = 1 / 2 if trial.gaussian else 1 / 3, weigh, (shares, np.inf)
-    scale = np.ones(len(weigh)) if goal == "total" else 1 / np.array([trial.layout.cells(table) for table in trial.asked])
+    power, weight, best = 1 / 2 if trial.gaussian else 1 / 3, np.ones(len(goal)), (shares, np.inf)
     for _ in range(trial.rounds):
-        values, slopes = trial.at(shares)
-        values, slopes = values * scale, slopes * scale[:, None]
-        value = float((weigh * values).sum() if goal == "total" else (weigh * values).max())
+        variance, slopes = trial.at(shares)
+        errors = goal @ variance
+        value = float(errors.max())
         if value < best[1]:
             best = (shares, value)
-        if goal == "worst":  # those with the largest variance weigh more from round to round
-            weight = weight * (weigh * values / value) ** 0.5
+        if len(goal) > 1:  # the largest errors weigh more from round to round
+            weight = weight * (errors / value) ** 0.5
             weight = weight / weight.sum()
-        gains = np.maximum(weight @ slopes, 0.0)
-        if trial.gaussian and goal == "total" and gains.max() <= value * (1 + _ENOUGH):
+        gains = np.maximum(weight @ goal @ slopes, 0.0)
+        if trial.gaussian and len(goal) == 1 and gains.max() <= value * (1 + _ENOUGH):
             break
         shares = shares * gains**power
         shares = np.maximum(shares / shares.sum(), 1e-12)

@@ -21,7 +21,10 @@ from discreet.query.sql.units import names_unit
 from discreet.query.statistics.statistic import Statistic
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
-_KNOWN = ("epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "privacy_unit_column", "group_selection_strategy", "sample")
+_KNOWN = (
+    "epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "privacy_unit_column", "group_selection_strategy", "sample",
+    "minimise",
+)  # fmt: skip
 Bounds = tuple[int | Fraction, int | Fraction]
 
 
@@ -35,6 +38,7 @@ class Options:
     contributions: Contributions = Contributions()
     public_groups: bool = False  # whether the clause demands declared groups
     sample: Fraction | None = None
+    minimise: str | None = None
 
 
 def read_privacy_clause(written: dict[str, exp.Expr] | None, rows: Scope) -> Options:
@@ -53,7 +57,7 @@ def read_privacy_clause(written: dict[str, exp.Expr] | None, rows: Scope) -> Opt
     if groups is not None and in_all is not None:
         raise Refused("max_groups_contributed and max_rows_contributed are mutually exclusive: keep one")
     public = _only_public(written.get("group_selection_strategy"))
-    return Options(epsilon, delta, Contributions(rows=in_all, groups=groups), public, _sample(written))
+    return Options(epsilon, delta, Contributions(rows=in_all, groups=groups), public, _sample(written), _word(written.get("minimise")))
 
 
 def _sample(written: dict[str, exp.Expr]) -> Fraction | None:
@@ -63,6 +67,15 @@ def _sample(written: dict[str, exp.Expr]) -> Fraction | None:
         return None if share is None else parameter.sample_rate(share)
     except Invalid as error:
         raise Refused(str(error)) from None
+
+
+def _word(node: exp.Expr | None) -> str | None:
+    """What is minimised; weights are given in Python."""
+    if node is None or isinstance(node, exp.Null):
+        return None
+    if not isinstance(node, exp.Column | exp.Literal) or node.name.lower() not in ("total", "worst"):
+        raise refused(node, "the option minimise is 'total' or 'worst'", "write minimise = 'worst', or give weights in Python")
+    return node.name.lower()
 
 
 def _only_public(node: exp.Expr | None) -> bool:

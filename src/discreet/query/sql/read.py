@@ -12,7 +12,7 @@ from fractions import Fraction
 from attrs import evolve
 from sqlglot import exp
 
-from discreet.errors import Refused
+from discreet.errors import Invalid, Refused
 from discreet.query.parameters import Values
 from discreet.query.question import Question
 from discreet.query.relation.expr import Column
@@ -123,7 +123,7 @@ def question(tree: exp.Select, rows: Scope, options: Options, dialect: str) -> Q
     check_public(options.public_groups, body.relation, keys)
     limit = _limit(tree.args.get("limit"))
     try:
-        return Question(
+        found = Question(
             body.relation,
             keys,
             statistics,
@@ -139,6 +139,9 @@ def question(tree: exp.Select, rows: Scope, options: Options, dialect: str) -> Q
             sample=options.sample,
             notes=tuple(dict.fromkeys(notes)),
         )
+        return found if options.minimise is None else found.minimising(options.minimise)
+    except Invalid as error:
+        raise Refused(str(error)) from None
     except Refused as error:
         raise located(tree, error) from None
 

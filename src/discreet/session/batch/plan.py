@@ -38,9 +38,10 @@ class BatchPlan(PricedPlan):
         """How the budget is split, which is part of what is asked."""
         listed = []
         for one in self.steps.components:
-            weights = () if one.steps.arrangement is None else one.steps.arrangement.weights
-            budget = one.steps.budget
-            listed.append([list(one.names), budget.noise, str(budget.share), str(one.steps.epsilon), [repr(weight) for weight in weights]])
+            goal = None if one.steps.arrangement is None else one.steps.arrangement.goal
+            weights, budget = () if goal is None else goal.errors, one.steps.budget
+            said = [repr(error.times) for error in weights]
+            listed.append([list(one.names), budget.noise, str(budget.share), str(one.steps.epsilon), said])
         return listed
 
     @property
@@ -71,7 +72,8 @@ class BatchPlan(PricedPlan):
         """Who is protected, what is measured together, what it costs and the expected error."""
         lines = [f"protects {self.priced.protected}"]
         for one in self.steps.components:
-            lines.append(f"measured together: {', '.join(one.names)}" if len(one.names) > 1 else f"measured by itself: {one.names[0]}")
+            alone = f"measured by itself: {one.names[0]}" + (f" ({one.alone})" if one.alone else "")
+            lines.append(f"measured together: {', '.join(one.names)}" if len(one.names) > 1 else alone)
         for name, found in self.error(size=1000).items():
-            lines += [f"{name}, in groups of 1,000:", *found.lines(), *(f"  {line}" for line in found.assumptions.values())]
+            lines += [f"{name}, in groups of 1,000:", *found.all_lines(), *(f"  {line}" for line in found.assumptions.values())]
         return "\n".join([*lines, *self._price_lines])

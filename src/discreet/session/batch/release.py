@@ -50,6 +50,11 @@ class BatchRelease(Released):
         return {name: self[name] for name in self.columns}
 
     @property
+    def tidy(self) -> dict[str, list[dict[str, Any]]]:
+        """The tidy rows of each question that has tidy values, as `tidy` of one answer."""
+        return {name: part.tidy for name, part in self.parts.items() if any(column.tidy is not None for column in part.columns)}
+
+    @property
     def series(self) -> tuple[Series, ...]:
         """All numbers in one long table: the question, the group, the output, its value and the ends of its interval."""
         rows = list(self._long())

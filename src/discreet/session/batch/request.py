@@ -16,6 +16,7 @@ from discreet.exact import Number
 from discreet.explain.coverage import interval_note
 from discreet.explain.forecast import confidence_of
 from discreet.explain.target import target_errors, width_of
+from discreet.hints import suggest_and_list
 from discreet.ledger.chain import Entry
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.plan.batch import compile_batch
@@ -36,6 +37,7 @@ from discreet.session.query import Query
 
 MOST_QUESTIONS = 100
 _LONGEST = 1000
+_HIGHEST = Fraction(100)  # the largest ε that is tried for targets
 _STEPS = 120  # prices that are tried for each power of ten
 _EXAMPLE = 'db.batch({"visits": "SELECT COUNT(*) AS n FROM visits", "cost": "SELECT AVG(cost) AS m FROM visits"})'
 
@@ -114,6 +116,9 @@ class BatchRequest:
 
     def _targets(self, error: Mapping[str, Any]) -> dict[str, dict[str, float]]:
         """The target error of each output of each question; a number is the target of all of a question's outputs."""
+        if isinstance(error, Mapping) and (unknown := [name for name in error if name not in self.questions]):
+            said = str(unknown[0])[:80]
+            raise Invalid(f"error has a target for {said!r}, which is no question of the batch; {suggest_and_list(said, self.questions)}")
         if not isinstance(error, Mapping) or set(error) != set(self.questions):
             every = ", ".join(f"{name!r}: 50" for name in self.questions)
             raise Invalid(f"give a target for each question, as in error={{{every}}}")
@@ -152,21 +157,34 @@ class BatchRequest:
 
     def _cheapest(self, targets: Mapping[str, Mapping[str, float]], delta: Number | None, size: int | None, level: Fraction) -> BatchPlan:
         """The plan with the least ε, within 2 %, at which every question meets its targets."""
-        low, high = math.floor(_STEPS * math.log10(LEAST * len(self.questions))), 2 * _STEPS
+        low, high = math.floor(_STEPS * math.log10(LEAST * len(self.questions))), round(_STEPS * math.log10(_HIGHEST))
         most = self.pipeline.price(1, delta)[1]
 
         def at(steps: int) -> BatchPlan:
             return self._at(exact.rational(f"{10 ** (steps / _STEPS):.3g}"), most, level, targets, size)
 
         if missed := [name for name, ratio in self._ratios(at(high), targets, size).items() if ratio > 1]:
-            raise Invalid(
-                f"no ε reaches the targets of {', '.join(missed)}: ask for larger errors, or declare tighter bounds and contributions; "
-                "plan(epsilon=…).error() says what each part of an error comes from"
-            )
+            raise self._out_of_reach({name: targets[name] for name in missed}, most, size, level)
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if max(self._ratios(at(middle), targets, size).values()) <= 1 else (middle, high)
         return at(high)
+
+    def _out_of_reach(self, targets: Mapping[str, Mapping[str, float]], most: Fraction, size: int | None, level: Fraction) -> Invalid:
+        """Which of these targets no ε reaches, even for its question alone, and what the error comes from, where it is known."""
+        never: dict[str, list[str]] = {}
+        for name, wanted in targets.items():
+            alone = BatchRequest(self.pipeline, {name: self.questions[name]})
+            found = alone._at(_HIGHEST, most, level, {name: wanted}, size).error(level, size)[name]
+            for output, target in wanted.items():
+                if (width := width_of(found.worst[output], output)) > target:
+                    never.setdefault(name, []).append(f"{output} is ± {width:,.4g} at ε = {_HIGHEST}{found.remark(output)}")
+        if not never:
+            names = ", ".join(targets)
+            return Invalid(f"no ε reaches the targets of {names} together: ask for larger errors, or ask some questions by themselves")
+        because = "; ".join(f"{name}: {', '.join(lines)}" for name, lines in never.items())
+        instead = "ask for larger errors, or declare tighter bounds and contributions"
+        return Invalid(f"no ε reaches the targets of {', '.join(never)}: {instead} ({because})")
 
     # ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────
 

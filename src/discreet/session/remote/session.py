@@ -39,16 +39,16 @@ class RemoteSession:
 
     def sql(
         self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", other: bool = False,
-        contributions: Mapping[str, int] | None = None, sample: Number | None = None,
+        contributions: Mapping[str, int] | None = None, sample: Number | None = None, minimise: Any = None,
     ) -> RemoteQuery:  # fmt: skip
         """Ask in SQL; nothing is read or spent until `release`."""
-        given = {"dialect": dialect, "other": other, "contributions": contributions, "sample": sample}
+        given = {"dialect": dialect, "other": other, "contributions": contributions, "sample": sample, "minimise": minimise}
         return RemoteQuery.of(self._connection, self._sql(text, parameters, **given))
 
     def _sql(self, text: str, parameters: Parameters, **given: Any) -> Chain:
         values = parameter_values(parameters)
         given |= {"parameters": list(values) if isinstance(values, tuple) else values}
-        usual = {"dialect": "duckdb", "other": False, "contributions": None, "sample": None, "parameters": None}
+        usual = {"dialect": "duckdb", "other": False, "contributions": None, "sample": None, "minimise": None, "parameters": None}
         return self._chain("sql", text, **{name: one for name, one in given.items() if one != usual[name]})
 
     def table(self, name: str) -> RemoteBuilder:
@@ -62,7 +62,8 @@ class RemoteSession:
 
     def ask(self, text: str, parameters: Parameters = None, *, dialect: str = "duckdb", **price: Any) -> Release:
         """Ask in SQL and release at once; the server reads the question when it is to answer it."""
-        chain = self._sql(text, parameters, dialect=dialect, sample=price.pop("sample", None))
+        given = {name: price.pop(name, None) for name in ("sample", "minimise")}
+        chain = self._sql(text, parameters, dialect=dialect, **given)
         return RemoteQuery(self._connection, chain, text).release(**price)
 
     def batch(self, questions: Any, epsilon: Number | None = None, delta: Number | None = None, **priced: Any) -> Any:

@@ -23,7 +23,7 @@ from discreet.query.statistics import registry
 Step: TypeAlias = tuple[str, tuple[Any, ...], dict[str, Any]]
 ROWS = frozenset({"where", "with_columns", "join", "stack", "per_unit"})
 QUESTION = frozenset({
-    "group_by", "rollup", "cube", "agg", "having", "order_by", "limit", "with_contributions", "with_other", "with_sample",
+    "group_by", "rollup", "cube", "agg", "having", "order_by", "limit", "with_contributions", "with_other", "with_sample", "minimise",
 })  # fmt: skip
 FIRST = frozenset({"sql", "table", "batch", "synthesize", "profile", "estimate", "interactive", "watch", "daily"})
 _DEEPEST, _MOST = 20, 1000  # nested values; steps of a chain
