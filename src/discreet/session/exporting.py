@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,11 @@ class Exporting(ABC):
     def accuracy_notes(self) -> list[str]:
         """What the intervals cover, where there are any."""
 
+    @property
+    def whole_or_missing(self) -> Collection[str]:
+        """The columns of whole numbers in which a value may be missing."""
+        return ()
+
     def to_columns(self, intervals: bool = True, tidy: bool = False) -> dict[str, list[Any]]:
         """The columns by name; with intervals, each that has one is followed by its ends, as name_low and name_high."""
         if tidy and all(series.tidy is None for series in self.series):
@@ -72,7 +77,9 @@ class Exporting(ABC):
             import pandas
         except ImportError:
             raise missing("pandas") from None
-        return pandas.DataFrame(self.to_columns(intervals, tidy))
+        columns = self.to_columns(intervals, tidy)
+        whole = {name: pandas.array(columns[name], dtype="Int64") for name in self.whole_or_missing}  # else pandas makes them floats
+        return pandas.DataFrame(columns | whole)
 
     def to_polars(self, intervals: bool = True, tidy: bool = False) -> Any:
         """A Polars DataFrame."""

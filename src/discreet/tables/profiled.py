@@ -25,9 +25,14 @@ def _profiled(table: Table, profile: TableProfile) -> Table:
     limits = table.contributions
     if not limits and profile.limit is not None and not table.one_row:
         limits = Contributions(rows=profile.limit)
-    columns = tuple(_filled(_typed(column, table, profile), profile) for column in table.columns)
+    columns = tuple(_filled(column, profile) for column in typed(table, profile).columns)
     untyped = tuple(column.name for column in columns if column.name in table.untyped and column.parsed_from is None)
     return evolve(table, columns=columns, contributions=limits, profile=profile, untyped=untyped)
+
+
+def typed(table: Table, profile: TableProfile) -> Table:
+    """The table with the types that were found, and nothing else of its profile."""
+    return evolve(table, columns=tuple(_typed(column, table, profile) for column in table.columns))
 
 
 def _typed(column: ColumnMetadata, table: Table, profile: TableProfile) -> ColumnMetadata:

@@ -22,6 +22,7 @@ DAY = datetime.date(2024, 1, 1)
 NOON = datetime.datetime(2024, 1, 1, 12)
 ALL = [
     cut("age", Kind.INTEGER, [0, 1, 18, 65, 120], True),
+    cut("age", Kind.INTEGER, [0, 1, 2, 18, 18], True, found=True),
     cut("cost", Kind.REAL, [0, 0.5, 1 / 3 + 1, 1e6], False),
     cut("day", Kind.DATE, [DAY, "2024-02-01", "2024-12-31"], True),
     cut("at", Kind.TIMESTAMP, [NOON, "2024-01-02 00:00:00", "2024-06-01 00:00:00"], False),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.certainty import measured_marginal, standard_error
@@ -17,6 +17,7 @@ from discreet.errors import Invalid
 from discreet.session.synthesize.codes import Binned
 from discreet.session.synthesize.domains import Coding
 from discreet.session.synthesize.edges import Cut
+from discreet.session.synthesize.others import WORTH_SAYING, has_others
 
 Floats = NDArray[np.float64]
 
@@ -27,11 +28,13 @@ class ModelAnswer:
     """An answer from the model, and its standard error; None if not all of it was measured, so that it rests on the model alone.
 
     The error is that of the noise together with how far the model is from what was measured: noise alone would say nothing of the pull that
-    a fit gives large cells. benchmarks/synthetic_errors.py measures how often twice the error covers the truth.
+    a fit gives large cells. benchmarks/synthetic_errors.py measures how often twice the error covers the truth. `about` says of which rows
+    or values it is, where that is less than what was asked: the error says nothing of the others.
     """
 
     value: float
     error: float | None
+    about: str = ""
 
     @property
     def measured(self) -> bool:
@@ -39,7 +42,8 @@ class ModelAnswer:
         return self.error is not None
 
     def __str__(self) -> str:
-        return f"{self.value:.6g}" + (" (by the model: not measured)" if self.error is None else f" ± {self.error:.3g}")
+        off = " (by the model: not measured)" if self.error is None else f" ± {self.error:.3g}"
+        return f"{self.value:.6g}{off}" + (f" ({self.about})" if self.about else "")
 
 
 @final
@@ -51,6 +55,7 @@ class Answers:
     model: Model
     measured: Sequence[NoisyMeasurement]
     residuals: bool  # whether residuals were measured, or marginals
+    beyond: Mapping[str, float] = field(factory=dict)  # the share of rows that may lie beyond a column's bins
 
     @property
     def domain(self) -> Domain:
@@ -78,7 +83,9 @@ class Answers:
             return ModelAnswer(float("nan"), None)
         value = float((cells * known * np.nan_to_num(values)).sum()) / weight
         found = self._estimate(value, clique, known * (np.nan_to_num(values) - value) / weight)
-        return found if found.error is None else evolve(found, error=float(np.hypot(found.error, self._blur(mean))))
+        about = self._about(mean, weight / max(count, weight))
+        blurred = None if found.error is None else float(np.hypot(found.error, self._blur(mean)))
+        return evolve(found, error=blurred, about=about)
 
     def marginal(self, *columns: str) -> list[dict[str, Any]]:
         """How many records each combination of some columns has, with standard errors; None where not all was measured."""
@@ -121,12 +128,21 @@ class Answers:
             middles = [np.nan if value is None else float(value) for value in coding.values]  # type: ignore[arg-type]
         return np.array(middles + [np.nan] * (coding.size - len(middles)))
 
+    def _about(self, name: str, known: float) -> str:
+        """Of which rows and values a mean is, where some have another value than the column's codes say."""
+        coding, share = self._coding(name), self.beyond.get(name, 0.0)
+        if has_others(coding) and 1 - known >= WORTH_SAYING:
+            return f"over the {known:.1%} of rows whose value is known"
+        if isinstance(coding, Cut) and share >= WORTH_SAYING:
+            return f"of values clipped to {coding.ends}: up to {share:.1%} of them may lie beyond"
+        return ""
+
     def _blur(self, name: str) -> float:
         """How far off the middle of a bin its values are: the standard deviation of what is spread evenly over it."""
         coding = self._coding(name)
         if isinstance(coding, Cut):
             shares = self.model.marginal(self.domain.clique([name]))[: coding.bins]
-            return float(np.sqrt((shares * np.square(coding.widths)).sum() / max(float(shares.sum()), 1.0) / 12))
+            return float(np.sqrt((shares * np.square(coding.spread)).sum() / max(float(shares.sum()), 1.0)))
         return float(coding.width) / 12**0.5 if isinstance(coding, Binned) and not coding.whole_numbers else 0.0
 
     def _along(self, clique: Clique, name: str, values: Floats) -> Floats:

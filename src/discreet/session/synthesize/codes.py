@@ -80,6 +80,11 @@ class Listed:
         return not self.rest
 
     @property
+    def can_be_missing(self) -> bool:
+        """Whether a code stands for no value."""
+        return self.rest or None in self.values
+
+    @property
     def sql(self) -> str:
         """The code of a row; never NULL."""
         column = quoted(self.name) if self.grain in (None, "day") else f"DATE_TRUNC('{self.grain}', {quoted(self.name)})"
@@ -152,6 +157,11 @@ class Binned:
     def size(self) -> int:
         """How many codes there are."""
         return self.bins + self.missing
+
+    @property
+    def can_be_missing(self) -> bool:
+        """Whether a code stands for no value."""
+        return self.missing
 
     @property
     def whole_numbers(self) -> bool:

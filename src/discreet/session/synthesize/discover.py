@@ -61,7 +61,8 @@ class Columns:
                 "Only what was not declared was paid for."
             )
         names = tuple(name for name in self.names if name not in lost)
-        return evolve(self, names=names, left_out=(*self.left_out, *((name, _NOTHING) for name in lost)))
+        why = {name: _MOMENTS if self.schema[name].kind is Kind.TIMESTAMP else _NOTHING for name in lost}
+        return evolve(self, names=names, left_out=(*self.left_out, *why.items()))
 
     @property
     def restricted(self) -> list[str]:

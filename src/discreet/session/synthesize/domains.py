@@ -23,13 +23,15 @@ CATEGORIES = 1000  # more values than this are no categories
 class Domains:
     """Values of categories (others share one code), edges of bins, bounds of numbers, and how many rows of a unit count.
 
-    Whatever is here must be public: given by a person, or released before. A column has at most one of values, edges and bounds.
+    Whatever is here must be public: given by a person, or released before. A column has at most one of values, edges and bounds. Of edges
+    that were found, `beyond` bounds the share of rows that lie outside, with confidence 0.95.
     """
 
     values: dict[str, tuple[Value, ...]] = field(factory=dict)
     bounds: dict[str, tuple[Fraction, Fraction]] = field(factory=dict)
     rows: int | None = None
     edges: dict[str, tuple[Edge, ...]] = field(factory=dict)
+    beyond: dict[str, float] = field(factory=dict)
 
     @classmethod
     def given(cls, edges: Mapping[str, Sequence[Any]] | None, kinds: Mapping[str, Kind | None]) -> Domains:
@@ -44,7 +46,8 @@ class Domains:
 
     def __or__(self, other: Domains) -> Domains:
         """Both; where both know a column, the other one."""
-        return Domains(self.values | other.values, self.bounds | other.bounds, other.rows or self.rows, self.edges | other.edges)
+        beyond = {name: share for name, share in self.beyond.items() if not other.knows(name)} | other.beyond
+        return Domains(self.values | other.values, self.bounds | other.bounds, other.rows or self.rows, self.edges | other.edges, beyond)
 
     def knows(self, name: str) -> bool:
         """Whether the codes of a column follow."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
+from math import sqrt
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -26,8 +28,8 @@ _START, _MICRO = datetime.datetime(1, 1, 1), datetime.timedelta(microseconds=1)
 class Cut:
     """Numbers, dates or timestamps in bins between edges; the last code, if there is `missing`, is for NULL.
 
-    A bin reaches from its edge up to the next one, and the last bin includes its end. Values beyond the edges belong to the nearest bin.
-    Where NULL has no code, its row has the code −1 and is left out.
+    A bin reaches from its edge up to the next one, and the last bin includes its end: of whole numbers or days it may be that one alone.
+    Values beyond the edges belong to the nearest bin. Where NULL has no code, its row has the code −1 and is left out.
 
     >>> print(Cut("age", Kind.INTEGER, (Fraction(0), Fraction(18), Fraction(65), Fraction(120)), True).sql)
     CASE WHEN "age" IS NULL THEN 3 WHEN "age" < 18 THEN 0 WHEN "age" < 65 THEN 1 ELSE 2 END
@@ -52,6 +54,11 @@ class Cut:
     def leaves_out(self) -> bool:
         """Whether rows may have no code."""
         return not self.missing
+
+    @property
+    def can_be_missing(self) -> bool:
+        """Whether a code stands for no value."""
+        return self.missing
 
     @property
     def sql(self) -> str:
@@ -87,8 +94,13 @@ class Cut:
         """A code as people read it."""
         if code == self.bins:
             return "(none)"
-        low, high = (f"{float(edge):g}" if isinstance(edge, Fraction) else str(edge) for edge in self.edges[code : code + 2])
-        return f"{low}–{high}"
+        low, high = self.edges[code : code + 2]
+        return self._span(low, low if self._whole and self.widths[code] == 1 else high)
+
+    @property
+    def ends(self) -> str:
+        """The range of the bins as people read it."""
+        return self._span(self.edges[0], self.edges[-1])
 
     @property
     def middles(self) -> list[float]:
@@ -101,8 +113,22 @@ class Cut:
     @property
     def widths(self) -> list[float]:
         """How wide each bin is; the last one of whole numbers or days includes its end."""
-        closed = [0] * (self.bins - 1) + [0 if self.kind in (Kind.REAL, Kind.TIMESTAMP) else 1]
+        closed = [0] * (self.bins - 1) + [int(self._whole)]
         return [high - low + one for low, high, one in zip(self._numbers, self._numbers[1:], closed, strict=False)]
+
+    @property
+    def spread(self) -> list[float]:
+        """The standard deviation of values that are spread evenly over each bin: 0 where a bin is one whole number."""
+        least = 1 if self._whole else 0
+        return [sqrt((width**2 - least) / 12) for width in self.widths]
+
+    def _span(self, low: Edge, high: Edge) -> str:
+        said = [f"{float(edge):g}" if isinstance(edge, Fraction) else str(edge) for edge in (low, high)]
+        return said[0] if low == high else "–".join(said)
+
+    @property
+    def _whole(self) -> bool:
+        return self.kind in (Kind.INTEGER, Kind.DATE)
 
     @property
     def _numbers(self) -> list[float]:
@@ -142,13 +168,15 @@ def as_edge(kind: Kind | None, value: Any, name: str) -> Edge:
     return read if isinstance(read, datetime.date) else Fraction(read)
 
 
-def cut(name: str, kind: Kind | None, edges: Sequence[Any], missing: bool) -> Cut:
-    """Bins between edges as people or a profile give them, in ascending order."""
+def cut(name: str, kind: Kind | None, edges: Sequence[Any], missing: bool, *, found: bool = False) -> Cut:
+    """Bins between edges as people or a profile give them, in ascending order; the last one that was `found` may repeat the one before."""
     if isinstance(edges, str) or not hasattr(edges, "__len__") or not 2 <= len(edges) <= MOST_EDGES:
         raise Invalid(f"the edges of {name} must be a list of 2 to {MOST_EDGES:,} values in ascending order, such as [0, 18, 65, 120]")
     read = tuple(as_edge(kind, edge, name) for edge in edges)
     numbers = [_number(edge) for edge in read]
-    if any(bisect_left(numbers, one) != place for place, one in enumerate(sorted(numbers))) or numbers != sorted(numbers):
+    alone = found and kind in (Kind.INTEGER, Kind.DATE) and numbers[-1] == numbers[-2]  # the last bin is one whole number or day
+    apart = numbers[:-1] if alone else numbers
+    if any(low >= high for low, high in pairwise(apart)):
         raise Invalid(f"the edges of {name} must be different and in ascending order, such as [0, 18, 65, 120]")
     assert kind is not None
     if kind is Kind.REAL and len({float(number) for number in numbers}) < len(numbers):

@@ -30,6 +30,7 @@ from discreet.loss.notions import Approx, Zcdp
 from discreet.loss.promise import Promised
 from discreet.mechanisms.sensitivity import is_replacement
 from discreet.query.canonical import plain
+from discreet.query.fluent import QueryBuilder
 from discreet.session.pipeline import Pipeline
 from discreet.session.priced_plan import PricedPlan
 from discreet.session.profile.plan import ProfilePlan
@@ -38,6 +39,7 @@ from discreet.session.synthesize.discover import Columns
 from discreet.session.synthesize.domains import Coding, Domains
 from discreet.session.synthesize.spec import SynthesisSpec
 from discreet.tables.catalog import Catalog
+from discreet.tables.profile import TableProfile
 from discreet.tables.table import Contributions
 
 _WORTH = Fraction(105, 100)  # choices cost more in μ² than in ρ; noise must be cheaper by so much
@@ -73,7 +75,6 @@ class SynthesisPlan(PricedPlan):
         if missing := spec.undeclared:
             table = pipeline.catalog.table(spec.name)
             assert table is not None  # discovery is of a whole table
-            table = evolve(table, untyped=())  # the kinds of its columns are settled already
             share, mass = exact.grid_down(epsilon * missing.share(len(spec.columns.names))), exact.grid_down(delta / 2)
             table = table if spec.rows is None else evolve(table, contributions=Contributions(rows=spec.rows))
             columns = missing.columns or frozenset(spec.columns.names)
@@ -119,9 +120,10 @@ class SynthesisPlan(PricedPlan):
         """How the table is made, if everything is declared."""
         return None if self.spec.undeclared else self.decide(Domains())
 
-    def decide(self, found: Domains) -> Decided:
-        """How the table is made, given what was discovered."""
-        spec, known = self.spec, self.spec.known | found
+    def decide(self, found: Domains, profile: TableProfile | None = None) -> Decided:
+        """How the table is made, given what was discovered; columns without a declared type have the one that the profile found."""
+        spec = self.spec if profile is None else self.spec.typed(profile)
+        known = spec.known | found
         columns = spec.columns.found(spec.undeclared, known)
         codings = codings_of(columns, known, spec.bins)
         domain = Domain(columns.names, tuple(coding.size for coding in codings))
@@ -130,8 +132,9 @@ class SynthesisPlan(PricedPlan):
         workload = spec.workload_over(domain)
         replaced = is_replacement(self.priced.adjacency)
         decided = Decided(
-            columns, codings, workload, choose(workload, spec.method, spec.device, spec.limit), *self.rest,
+            spec.table, columns, codings, workload, choose(workload, spec.method, spec.device, spec.limit), *self.rest,
             spec.rows or found.rows or spec.known.rows or 1, replaced, spec.limit, spec.device,
+            {name: share for name, share in known.beyond.items() if name in columns.names},
         )  # fmt: skip
         if spec.size is not None and spec.size < decided.records_needed:
             raise Refused(
@@ -165,6 +168,10 @@ class SynthesisPlan(PricedPlan):
         lines = [f"a synthetic table of {spec.name}: {', '.join(spec.columns.names)}", f"protects {self.priced.protected}", *self.notes]
         if (first := self.discovery) is not None:
             lines.append(f"discovered first, for {price(first.epsilon, first.delta)}: {first.title}")
+            if untyped := [task.column.name for task in first.tasks if task.how == "untyped"]:
+                lines.append(f"types that nobody declared are found with it: {_few(untyped)}")
+        if listed := [name for name in spec.columns.names if name in spec.undeclared.values or name in spec.known.values]:
+            lines.append(f"values of {_few(listed)} that are not found, and NULL, come out as missing; how many is said with the table")
         if decided is not None:
             lines.append(decided.choice(spec.method))
             if decided.method == "residuals":
@@ -185,6 +192,7 @@ class SynthesisPlan(PricedPlan):
 class Decided:
     """Which columns as which codes, what is to be right, by which method: everything that is known once nothing is left to discover."""
 
+    table: QueryBuilder[Any] = field(repr=False)  # with the types that were found
     columns: Columns = field(repr=False)
     codings: tuple[Coding, ...] = field(repr=False)
     workload: Workload = field(repr=False)
@@ -195,6 +203,7 @@ class Decided:
     replaced: bool  # whether neighbours differ by a unit that is replaced
     limit: float  # of the seconds that it is predicted to compute
     device: str = "auto"  # where a model over the whole domain is fitted
+    beyond: dict[str, float] = field(factory=dict, repr=False)  # the share of rows that may lie beyond a column's bins
 
     @property
     def domain(self) -> Domain:
@@ -247,7 +256,7 @@ class Decided:
             "workload": [[list(clique), weight] for clique, weight in self.workload.weights.items()],
             "method": self.method,
             "rows": self.rows,
-        }
+        } | ({"beyond": self.beyond} if self.beyond else {})
 
 
 def notes_on(columns: Columns) -> list[str]:

@@ -44,7 +44,7 @@ def coding_from(said: dict[str, Any]) -> Coding:
         return Binned(name, kind, low, high, whole(said["bins"], 1, MOST_CELLS), said["missing"])
     if said["is"] == "Cut":
         require(isinstance(said["missing"], bool))
-        return cut(name, kind, [_value(edge) for edge in said["edges"]], said["missing"])
+        return cut(name, kind, [_value(edge) for edge in said["edges"]], said["missing"], found=True)
     raise Invalid("this receipt has columns of an unknown kind: use the version that wrote it")
 
 

@@ -60,6 +60,7 @@ class FidelityReport:
     columns: tuple[Fidelity, ...]
     pairs: tuple[Fidelity, ...]
     left_out: int  # pairs beyond those that are looked at
+    not_known: tuple[str, ...] = ()  # which columns have rows whose value the table does not know, in sentences
 
     @property
     def not_measured(self) -> tuple[tuple[str, ...], ...]:
@@ -90,6 +91,7 @@ class FidelityReport:
             lines.append(f"associations of pairs (Cramér's V) differ between model and rows by {max(apart):.3f} at most")
         if worst := [one.marginal for one in (*self.columns, *self.pairs) if one.explained is False]:
             lines.append(f"farther from what was measured than noise explains: {few(worst)}")
+        lines += self.not_known
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -18,6 +18,7 @@ from discreet.session.pipeline import Pipeline
 from discreet.session.profile.run import release as release_profile
 from discreet.session.synthesize.counted import EngineCounts
 from discreet.session.synthesize.domains import Coding, Domains
+from discreet.session.synthesize.others import about_clipped, about_others, shares_of_others
 from discreet.session.synthesize.plan import Decided, SynthesisPlan, notes_on
 from discreet.session.synthesize.profiled import discovered_domains
 from discreet.session.synthesize.progress import to_screen
@@ -40,17 +41,19 @@ def release(plan: SynthesisPlan, pipeline: Pipeline, progress: Callable[[str, fl
 
 def _release(plan: SynthesisPlan, pipeline: Pipeline, progress: Callable[[str, float], None] | None) -> Synthetic:
     show = progress or to_screen(f"synthetic {plan.spec.name}")
-    found, before = Domains(), tuple[Paid, ...]()
+    found, before, public = Domains(), tuple[Paid, ...](), None
     if plan.discovery is not None:
         profile = release_profile(plan.discovery, pipeline, lambda what, share: show(what, 0.2 * share))
-        found, before = discovered_domains(profile.table, plan.spec.undeclared.columns, plan.spec.bins), profile.receipt.payments
-    decided = plan.decide(found)
-    coded = with_codes(plan.spec.table, decided.codings)  # before paying: what cannot be written is refused here
+        public, before = profile.table, profile.receipt.payments
+        found = discovered_domains(public, plan.spec.undeclared.columns, plan.spec.bins)
+    decided = plan.decide(found, public)
+    coded = with_codes(decided.table, decided.codings)  # before paying: what cannot be written is refused here
 
     def run(paid: Entry) -> Synthetic:
         made = make(decided, coded, plan, pipeline.engine, show)
+        not_known = about_others(shares_of_others(decided.codings, made.model)) + about_clipped(decided.codings, decided.beyond)
         late = [note for note in notes_on(decided.columns) if note not in plan.notes]
-        notes = (*plan.notes, *late, decided.choice(plan.spec.method), *made.notes)
+        notes = (*plan.notes, *late, decided.choice(plan.spec.method), *made.notes, *not_known)
         told = plan.priced.receipt(paid, discovered=decided.told, steps=made.losses, notes=notes, before=before)
         return Synthetic.of(told, made)
 

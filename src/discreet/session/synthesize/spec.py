@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf, isfinite
 from typing import Any, Literal, TypeAlias, cast, final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from discreet.algorithms.marginals.device import check_device
 from discreet.algorithms.marginals.domain import Domain
@@ -17,11 +17,13 @@ from discreet.errors import Invalid, Refused
 from discreet.exact import whole
 from discreet.query.canonical import plain
 from discreet.query.fluent import QueryBuilder
-from discreet.query.relation.node import Relation, check_private
+from discreet.query.relation.node import Relation, Scan, check_private
 from discreet.session.pipeline import Pipeline
 from discreet.session.synthesize.discover import Columns, Undeclared, columns_of, undeclared
 from discreet.session.synthesize.domains import Domains
 from discreet.session.synthesize.profiled import profiled_domains
+from discreet.tables.profile import TableProfile
+from discreet.tables.profiled import typed
 from discreet.tables.table import Contributions
 from discreet.tables.unit import Link
 
@@ -91,6 +93,14 @@ class SynthesisSpec:
         )  # fmt: skip
         spec.workload_over(Domain(chosen.names, (2,) * len(chosen.names)))  # or its names or weights are wrong, before anything is found
         return spec
+
+    def typed(self, profile: TableProfile) -> SynthesisSpec:
+        """The same of columns with the types that the table's profile found; what is asked stays what it was."""
+        relation = self.relation
+        if not isinstance(relation, Scan) or not relation.table.untyped:
+            return self
+        found = evolve(relation, table=typed(relation.table, profile))
+        return evolve(self, table=evolve(self.table, relation=found), columns=evolve(self.columns, schema=dict(found.schema)))
 
     @property
     def limit(self) -> float:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
 from discreet.algorithms.marginals.device import check_device
@@ -21,16 +21,19 @@ from discreet.algorithms.marginals.rows import make_rows
 from discreet.algorithms.marginals.workload import Workload
 from discreet.errors import Invalid
 from discreet.exact import whole
-from discreet.extras import require
+from discreet.extras import require as require_extra
 from discreet.ledger.price import price
 from discreet.ledger.receipt import Kind, Receipt
 from discreet.plots.table import Series
 from discreet.session.released import Released
+from discreet.session.shape import require
 from discreet.session.synthesize.answers import Answers, ModelAnswer
 from discreet.session.synthesize.domains import Coding
+from discreet.session.synthesize.others import about_clipped, about_others, beyond_from, shares_of_others
 from discreet.session.synthesize.recording import check_measured, coding_from, measurement_from_json, measurement_to_json
 from discreet.session.synthesize.report import FidelityReport, fidelity
 from discreet.session.synthesize.score import Compared, compared
+from discreet.tables.kind import Kind as ColumnKind
 
 _COMPARED = 300  # marginals that are scored
 MOST_ROWS = 10**8  # that are generated
@@ -77,6 +80,11 @@ class Synthetic(Released):
     def method(self) -> str:
         """How it was made."""
         return str(self.receipt.discovered["method"])
+
+    @cached_property
+    def beyond(self) -> dict[str, float]:
+        """The share of each column's numbers that may lie beyond its bins, where bins were found; with confidence 0.95."""
+        return beyond_from(self.receipt.discovered.get("beyond", {}))
 
     @cached_property
     def model(self) -> Model:
@@ -136,11 +144,16 @@ class Synthetic(Released):
         """The columns as they are shown."""
         return tuple(Series(name, values) for name, values in self.data.items())
 
+    @property
+    def whole_or_missing(self) -> tuple[str, ...]:
+        """The columns of whole numbers that have a code for NULL."""
+        return tuple(coding.name for coding in self.codings if coding.kind is ColumnKind.INTEGER and coding.can_be_missing)
+
     # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def _answers(self) -> Answers:
-        return Answers(self.codings, self.model, self.measured, self.method == "residuals")
+        return Answers(self.codings, self.model, self.measured, self.method == "residuals", self.beyond)
 
     def answer(self, where: Mapping[str, Any] | None = None, mean: str | None = None) -> ModelAnswer:
         """How many records have these values, or the mean of a number over them; from the model, not from rows.
@@ -181,7 +194,9 @@ class Synthetic(Released):
 
     def report(self) -> FidelityReport:
         """How faithful the rows are: columns and pairs beside what was measured and what noise explains; no real row is read."""
-        return fidelity(self.domain, self.measured, self.method == "residuals", self.model, self.codes)
+        found = fidelity(self.domain, self.measured, self.method == "residuals", self.model, self.codes)
+        said = (*about_others(shares_of_others(self.codings, self.model)), *about_clipped(self.codings, self.beyond))
+        return evolve(found, not_known=said)
 
     def plot(
         self,
@@ -198,7 +213,7 @@ class Synthetic(Released):
         `ax` draws one column into axes of Matplotlib and returns them; `most` is the number of values shown of each column, the most
         frequent ones as measured.
         """
-        require("matplotlib")
+        require_extra("matplotlib")
         from discreet.plots.synthetic import Panel, draw_marginals
 
         panels = []
@@ -224,6 +239,7 @@ class Synthetic(Released):
         measured = tuple(measurement_from_json(one) for one in answers["measured"])
         found = cls(receipt, measured, repeated, None if rows is None else row_count(rows))
         check_measured(receipt.discovered["method"], found.workload, found.measured)
+        require(set(found.beyond) <= set(found.columns))
         return found
 
     def explain(self) -> str:
