@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import pandas as pd
 import pytest
 
 import discreet
-from discreet.errors import Invalid
 from discreet.session.synthesize.codes import Listed
 from discreet.session.synthesize.others import about_clipped, about_others, has_others
 from discreet.tables.kind import Kind
@@ -86,11 +84,3 @@ def test_null_alone_is_no_other_value() -> None:
     assert has_others(Listed("a", Kind.TEXT, ("x",), True))
     assert not has_others(Listed("a", Kind.TEXT, ("x",), False))
     assert not has_others(Listed("a", Kind.BOOLEAN, (False, True), True))
-
-
-def test_a_file_says_shares_of_its_own_columns_only(made: discreet.Synthetic) -> None:
-    for wrong in ({"nobody": 0.1}, {"visits": -1}, {"visits": "x"}, [1]):
-        said = json.loads(made.to_text())
-        said["receipt"]["discovered"]["beyond"] = wrong
-        with pytest.raises(Invalid):
-            discreet.Synthetic.from_text(json.dumps(said))

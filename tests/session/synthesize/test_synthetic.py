@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 import discreet
@@ -116,6 +117,35 @@ def test_sealed_nonsense_gives_our_errors(saved: bytes, tmp_path: Path) -> None:
         except Error:
             refused += 1
     assert refused > SEALED / 4
+
+
+@pytest.mark.parametrize("wrong", [{"nobody": 0.1}, {"a": -1}, {"a": "x"}, {"a": True}, [1], None], ids=str)
+def test_shares_that_lie_beyond_are_of_its_own_columns(saved: bytes, tmp_path: Path, wrong: Any) -> None:
+    said = json.loads(saved)
+    said["receipt"]["discovered"]["beyond"] = {"a": 0.25}
+    (tmp_path / "s").write_text(sealed(said))
+    assert Synthetic.open(tmp_path / "s").beyond == {"a": 0.25}
+    said["receipt"]["discovered"]["beyond"] = wrong
+    (tmp_path / "s").write_text(sealed(said))
+    with pytest.raises(Invalid):
+        Synthetic.open(tmp_path / "s")
+
+
+def test_whole_numbers_stay_whole_where_some_are_missing() -> None:
+    """pandas made floats of them."""
+    people = {"id": range(900), "age": [None if i % 9 == 0 else 2**60 + i % 4 for i in range(900)], "kids": [i % 3 for i in range(900)]}
+    said: dict[str, Any] = {"keys": {"age": [2**60 + i for i in range(4)], "kids": [0, 1, 2]}, "not_null": ["kids"]}
+    with discreet.connect(
+        {"people": pa.table(people)}, unit="id", one_row_per_unit=True, epsilon=10, delta=1e-6, ledger=":memory:", **said
+    ) as db:
+        made = db.synthesize("people", epsilon=5, other=["age"])
+        bins = db.synthesize("people", epsilon=4, columns=["kids"], edges={"kids": [0, 1, 2]})
+    frame = made.to_pandas()
+    assert [str(frame[name].dtype) for name in ("age", "kids")] == ["Int64", "int64"]  # where nothing can be missing, as it was
+    assert frame["age"].isna().sum() == made.data["age"].count(None) > 0
+    assert set(frame["age"].dropna()) == {2**60 + i for i in range(4)}
+    assert str(bins.to_pandas()["kids"].dtype) == "int64"
+    assert made.to_arrow().schema.field("age").type == pa.int64()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", "1e999", "[" * 100_000, '{"receipt": {}, "measured": [], "seal": ""}'])
