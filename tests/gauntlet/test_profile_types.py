@@ -98,6 +98,20 @@ def test_replacing_looks_the_same(tmp_path: Path, pair: tuple[str, str]) -> None
     assert differences(first, second) + excesses(first, second, False) == []
 
 
+@pytest.mark.parametrize("pair", [*PAIRS, *REPLACED], ids="-".join)
+def test_synthetic_tables_of_types_that_were_found_look_the_same(tmp_path: Path, pair: tuple[str, str]) -> None:
+    adjacency = "replace-one" if pair in REPLACED else "add/remove"
+
+    def ask(session: Session) -> Any:
+        return session.synthesize("visits", epsilon=300, delta=1e-4, columns=["fare", "n", "day", "town"], workload=2)
+
+    first = run(session(tmp_path, pair[0], adjacency), ask, seed=7)
+    second = run(session(tmp_path, pair[1], adjacency), ask, script=first.calls)
+    assert first.error is None
+    assert all(f'"kind":"{kind}"' in str(first.text) for kind in ("real", "integer", "date", "text"))
+    assert differences(first, second) + excesses(first, second, adjacency == "add/remove") == []
+
+
 @pytest.mark.parametrize("who", ["broken", "padded"])
 def test_an_empty_table_looks_like_one_with_a_person(tmp_path: Path, who: str) -> None:
     first, second = both(tmp_path, ("", who), base="")
