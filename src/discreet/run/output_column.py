@@ -57,7 +57,10 @@ class OutputColumn:
         centres = self.values  # clipped: an interval around a raw count below 0 could be empty
         widths = self.widths if isinstance(self.widths, list) else [self.widths] * len(centres)
         least, most = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
-        return [None if c is None or w is None else min(max(c + sign * w, least), most) for c, w in zip(centres, widths, strict=True)]
+        return [
+            None if c is None or w is None else min(max(c + sign * w, least), most) if least <= c <= most else c + sign * w
+            for c, w in zip(centres, widths, strict=True)
+        ]  # a value that is itself beyond the limits is not clipped, as of a cell that adds up: its interval contains it
 
     def taken(self, rows: Sequence[int]) -> OutputColumn:
         """Some of the rows, in this order."""
