@@ -206,3 +206,13 @@ def test_a_policy_has_the_same_digest() -> None:
     bare = evolve(catalog, tables=tuple(evolve(table, keys_found=()) for table in catalog.tables))
     assert catalog.tables[0].keys_found
     assert bare.digest == catalog.digest
+
+
+def test_the_bias_of_an_answer_is_measured() -> None:
+    """A release of the question is one, although its others were added when it was planned."""
+    with profiled(one_row_per_unit=False) as db:
+        asked = db.sql(ROLLUP)
+        found = asked.release(epsilon=100)
+        assert asked.bias(epsilon=100, of=found).rows
+        assert asked.stored(epsilon=100) is not None
+        assert found.refine(epsilon=100).rows[-1]["n"] == pytest.approx(ROWS, abs=10)

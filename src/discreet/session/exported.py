@@ -14,19 +14,18 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 from discreet.exact import short
 from discreet.extras import missing
 from discreet.ledger.receipt import Receipt
 from discreet.plots.table import Series
+from discreet.session.publishing.words import method_in_words
 
 FORMAT = 1
 KEY = b"discreet"
 SIDECAR = "-metadata.json"
 _FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r\n])")  # where some spreadsheets begin a cell, before what they would run
-_LONG = re.compile(r"\d{10,}(?:/\d+)?|\d+/\d{10,}")
 Columns = Mapping[str, Sequence[Any]]
 
 
@@ -39,19 +38,22 @@ def metadata(receipt: Receipt, series: Sequence[Series], confidence: float, note
         "adjacency": receipt.adjacency,
         "epsilon": short(receipt.epsilon),
         "delta": short(receipt.delta),
-        "method": _LONG.sub(_shortened, str(receipt.loss)),
+        "method": method_in_words(receipt.loss),
         "confidence": confidence,
         "bounds": receipt.discovered.get("bounds", {}),
         "notes": list(notes),
+        "tables": _tables(receipt.request),
         "columns": {one.name: {"role": "synthetic"} if receipt.kind == "synthetic table" else _role(one) for one in series},
         "receipt": receipt.to_json(),
     }
 
 
-def _shortened(number: re.Match[str]) -> str:
-    """A long fraction with six digits; the receipt has all of them."""
-    top, _, bottom = number[0].partition("/")
-    return f"{Decimal(top) / Decimal(bottom or 1):.6g}"
+def _tables(request: Any) -> list[str]:
+    """The names of the tables that a request reads, as it was canonically written."""
+    if isinstance(request, Mapping):
+        own = [request["name"]] if request.get("is") == "Table" else []
+        return sorted({*own, *(name for part in request.values() for name in _tables(part))})
+    return sorted({name for part in request for name in _tables(part)}) if isinstance(request, list | tuple) else []
 
 
 def _role(series: Series) -> dict[str, Any]:

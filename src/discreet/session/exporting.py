@@ -68,7 +68,7 @@ class Exporting(ABC):
         return found
 
     def _exported(self, intervals: bool, tidy: bool) -> dict[str, list[Any]]:
-        """The columns of files and data frames: where a key is NULL both in a group and in totals, a column beside it tells which is which."""
+        """The columns of files and data frames: where a key is NULL in a group and in totals, a column beside it tells which is which."""
         marks = {one.name: (one.total_column, list(one.summed)) for one in self.series if one.total_column and one.summed is not None}
         found: dict[str, list[Any]] = {}
         for name, values in self.to_columns(intervals, tidy).items():

@@ -37,6 +37,10 @@ from discreet.session.total_columns import total_column
 class AskedQuestion(Protocol):
     """The question behind a release, on the session that asked it."""
 
+    @property
+    def said(self) -> str:
+        """How it was asked: its SQL, or its calls."""
+
     def refine(self, first: Release, epsilon: Number, delta: Number | None) -> Release:
         """Buy another draw of its totals and combine both."""
 
@@ -241,7 +245,7 @@ class Release(Released):
 
     def metadata(self) -> dict[str, Any]:
         """What the numbers mean and what was paid for them, as plain values; the receipt of one of a batch is that of the whole."""
-        own = super().metadata()
+        own = super().metadata() | {"title": title_of(self.series), "asked": "" if self.question is None else self.question.said}
         return own if self.batch is None else own | {"kind": self.batch.receipt.kind, "receipt": self.batch.receipt.to_json()}
 
     def save(self, path: str | os.PathLike[str]) -> None:

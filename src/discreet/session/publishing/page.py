@@ -11,6 +11,7 @@ from typing import Any
 
 from discreet.plots.table import Series, format_cell, format_value, printable, shown_rows
 from discreet.session.publishing.arranged import CrossTable, Levels, arranged
+from discreet.session.publishing.words import price_in_words
 
 MOST_ROWS = 2000  # that are printed; the files beside the page have all
 _STYLE = """
@@ -175,7 +176,7 @@ def _method(series: Sequence[Series], told: Mapping[str, Any], charged: str, tid
         yield "<p><b>This is a dry run on mock data: the numbers mean nothing.</b></p>"
     said = [
         "Random noise was added to the numbers before they were published, which limits what they tell about "
-        f"{told['protects']} (differential privacy with ε = {told['epsilon']} and δ = {told['delta']}, {told['adjacency']})."
+        f"{told['protects']} (differential privacy with {price_in_words(told, ' and ')}, {told['adjacency']})."
     ]
     if any(one.low is not None for one in series) and not tidy:
         said.append(f"A number is followed by the half-width of its {level} interval, or by the ends of the interval in parentheses.")

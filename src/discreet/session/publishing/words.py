@@ -1,0 +1,80 @@
+"""What a receipt states, in words for readers of a publication; the receipt itself has the exact terms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from discreet.ledger.price import amount, price
+from discreet.loss.amplify import PoissonSubsampled, Subsampled
+from discreet.loss.leaves import BoundedRange, DiscreteLaplaceLoss, GaussianLoss, GaussianThreshold, LaplaceLoss
+from discreet.loss.loss import Loss, LossSum
+from discreet.loss.notions import Approx, Pure
+from discreet.loss.promise import Promised
+
+
+def method_in_words(loss: Loss) -> str:
+    """What was done to the numbers.
+
+    >>> method_in_words(2 * Approx("5/36", "1/128000000") + LaplaceLoss(1))
+    '2 mechanisms with ε = 0.1389 and δ = 7.8e-09 each; Laplace noise with ε = 1'
+    """
+    match loss:
+        case LossSum(terms):
+            return "; ".join(_several(term, k) for term, k in terms) or "nothing was measured"
+        case _:
+            return _several(loss, 1)
+
+
+def _several(loss: Loss, times: int) -> str:
+    each = " each" if times > 1 else ""
+    match loss:
+        case Promised(parts):
+            return method_in_words(parts)
+        case PoissonSubsampled(part, rate) | Subsampled(part, rate):
+            return f"on a secret random sample of {100 * float(rate):.6g} % of the units: {method_in_words(part)}"
+        case LaplaceLoss() | DiscreteLaplaceLoss():
+            return f"{_times(times)}Laplace noise with {price(loss.epsilon)}{each}"
+        case GaussianLoss():
+            return f"{_times(times)}Gaussian noise with μ = {math.sqrt(float(loss.mu_squared)):.3g}{each}"
+        case GaussianThreshold():
+            return f"{_counted(times, 'search')} with Gaussian noise and a threshold, δ = {amount(loss.delta)}{each}"
+        case BoundedRange():
+            return f"{_counted(times, 'choice')} by the exponential mechanism with {price(loss.epsilon)}{each}"
+        case Pure():
+            return f"{_counted(times, 'mechanism')} with {price(loss.epsilon)}{each}"
+        case Approx():
+            return f"{_counted(times, 'mechanism')} with ε = {amount(loss.epsilon)} and δ = {amount(loss.delta)}{each}"
+    return f"{_times(times)}{type(loss).__name__}"  # a loss of another kind, by its name in the documentation
+
+
+def _times(times: int) -> str:
+    return f"{times} times " if times > 1 else ""
+
+
+def _counted(times: int, what: str) -> str:
+    return f"one {what}" if times == 1 else f"{times} {what}{'es' if what.endswith('ch') else 's'}"
+
+
+def bounds_in_words(bounds: Mapping[str, str]) -> str:
+    """Bounds that were found, as a receipt has them.
+
+    >>> bounds_in_words({"low": "0", "high": "1/3"}), bounds_in_words({"high": "256"})
+    ('from 0 to 0.333333', 'at most 256')
+    """
+    ends = {which: f"{float(Fraction(end)):,.6g}" for which, end in bounds.items()}
+    if len(ends) == 2:
+        return f"from {ends['low']} to {ends['high']}"
+    return ", ".join(f"{'at least' if which == 'low' else 'at most'} {end}" for which, end in ends.items())
+
+
+def price_in_words(told: Mapping[str, Any], between: str = ", ") -> str:
+    """The price of a release, from its metadata, in few digits.
+
+    >>> price_in_words({"epsilon": "4", "delta": "0.000000015625"})
+    'ε = 4, δ = 1.6e-08'
+    """
+    epsilon, delta = (amount(Fraction(told[name])) for name in ("epsilon", "delta"))
+    return f"ε = {epsilon}{between}δ = {delta}"
