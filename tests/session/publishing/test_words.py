@@ -22,6 +22,7 @@ THIRD = Fraction(1, 3)
         (NOTHING, "nothing was measured"),
         (LaplaceLoss(THIRD), "Laplace noise with ε = 0.3333"),
         (2 * DiscreteLaplaceLoss(4, 2), "2 times Laplace noise with ε = 0.5 each"),
+        (DiscreteLaplaceLoss(4, 2) + DiscreteLaplaceLoss(8, 4), "2 times Laplace noise with ε = 0.5 each"),
         (GaussianLoss("1/4"), "Gaussian noise with μ = 0.5"),
         (GaussianThreshold("1/4", "1/1000000"), "one search with Gaussian noise and a threshold, δ = 1e-06"),
         (3 * BoundedRange(1), "3 choices by the exponential mechanism with ε = 1 each"),

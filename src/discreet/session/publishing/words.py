@@ -21,41 +21,39 @@ def method_in_words(loss: Loss) -> str:
     >>> method_in_words(2 * Approx("5/36", "1/128000000") + LaplaceLoss(1))
     '2 mechanisms with ε = 0.1389 and δ = 7.8e-09 each; Laplace noise with ε = 1'
     """
-    match loss:
-        case LossSum(terms):
-            return "; ".join(_several(term, k) for term, k in terms) or "nothing was measured"
-        case _:
-            return _several(loss, 1)
+    counts: dict[tuple[str, str, str], int] = {}
+    for term, times in loss.terms if isinstance(loss, LossSum) else ((loss, 1),):
+        words = _words(term)
+        counts[words] = counts.get(words, 0) + times
+    said = [
+        f"{one}{rest}" if times == 1 else f"{times} {several}{rest}{' each' if rest else ''}"
+        for (one, several, rest), times in counts.items()
+    ]
+    return "; ".join(said) or "nothing was measured"
 
 
-def _several(loss: Loss, times: int) -> str:
-    each = " each" if times > 1 else ""
+def _words(loss: Loss) -> tuple[str, str, str]:
+    """What was done once, what was done several times, and what each has."""
     match loss:
         case Promised(parts):
-            return method_in_words(parts)
+            return method_in_words(parts), f"times {method_in_words(parts)}", ""
         case PoissonSubsampled(part, rate) | Subsampled(part, rate):
-            return f"on a secret random sample of {100 * float(rate):.6g} % of the units: {method_in_words(part)}"
+            said = f"on a secret random sample of {100 * float(rate):.6g} % of the units: {method_in_words(part)}"
+            return said, f"times {said}", ""
         case LaplaceLoss() | DiscreteLaplaceLoss():
-            return f"{_times(times)}Laplace noise with {price(loss.epsilon)}{each}"
+            return "Laplace noise", "times Laplace noise", f" with {price(loss.epsilon)}"
         case GaussianLoss():
-            return f"{_times(times)}Gaussian noise with μ = {math.sqrt(float(loss.mu_squared)):.3g}{each}"
+            return "Gaussian noise", "times Gaussian noise", f" with μ = {math.sqrt(float(loss.mu_squared)):.3g}"
         case GaussianThreshold():
-            return f"{_counted(times, 'search')} with Gaussian noise and a threshold, δ = {amount(loss.delta)}{each}"
+            return "one search", "searches", f" with Gaussian noise and a threshold, δ = {amount(loss.delta)}"
         case BoundedRange():
-            return f"{_counted(times, 'choice')} by the exponential mechanism with {price(loss.epsilon)}{each}"
+            return "one choice", "choices", f" by the exponential mechanism with {price(loss.epsilon)}"
         case Pure():
-            return f"{_counted(times, 'mechanism')} with {price(loss.epsilon)}{each}"
+            return "one mechanism", "mechanisms", f" with {price(loss.epsilon)}"
         case Approx():
-            return f"{_counted(times, 'mechanism')} with ε = {amount(loss.epsilon)} and δ = {amount(loss.delta)}{each}"
-    return f"{_times(times)}{type(loss).__name__}"  # a loss of another kind, by its name in the documentation
-
-
-def _times(times: int) -> str:
-    return f"{times} times " if times > 1 else ""
-
-
-def _counted(times: int, what: str) -> str:
-    return f"one {what}" if times == 1 else f"{times} {what}{'es' if what.endswith('ch') else 's'}"
+            return "one mechanism", "mechanisms", f" with ε = {amount(loss.epsilon)} and δ = {amount(loss.delta)}"
+    name = type(loss).__name__  # a loss of another kind, as the documentation calls it
+    return name, f"times {name}", ""
 
 
 def bounds_in_words(bounds: Mapping[str, str]) -> str:
