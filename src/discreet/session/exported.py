@@ -49,9 +49,9 @@ def metadata(receipt: Receipt, series: Sequence[Series], confidence: float, note
 
 
 def _tables(request: Any) -> list[str]:
-    """The names of the tables that a request reads, as it was canonically written."""
+    """The names of the tables that a request reads, as it was canonically written; a file that was read may say anything."""
     if isinstance(request, Mapping):
-        own = [request["name"]] if request.get("is") == "Table" else []
+        own = [name] if request.get("is") == "Table" and isinstance(name := request.get("name"), str) else []
         return sorted({*own, *(name for part in request.values() for name in _tables(part))})
     return sorted({name for part in request for name in _tables(part)}) if isinstance(request, list | tuple) else []
 

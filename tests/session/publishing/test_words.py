@@ -40,6 +40,8 @@ def test_losses(loss: Loss, said: str) -> None:
 def test_bounds() -> None:
     assert bounds_in_words({"low": "-1000", "high": "1/2"}) == "from -1,000 to 0.5"
     assert bounds_in_words({"low": "-1"}) == "at least -1"
+    for forged in (None, {}, {"low": "x"}, {"low": None}, [1], {"a": "1", "b": "2"}, {"high": "1/0"}):
+        assert bounds_in_words(forged) == str(forged)
 
 
 def test_prices() -> None:

@@ -56,16 +56,19 @@ def _words(loss: Loss) -> tuple[str, str, str]:
     return name, f"times {name}", ""
 
 
-def bounds_in_words(bounds: Mapping[str, str]) -> str:
-    """Bounds that were found, as a receipt has them.
+def bounds_in_words(bounds: Any) -> str:
+    """Bounds that were found, as a receipt has them; what is none, as in a file that somebody changed, is repeated.
 
     >>> bounds_in_words({"low": "0", "high": "1/3"}), bounds_in_words({"high": "256"})
     ('from 0 to 0.333333', 'at most 256')
     """
-    ends = {which: f"{float(Fraction(end)):,.6g}" for which, end in bounds.items()}
-    if len(ends) == 2:
-        return f"from {ends['low']} to {ends['high']}"
-    return ", ".join(f"{'at least' if which == 'low' else 'at most'} {end}" for which, end in ends.items())
+    try:
+        ends = {which: f"{float(Fraction(end)):,.6g}" for which, end in bounds.items()}
+        if len(ends) == 2:
+            return f"from {ends['low']} to {ends['high']}"
+        return f"at least {ends['low']}" if "low" in ends else f"at most {ends['high']}"
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return str(bounds)
 
 
 def price_in_words(told: Mapping[str, Any], between: str = ", ") -> str:
