@@ -107,6 +107,21 @@ def test_the_mechanisms_that_ran_fit_the_price(table: str, adjacency: str, epsil
     assert session.spent.epsilon == plan.epsilon
 
 
+def test_tables_over_keys_that_a_profile_found() -> None:
+    """Their cells, and what stands for all others, follow from what the profile released."""
+
+    def ask(session: Session) -> Any:
+        session.profile("visits", epsilon=300, delta=1e-4)
+        return session.sql("SELECT town, code, COUNT(*) AS n, MEDIAN(age) AS m FROM visits GROUP BY ROLLUP (town, code)").release(epsilon=5)
+
+    for pair in [*world.ADDED, ("base", "base+crowd")]:
+        first = run(world.session(pair[0], "add/remove"), ask, seed=7)
+        second = run(world.session(pair[1], "add/remove"), ask, script=first.calls)
+        assert first.error is None
+        assert "(other)" in str(first.rows)
+        assert differences(first, second) + excesses(first, second, True) == []
+
+
 # ── controls: profiles that are not private are caught ──────────────────────────────────────────────────────────────
 
 

@@ -202,3 +202,18 @@ def test_an_output_may_be_named_like_a_grouping_column(db: Session) -> None:
     _, rows = drawn(db, 'SELECT a, COUNT(*) AS "grouping(a)", GROUPING(a) AS g FROM t GROUP BY ROLLUP (a)', 100)
     assert [row["g"] for row in rows] == [0, 0, 0, 0, 1]
     assert rows[-1]["grouping(a)"] == pytest.approx(ROWS, abs=5)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.1", 1])
+def test_every_value_is_within_its_interval(db: Session, epsilon: Any) -> None:
+    """Cells that add up may be negative; their intervals are then not cut at 0, and reach what is possible."""
+    columns = outcome(execute(db.sql(CUBE).plan(epsilon, 0).steps, db._engine), 0.95)
+    (n,) = [column for column in columns if column.name == "n"]
+    assert n.low is not None
+    assert n.high is not None
+    for value, low, high in zip(n.values, n.low, n.high, strict=True):
+        assert low <= value <= high
+        assert high >= 0
+        assert (low >= 0) == (value >= 0)
+        if value < 0 < high:
+            assert low + high == pytest.approx(2 * value)

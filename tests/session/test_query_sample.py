@@ -141,3 +141,12 @@ def test_the_key_is_kept_nowhere(path: Path, tmp_path: Path, monkeypatch: pytest
     stored = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert ledger in stored
     assert not any(key.encode() in file.read_bytes() for file in stored)
+
+
+def test_a_query_shows_its_sample(path: Path) -> None:
+    with connect(path) as db:
+        assert repr(db.sql("SELECT COUNT(*) AS n FROM visits", sample=0.1)) == "Query(SELECT COUNT(*) AS n FROM visits, sample=0.1)"
+        long = repr(db.sql(ROWS, sample=0.1))
+        assert long.endswith("…, sample=0.1)")
+        assert "sample" not in repr(db.sql("SELECT COUNT(*) AS n FROM visits"))
+        assert repr(db.table("visits").count(name="n").with_sample(0.1).done()).count("sample") == 1

@@ -15,7 +15,7 @@ from rich.text import Text
 from discreet.explain.text import Explanation
 from discreet.ledger import price
 from discreet.ledger.standing import Amount
-from discreet.plots.table import TOO_SMALL, format_cell
+from discreet.plots.table import TOO_SMALL, format_cell, not_shown, shown_rows
 from discreet.session.release import Release
 
 MOST = 60  # rows that are shown
@@ -53,7 +53,10 @@ def table_of(release: Release, most: int = MOST) -> Table:
     series = release.series
     for column in series:
         table.add_column(column.name, justify="right" if column.to_the_right and not column.is_key else "left")
-    for row in range(min(len(release), most)):
+    first, last = shown_rows(len(release), most)
+    for row in [*first, *last]:
+        if row == last.start:
+            table.add_row(Text(not_shown(len(release), most), style="dim"))
         cells = []
         for column in series:
             found = format_cell(column, row)
@@ -62,8 +65,6 @@ def table_of(release: Release, most: int = MOST) -> Table:
             text.append(f" {TOO_SMALL}" if found.faint else "", style="yellow")
             cells.append(text)
         table.add_row(*cells)
-    if len(release) > most:
-        table.caption = f"… and {len(release) - most:,} more rows"
     return table
 
 

@@ -23,6 +23,7 @@ from discreet.mechanisms.partition_selection import PartitionSelection, Weighted
 from discreet.plan.bounding import Single, Votes
 from discreet.plan.discover import counts_units_only
 from discreet.plan.discovery import Discovered, Discovery, KeyDiscovery, LimitDiscovery
+from discreet.plan.profiled_keys import keys_found
 from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.resolve import bound, hypothetical_discoveries, resolve
 from discreet.plan.steps import Choice, Steps
@@ -103,12 +104,14 @@ def _groups(plan: Steps) -> dict[str, Any]:
     keys = [name for name, _ in plan.question.keys]
     if plan.public_groups is not None:
         listed = [[None if value is None else str(value) for value in group] for group in plan.public_groups[:_MANY]]
-        return {"kind": "public", "keys": keys, "count": len(plan.public_groups), "first": listed, "other": plan.question.other}
+        told = {"kind": "public", "keys": keys, "count": len(plan.public_groups), "first": listed, "other": plan.question.other}
+        return told | {"profiled": list(keys_found(plan.question)), "sets": bool(plan.question.sets)}
     searches = [_searched(finder) for finder in plan.key_discoveries]
     if plan.open_keys is None:
         return {"kind": "discovered", "keys": keys, **searches[0], "other": plan.question.other}
-    declared = [name for name, values in zip(keys, plan.open_keys.values, strict=True) if values is not None]
-    return {"kind": "searched", "keys": keys, "declared": declared, "searches": searches}
+    profiled = keys_found(plan.question)
+    declared = [name for name in keys if name not in (*plan.open_keys.searched, *profiled)]
+    return {"kind": "searched", "keys": keys, "declared": declared, "profiled": list(profiled), "searches": searches}
 
 
 def _searched(finder: KeyDiscovery) -> dict[str, Any]:

@@ -28,6 +28,7 @@ ROUTES = {
     "pld": "privacy loss distribution",
 }
 Section = tuple[str, list[str]]  # a title and its lines
+_OTHERS = "all other rows are counted in rows marked (other): every total counts every row, and is the sum of its parts"
 
 
 @final
@@ -111,7 +112,9 @@ def _groups(told: dict[str, Any]) -> list[str]:
     if told["kind"] == "public":
         first = ", ".join(" · ".join("NULL" if part is None else part for part in group) for group in told["first"])
         more = f", … ({told['count']:,} in all)" if told["count"] > len(told["first"]) else ""
-        lines = [f"by {keys}: a public list, so every group is shown, including empty ones: {first}{more}"]
+        lines = [f"by {keys}: {_listed(told)}, so every group is shown, including empty ones: {first}{more}"]
+        if told.get("sets") and told["other"]:
+            return [*lines, _OTHERS]
     elif told["kind"] == "searched":
         return _searches(told)
     else:
@@ -119,14 +122,24 @@ def _groups(told: dict[str, Any]) -> list[str]:
     return lines + (["all other rows are counted in one more group, (other)"] if told["other"] else [])
 
 
+def _listed(told: dict[str, Any]) -> str:
+    """Where listed values come from: what a profile found is not declared."""
+    if not told.get("profiled"):
+        return "a public list"
+    if len(told["profiled"]) == len(told["keys"]):
+        return "the values that a profile found"
+    return f"the values that a profile found of {', '.join(told['profiled'])}, and a public list of the others"
+
+
 def _searches(told: dict[str, Any]) -> list[str]:
     """The searches for keys of grouping sets, the coarse levels first."""
     lines = [f"the values of {', '.join(told['declared'])} are declared"] if told["declared"] else []
+    lines += [f"a profile found the values of {', '.join(told['profiled'])}"] if told.get("profiled") else []
     for one in told["searches"]:
         *above, last = one["of"]
         where = f" within each {', '.join(above)} that is known" if above else ""
         lines += [f"{last}: values are discovered privately{where} ({one['assumed']})", *(f"  {line}" for line in _sizes(one))]
-    return [*lines, "all other rows are counted in rows marked (other): every total counts every row, and is the sum of its parts"]
+    return [*lines, _OTHERS]
 
 
 def _sizes(told: dict[str, Any]) -> list[str]:

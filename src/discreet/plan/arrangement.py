@@ -55,8 +55,25 @@ class Arrangement:
     @classmethod
     def flat_keys(cls, values: tuple[tuple[Value | None, ...], ...], other: bool = False) -> Arrangement:
         """Keys that do not depend on each other."""
-        shown = tuple((*listed, OTHER) for listed in values) if other else values
-        return cls(Layout((), tuple(map(len, shown))), (), tuple(range(len(shown))), (((),),), shown, other)
+        places = tuple(range(len(values)))
+        return cls.with_others((), (), places, values) if other else cls(Layout((), tuple(map(len, values))), (), places, (((),),), values)
+
+    @classmethod
+    def with_others(
+        cls, chain: tuple[int, ...], levels: Sequence[Sequence[Group]], flat: tuple[int, ...], values: Sequence[Sequence[Value | None]]
+    ) -> Arrangement:
+        """Listed nodes, level by level below the root, and listed values; below each node, and of each other key, a cell of all others."""
+        nodes: list[tuple[Group, ...]] = [((),)]
+        parents: list[tuple[int, ...]] = []
+        for listed in levels:
+            children: dict[Group, list[Group]] = {}
+            for node in listed:
+                children.setdefault(node[:-1], []).append(node)
+            below = [(i, child) for i, node in enumerate(nodes[-1]) for child in (*children.get(node, ()), (*node, OTHER))]
+            parents.append(tuple(i for i, _ in below))
+            nodes.append(tuple(child for _, child in below))
+        shown = tuple((*listed, OTHER) for listed in values)
+        return cls(Layout(tuple(parents), tuple(map(len, shown))), chain, flat, tuple(nodes), shown, other=True)
 
     def table(self, places: tuple[int, ...]) -> Table:
         """The table of a grouping set, given by the places of its keys."""

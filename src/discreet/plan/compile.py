@@ -18,21 +18,21 @@ from discreet.plan.discover import plan_discoveries
 from discreet.plan.discovery import Discovered, Discovery, LimitDiscovery
 from discreet.plan.found_keys import MOST_CELLS, OpenKeys
 from discreet.plan.hierarchy import PublicValues, arrange
-from discreet.plan.key_values import Combinations, KeyValues, values_of
+from discreet.plan.key_values import Combinations, KeyValues
 from discreet.plan.noise import choose_noise
 from discreet.plan.price import plan_loss
+from discreet.plan.profiled_keys import in_others, keys_found, left_out
 from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.resolve import hypothetical_discoveries, resolve
 from discreet.plan.sampling import check_sampled, inner_price, outside
 from discreet.plan.steps import Budget, Steps
 from discreet.query.question import Question
-from discreet.query.relation.expr import Column, Expr, field_of
+from discreet.query.relation.expr import Expr, field_of
 from discreet.query.relation.origin import origin, private_tables
 from discreet.query.totals import Totals
 from discreet.tables.catalog import Catalog
 from discreet.tables.column import MOST_KEYS
 from discreet.tables.kind import Value
-from discreet.tables.profile import ColumnProfile, TableProfile
 from discreet.tables.table import MOST_CONTRIBUTED, Contributions
 
 LEAST = Fraction(1, 10**5)  # the smallest ε of a question
@@ -117,6 +117,8 @@ def _arranged(draft: Draft) -> Draft:
         raise Refused(f'no value of {", ".join(empty)} is known, so there are no tables: declare keys={{"{empty[0]}": [...]}}')
     if unknown:
         return _to_be_found(draft, list(values.values()), unknown)
+    if keys_found(draft.question):  # what a profile found is not all there is, and totals count every row
+        draft = evolve(draft, question=evolve(draft.question, other=True))
     found = arrange(draft.question, [listed for listed in values.values() if listed is not None], draft.lookup)
     if found.layout.cells(found.layout.finest) > MOST_KEYS:
         raise Refused(f"the keys make more than {MOST_KEYS:,} groups: group by fewer of them")
@@ -170,8 +172,8 @@ def split_budget(draft: Draft) -> Draft:
 
 def add_notes(draft: Draft) -> Draft:
     """Collect what a reader of the plan should know."""
-    found = () if draft.open_keys is None else (draft.open_keys.note,)
-    return evolve(draft, notes=(*found, *notes_about(draft.question, draft.groups)))
+    searched = () if draft.open_keys is None else draft.open_keys.searched
+    return evolve(draft, notes=(*in_others(draft.question, searched), *notes_about(draft.question, draft.groups)))
 
 
 PASSES: tuple[Callable[[Draft], Draft], ...] = (
@@ -258,30 +260,3 @@ def _profiles(question: Question) -> list[str]:
     """Note which profiles tell bounds, keys or limits that are not declared."""
     used = {table.profile for table in private_tables(question.relation) if table.profile is not None}
     return [f"uses the profile of {profile.table}, which cost {profile.paid}" for profile in sorted(used, key=lambda one: one.table)]
-
-
-def left_out(question: Question, groups: KeyValues | None) -> list[str]:
-    """Note where rows are left out: those without a key, and those whose value a profile did not find."""
-    missing: list[str] = []
-    if question.other:
-        return missing
-    for place, (name, expr) in enumerate(question.keys):
-        found = None if groups is None else _found_keys(question, expr)
-        if found is not None:
-            profile, column = found
-            told = sum(one.count for one in column.values or ())  # units, which are rows where each unit has one
-            about = f" (about {max(profile.rows - told, 0):,.0f} of all rows)" if column.values and profile.limit is None else ""
-            missing.append(f"values of {name} that the profile did not find are left out{about}")
-        elif groups is not None and field_of(expr, question.schema).nullable and None not in values_of(groups, place):
-            missing.append(f"rows without {name} (NULL) are left out: its public values do not include NULL")
-    return missing
-
-
-def _found_keys(question: Question, expr: Expr) -> tuple[TableProfile, ColumnProfile] | None:
-    """The profile that found the public values of a key, and what it knows about that column."""
-    keys = field_of(expr, question.schema).keys
-    if not isinstance(expr, Column) or keys is None:
-        return None
-    profiles = [table.profile for table in private_tables(question.relation) if table.profile is not None]
-    found = ((profile, profile.column(expr.name)) for profile in profiles)
-    return next(((profile, column) for profile, column in found if column is not None and column.keys == keys), None)

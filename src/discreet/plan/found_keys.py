@@ -7,7 +7,6 @@ from typing import TypeAlias, final
 
 from attrs import frozen
 
-from discreet.algorithms.consistent.layout import Layout
 from discreet.plan.arrangement import Arrangement
 from discreet.plan.key_values import OTHER, Group
 from discreet.query.question import Question
@@ -64,10 +63,9 @@ class OpenKeys:
         return (*levels, *((place,) for place in self.flat if self.values[place] is None))
 
     @property
-    def note(self) -> str:
-        """What a reader of the tables should know."""
-        open_ = ", ".join(name for name, values in zip(self.names, self.values, strict=True) if values is None)
-        return f"values of {open_} are not declared: those that are not found are together in rows marked {OTHER}, and totals count them"
+    def searched(self) -> tuple[str, ...]:
+        """The keys whose values are searched."""
+        return tuple(name for name, values in zip(self.names, self.values, strict=True) if values is None)
 
     def parents(self, search: Places, found: Found) -> Sequence[Group]:
         """The groups below which a search looks."""
@@ -137,18 +135,8 @@ class OpenKeys:
         return known
 
     def _arranged(self, found: Found) -> Arrangement:
-        shown = [(*self._listed(place, found), OTHER) for place in self.flat]
-        nodes: list[tuple[Group, ...]] = [((),)]
-        parents: list[tuple[int, ...]] = []
-        for known in self._levels(found, len(self.chain))[1:]:
-            children: dict[Group, list[Group]] = {}
-            for group in known:
-                children.setdefault(group[:-1], []).append(group)
-            below = [(i, child) for i, node in enumerate(nodes[-1]) for child in (*children.get(node, ()), (*node, OTHER))]
-            parents.append(tuple(i for i, _ in below))
-            nodes.append(tuple(child for _, child in below))
-        layout = Layout(tuple(parents), tuple(map(len, shown)))
-        return Arrangement(layout, self.chain, self.flat, tuple(nodes), tuple(shown), other=True)
+        levels = self._levels(found, len(self.chain))[1:]
+        return Arrangement.with_others(self.chain, levels, self.flat, [self._listed(place, found) for place in self.flat])
 
     def _listed(self, place: int, found: Found) -> list[Value | None]:
         values = self.values[place]

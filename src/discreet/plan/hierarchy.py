@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.algorithms.consistent.layout import Layout
 from discreet.plan.arrangement import Arrangement
-from discreet.plan.key_values import Group
+from discreet.plan.key_values import OTHER, Group
 from discreet.query.question import Question
 from discreet.query.relation.origin import origin
 from discreet.tables.kind import Value
@@ -22,12 +22,14 @@ def arrange(question: Question, values: Values, lookup: PublicValues) -> Arrange
 
     Combinations that no row of that table has are then no cells: nothing is measured for a city in another region.
     """
-    if question.other:
-        return Arrangement.flat_keys(tuple(values), other=True)
+    if question.statistics_by_set:  # several questions: each shows its own keys alone
+        return Arrangement.flat_keys(tuple(values), question.other)
+    if question.other:  # a value that is spelled as all others is one of them
+        values = [tuple(value for value in listed if value != OTHER) for listed in values]
     for chain, rows in _candidates(question, lookup):
-        if all(_from_the_top(chain, rows, places) for places in question.sets):
+        if all(_from_the_top(chain, rows, places, question.other) for places in question.sets):
             return _tree(question, chain, rows, values)
-    return Arrangement.flat_keys(tuple(values))
+    return Arrangement.flat_keys(tuple(values), question.other)
 
 
 def _candidates(question: Question, lookup: PublicValues) -> list[tuple[tuple[int, ...], tuple[Group, ...]]]:
@@ -47,19 +49,24 @@ def _candidates(question: Question, lookup: PublicValues) -> list[tuple[tuple[in
     return candidates
 
 
-def _from_the_top(chain: tuple[int, ...], rows: tuple[Group, ...], places: tuple[int, ...]) -> bool:
-    """Whether a set has the chain's keys from the top down; a key may be left out if the next one determines it."""
+def _from_the_top(chain: tuple[int, ...], rows: tuple[Group, ...], places: tuple[int, ...], other: bool) -> bool:
+    """Whether a set has the chain's keys from the top down; a key may be left out if the next one determines it, as others do not."""
     level = max((i + 1 for i, place in enumerate(chain) if place in places), default=0)
     shown = [i for i in range(level) if chain[i] in places]
+    if other and len(shown) < level:
+        return False
     return len({tuple(row[i] for i in shown) for row in rows}) == len({row[:level] for row in rows})
 
 
 def _tree(question: Question, chain: tuple[int, ...], rows: tuple[Group, ...], values: Values) -> Arrangement:
     flat = tuple(place for place in range(len(question.keys)) if place not in chain)
     nodes = [tuple(dict.fromkeys(row[:level] for row in rows)) for level in range(len(chain) + 1)]
+    kept = tuple(tuple(values[place]) for place in flat)
+    if question.other:
+        listed = [[node for node in level if OTHER not in node] for level in nodes[1:]]
+        return Arrangement.with_others(chain, listed, flat, kept)
     parents = []
     for above, below in pairwise(nodes):
         at = {node: i for i, node in enumerate(above)}
         parents.append(tuple(at[node[:-1]] for node in below))
-    kept = tuple(tuple(values[place]) for place in flat)
     return Arrangement(Layout(tuple(parents), tuple(map(len, kept))), chain, flat, tuple(nodes), kept)

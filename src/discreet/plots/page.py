@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from discreet.plots.table import NO_GROUP, Series, format_cell, format_value, printable
+from discreet.plots.table import NO_GROUP, Series, format_cell, format_value, not_shown, printable, shown_rows
 
 STYLE = """<style>
 .discreet{font:14px/1.45 system-ui,sans-serif;max-width:72em}
@@ -26,12 +26,13 @@ STYLE = """<style>
 
 def html_table(columns: Sequence[Series], rows: int, below: Sequence[str], most: int = 200, empty: str = NO_GROUP, drawn: str = "") -> str:
     """The table as an HTML fragment, with notes below and drawings (SVG) beside it; `empty` is shown if there are no rows."""
-    shown = min(rows, most)
+    first, last = shown_rows(rows, most)
     head = "".join(f"<th>{escape(series.name)}</th>" for series in columns)
-    body = "".join(f"<tr>{''.join(_cell(series, row) for series in columns)}</tr>" for row in range(shown))
-    lines = ([f"… and {rows - shown:,} more rows"] if shown < rows else [] if rows else [empty]) + list(below)
+    above, end = ("".join(f"<tr>{''.join(_cell(series, row) for series in columns)}</tr>" for row in some) for some in (first, last))
+    between = f'<tr><td class="below" colspan="{len(columns)}">{not_shown(rows, most)}</td></tr>' if rows > most else ""
+    lines = ([] if rows else [empty]) + list(below)
     notes = "".join(f'<div class="below">{escape(line)}</div>' for line in lines)
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{above}{between}{end}</tbody></table>"
     both = f'<div class="beside">{table}<div class="drawn">{drawn}</div></div>' if drawn else table
     return f'{STYLE}<div class="discreet">{both}{notes}</div>'
 

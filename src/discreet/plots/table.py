@@ -15,6 +15,7 @@ from discreet.plots.bins import Bins
 
 _LONGEST = 40  # characters of a key that are shown
 _SAMPLED = 200  # rows that decide how a column is formatted
+_LAST = 5  # rows at the end that are shown where some before them are not
 NO_GROUP, NO_ROWS = "(no group is large enough to be shown)", "(no rows)"
 TOO_SMALL = "~"
 FORMATS = (".png", ".svg", ".pdf")  # of plot files; here, because this module loads without matplotlib
@@ -45,6 +46,7 @@ class Series:
     reach: float = math.inf  # the largest number there is: an interval that ends there, or at its negative, has no end
     tidy: Sequence[Any] | None = None  # values beside the unbiased ones that are nowhere negative and add up
     summed: Sequence[bool] | None = None  # of a key: whether a row is a sum over all its values, which is called Total
+    total_column: str = ""  # of a key that is NULL in groups too: the column of exports that tells these from totals
 
     def ends(self, row: int) -> tuple[float, float] | None:
         """The interval of a row, if it has one."""
@@ -113,8 +115,6 @@ def _spread(value: float, low: float, high: float, digits: int) -> str:
     half = (high - low) / 2
     if not half and isinstance(value, int) and value > 0:
         return "± 0"  # a count whose noise is 0 with this confidence
-    if not half and value < low:
-        return f"(at most {_rounded(low, digits)})"  # a value that is not clipped, so that totals add up
     if not half:
         return "(clipped)"  # noise moved it out of its range, and it was clipped: its interval is empty, not certain
     if abs((low + high) / 2 - value) <= half / 50:  # a clipped value is not the centre of its interval
@@ -183,8 +183,23 @@ def _padded(text: str, size: int, right: bool) -> str:
     return blanks + text if right else text + blanks
 
 
+def shown_rows(rows: int, most: int, last: int = _LAST) -> tuple[range, range]:
+    """Which rows are shown if at most so many are: the first, and the `last` of all, for the last may be the grand total.
+
+    >>> shown_rows(3, 60), shown_rows(63, 60)
+    ((range(0, 3), range(3, 3)), (range(0, 55), range(58, 63)))
+    """
+    end = 0 if rows <= most else min(last, most // 2)
+    return range(min(rows, most) - end), range(rows - end, rows)
+
+
+def not_shown(rows: int, most: int) -> str:
+    """The line that stands for the rows between the first and the last."""
+    return f"… {rows - most:,} {'row is' if rows == most + 1 else 'rows are'} not shown …"
+
+
 def text_table(columns: Sequence[Series], rows: int, most: int = 60, empty: str = NO_GROUP) -> str:
-    """The table as aligned lines: at most the first `most` rows, and `empty` if there are none.
+    """The table as aligned lines: at most `most` rows, the first and the last few, and `empty` if there are none.
 
     >>> print(text_table([Series("dept", ["er", "ward"], is_key=True), Series("n", [120, 9], [110, -1], [130, 19])], 2))
     dept  n
@@ -192,17 +207,17 @@ def text_table(columns: Sequence[Series], rows: int, most: int = 60, empty: str 
     er    120 ± 10
     ward    9 ± 10  ~
     """
-    shown = min(rows, most)
-    blocks = [_block(series, shown) for series in columns]
+    first, last = shown_rows(rows, most)
+    blocks = [_block(series, [*first, *last]) for series in columns]
     lines = ["  ".join(parts).rstrip() for parts in zip(*blocks, strict=True)]
-    if shown < rows:
-        lines.append(f"… and {rows - shown:,} more rows")
+    if rows > most:
+        lines.insert(2 + len(first), not_shown(rows, most))  # below the names and the rule
     return "\n".join(lines if rows else [*lines, empty])
 
 
-def _block(series: Series, rows: int) -> Iterator[str]:
+def _block(series: Series, rows: Sequence[int]) -> Iterator[str]:
     """The lines of one column, all of the same width: its name, a rule, its cells."""
-    cells = [format_cell(series, row) for row in range(rows)]
+    cells = [format_cell(series, row) for row in rows]
     right = series.to_the_right and not series.is_key
     value = max((width(c.value) for c in cells), default=0)
     error = max((width(c.error) for c in cells), default=0)

@@ -57,7 +57,7 @@ class OutputColumn:
         centres = self.values  # clipped: an interval around a raw count below 0 could be empty
         widths = self.widths if isinstance(self.widths, list) else [self.widths] * len(centres)
         least, most = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
-        return [None if c is None or w is None else min(max(c + sign * w, least), most) for c, w in zip(centres, widths, strict=True)]
+        return [None if c is None or w is None else _end(c, w, sign, least, most) for c, w in zip(centres, widths, strict=True)]
 
     def taken(self, rows: Sequence[int]) -> OutputColumn:
         """Some of the rows, in this order."""
@@ -71,6 +71,16 @@ class OutputColumn:
             return [None if hidden else one for one, hidden in zip(values, few, strict=True)] if isinstance(values, list) else values
 
         return evolve(self, **{part: kept(getattr(self, part)) for part in _LISTS if part != "summed"} | {"few": list(few)})
+
+
+def _end(centre: float, width: float, sign: int, least: float, most: float) -> float:
+    """One end of an interval, cut at the limits.
+
+    A value beyond a limit is not clipped, as that of a cell that adds up: the interval then goes from there, uncut, to what is possible.
+    """
+    if sign < 0:
+        return min(max(centre - width, least if centre >= least else -math.inf), most)
+    return max(min(centre + width, most if centre <= most else math.inf), least)
 
 
 def finite(values: Floats) -> Values:

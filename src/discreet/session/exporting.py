@@ -27,7 +27,8 @@ class Exporting(ABC):
     """What can be exported: columns with their intervals, and what the numbers mean.
 
     `intervals` adds the ends of intervals, as name_low and name_high. `tidy` adds values that are nowhere negative, whole for counts, and
-    add up, as name_tidy; they claim no interval, and the unbiased values stay beside them.
+    add up, as name_tidy; they claim no interval, and the unbiased values stay beside them. In files and data frames, a key that is NULL
+    both in a group and in totals has a column name_total beside it, which is true in totals.
     """
 
     receipt: Receipt
@@ -71,13 +72,21 @@ class Exporting(ABC):
             )
         return found
 
+    def _exported(self, intervals: bool, tidy: bool) -> dict[str, list[Any]]:
+        """The columns of files and data frames: where a key is NULL in a group and in totals, a column beside it tells which is which."""
+        marks = {one.name: (one.total_column, list(one.summed)) for one in self.series if one.total_column and one.summed is not None}
+        found: dict[str, list[Any]] = {}
+        for name, values in self.to_columns(intervals, tidy).items():
+            found |= {name: values} | ({marks[name][0]: marks[name][1]} if name in marks else {})
+        return found
+
     def to_pandas(self, intervals: bool = True, tidy: bool = False) -> Any:
         """A pandas DataFrame."""
         try:
             import pandas
         except ImportError:
             raise missing("pandas") from None
-        columns = self.to_columns(intervals, tidy)
+        columns = self._exported(intervals, tidy)
         whole = {name: pandas.array(columns[name], dtype="Int64") for name in self.whole_or_missing}  # else pandas makes them floats
         return pandas.DataFrame(columns | whole)
 
@@ -87,11 +96,11 @@ class Exporting(ABC):
             import polars
         except ImportError:
             raise missing("polars") from None
-        return polars.DataFrame(self.to_columns(intervals, tidy), strict=False)
+        return polars.DataFrame(self._exported(intervals, tidy), strict=False)
 
     def to_arrow(self, intervals: bool = True, tidy: bool = False) -> Any:
         """An Arrow table; the metadata of its schema and fields says what the numbers mean and what was paid."""
-        return arrow_table(self.to_columns(intervals, tidy), self.metadata())
+        return arrow_table(self._exported(intervals, tidy), self.metadata())
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The rows for any library that reads Arrow streams: polars.DataFrame(release), duckdb.sql("FROM release"), …"""
@@ -119,7 +128,7 @@ class Exporting(ABC):
         an apostrophe before that, because text from the data must not run on the reader's computer. With `formulas=True` it is unchanged.
         Numbers are never changed. Unless `sidecar=False`, `name.csv-metadata.json` beside the file says what they mean and what was paid.
         """
-        text = csv_text(columns := self.to_columns(intervals, tidy), formulas)
+        text = csv_text(columns := self._exported(intervals, tidy), formulas)
         if path is None:
             return text
         write_file(path, text)

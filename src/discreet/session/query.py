@@ -184,10 +184,11 @@ class Query:
 
         Bounds and limits are those that were declared or come from a profile; `of` gives a release of this question that found others.
         """
-        limits = self.plan(epsilon, None if self.pipeline.default_delta else 0).steps.contributions
+        steps = self.plan(epsilon, None if self.pipeline.default_delta else 0).steps
+        limits = steps.contributions
         found: dict[str, dict[str, Fraction]] = {}
         if of is not None:
-            if not isinstance(of, Release) or of.receipt.request != plain(self.question):
+            if not isinstance(of, Release) or of.receipt.request != plain(steps.question):
                 raise Invalid("of= must be a release of this question: give what its release(...) returned")
             told = of.receipt.discovered
             found = {name: {end: exact.rational(value) for end, value in ends.items()} for name, ends in told.get("bounds", {}).items()}
@@ -209,7 +210,10 @@ class Query:
 
     def __repr__(self) -> str:
         text = " ".join(self.text.split()) or ", ".join(self._outputs) + f" of {', '.join(self._tables)}"
-        return f"Query({text if len(text) <= _SHORT else text[: _SHORT - 1] + '…'})"
+        shown, share = text if len(text) <= _SHORT else text[: _SHORT - 1] + "…", self.question.sample
+        told = "sample=" in shown.replace(" ", "") or "with_sample(" in shown
+        sampled = "" if share is None or told else f", sample={exact.short(share)}"
+        return f"Query({shown}{sampled})"
 
     def _repr_html_(self) -> str:
         lines = [

@@ -33,6 +33,11 @@ class Asked:
     pipeline: Pipeline = field(repr=False)
     note: str = ""
 
+    @property
+    def said(self) -> str:
+        """How it was asked, as the ledger notes it."""
+        return self.note
+
     def refine(self, first: Release, epsilon: Number, delta: Number | None = None) -> Release:
         """Buy another draw of the totals, and combine it with the first; the same again is free."""
         before, plan, priced = self._refinement(first, epsilon, delta)

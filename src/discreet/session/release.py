@@ -31,10 +31,15 @@ from discreet.session.publishing.jsonstat import jsonstat
 from discreet.session.publishing.page import page, title_of
 from discreet.session.released import CHANGED, Released, Row, rows_of
 from discreet.session.shape import check_columns, require
+from discreet.session.total_columns import total_column
 
 
 class AskedQuestion(Protocol):
     """The question behind a release, on the session that asked it."""
+
+    @property
+    def said(self) -> str:
+        """How it was asked: its SQL, or its calls."""
 
     def refine(self, first: Release, epsilon: Number, delta: Number | None) -> Release:
         """Buy another draw of its totals and combine both."""
@@ -151,7 +156,8 @@ class Release(Released):
             bins = bins_of(keys[sources[c.name]])
             marks = c.summed or [False] * len(c.values)
             shown = [TOTAL if summed else value for value, summed in zip(c.values, marks, strict=True)] if any(marks) else c.values
-            return Series(c.name, shown, is_key=True, bins=bins, of="" if bins is None else bins.of, summed=c.summed)
+            mark = total_column(c, sources[c.name], self.receipt.request["outputs"])
+            return Series(c.name, shown, is_key=True, bins=bins, of="" if bins is None else bins.of, summed=c.summed, total_column=mark)
         measures, of = measured(statistic, self.receipt.protected)
         reach = math.inf if c.ends is None else float(LARGEST)  # of ends that were chosen among all numbers
         return Series(c.name, c.values, c.low, c.high, False, c.drawn == "point", None, measures, of, c.few, reach, c.tidy)
@@ -239,7 +245,7 @@ class Release(Released):
 
     def metadata(self) -> dict[str, Any]:
         """What the numbers mean and what was paid for them, as plain values; the receipt of one of a batch is that of the whole."""
-        own = super().metadata()
+        own = super().metadata() | {"title": title_of(self.series), "asked": "" if self.question is None else self.question.said}
         return own if self.batch is None else own | {"kind": self.batch.receipt.kind, "receipt": self.batch.receipt.to_json()}
 
     def save(self, path: str | os.PathLike[str]) -> None:

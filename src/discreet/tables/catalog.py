@@ -75,6 +75,7 @@ def _plain(value: Any) -> Any:
         if fields.get("parsed_from", "") is None:
             del fields["parsed_from"]  # the same for types that profiles found
         fields.pop("untyped", None)  # they are read as if text had been declared
+        fields.pop("keys_found", None)  # they follow from the profile
         return kind | fields
     match value:
         case Kind():

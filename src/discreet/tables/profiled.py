@@ -27,7 +27,8 @@ def _profiled(table: Table, profile: TableProfile) -> Table:
         limits = Contributions(rows=profile.limit)
     columns = tuple(_filled(column, profile) for column in typed(table, profile).columns)
     untyped = tuple(column.name for column in columns if column.name in table.untyped and column.parsed_from is None)
-    return evolve(table, columns=columns, contributions=limits, profile=profile, untyped=untyped)
+    found = tuple(new.name for old, new in zip(table.columns, columns, strict=True) if old.keys is None and new.keys is not None)
+    return evolve(table, columns=columns, contributions=limits, profile=profile, untyped=untyped, keys_found=found)
 
 
 def typed(table: Table, profile: TableProfile) -> Table:

@@ -62,6 +62,7 @@ class Table:
     size: int | None = None  # declared: the number of rows, if public
     profile: TableProfile | None = None  # released earlier; what it found is filled in above where nothing is declared
     untyped: tuple[str, ...] = ()  # columns that are read as text only because nobody declared a type; for messages
+    keys_found: tuple[str, ...] = ()  # columns whose keys the profile found, and nobody declared
 
     @property
     def private(self) -> bool:

@@ -157,6 +157,13 @@ def test_a_key_that_is_missing_is_not_the_text_of_its_name() -> None:
     assert [(row[0].missing, row[0].value) for row in table.rows] == [(True, "–"), (False, "NULL")]
 
 
+def test_the_last_rows_of_a_long_table_are_shown(ann: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.server.pages.shown._MOST_ROWS", 2)
+    page = ann.ask("SELECT dept, COUNT(*) AS n FROM visits GROUP BY ROLLUP(dept)", "1").text
+    assert "not shown … the downloads have all rows" in page
+    assert "Total" in page
+
+
 def test_progress_tells_the_slot_and_nothing_of_the_run(tmp_path: Path) -> None:
     served = make_server(tmp_path, clock=Clock(first=30.0, longest=120.0))
     job, _ = served.server.jobs.add("ann", "clinic", "x", {}, None)

@@ -38,6 +38,6 @@ def test_what_cannot_be_opened_is_told_on_the_page(ann: Person) -> None:
 
 def test_an_answer_that_was_not_tested_says_so() -> None:
     values = [("hypothesis", "± 5"), ("hypothesis", ""), ("posterior", "± 2")]
-    table = ShownTable([], [[ShownCell("count"), ShownCell("9", error), ShownCell(source)] for source, error in values], 0, "")
+    table = ShownTable([], [[ShownCell("count"), ShownCell("9", error), ShownCell(source)] for source, error in values], "", [], "")
     told = [row[2].value for row in _with_sources(table).rows]
     assert [("not tested" in one, "tested against the data" in one) for one in told] == [(False, True), (True, False), (False, False)]

@@ -82,9 +82,17 @@ def test_long_and_empty_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_ROWS", 2)
     with session() as db:
         read = Page(db.ask("SELECT dept, COUNT(*) AS n FROM people GROUP BY dept", epsilon=0.2).to_html() or "")
-        assert "… and 3 more rows, which the data files have." in read.texts
+        assert "Rows 2 to 4 of 5 are not shown; the data files have them." in read.texts
         none = Page(db.ask("SELECT dept, COUNT(*) AS n FROM people GROUP BY dept HAVING n > 1e9", epsilon=0.2).to_html() or "")
         assert "(no rows)" in none.texts
+
+
+def test_long_tables_keep_their_totals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ROWS", 4)
+    with session() as db:
+        read = Page(db.ask("SELECT dept, COUNT(*) AS n FROM people GROUP BY ROLLUP(dept)", epsilon=0.2).to_html() or "")
+        assert "Total" in read.texts
+        assert "Rows 4 to 5 of 6 are not shown; the data files have them." in read.texts
 
 
 def test_long_names_of_losses_stay_within_the_page() -> None:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from discreet.exact import short
 from discreet.ledger.price import price
 from discreet.plots.inline import inline_svg
-from discreet.plots.table import Series, format_cell, format_value
+from discreet.plots.table import Series, format_cell, format_value, not_shown, shown_rows
 from discreet.server.pages.rendering import drawing
 from discreet.session.profile.page import column_drawing, missing_share, used
 from discreet.session.profile.profile import Profile
@@ -40,11 +40,12 @@ class ShownCell:
 @final
 @frozen
 class ShownTable:
-    """Columns and rows as they are shown, and how many rows are not."""
+    """Columns and rows as they are shown: the first, a line for those that are not shown, and the last."""
 
     head: list[tuple[str, bool]]
     rows: list[list[ShownCell]]
-    more: int
+    between: str
+    last: list[list[ShownCell]]
     empty: str
 
 
@@ -100,10 +101,10 @@ def _shown(found: Released, most: int, **more: Any) -> Shown:
 
 
 def table_of(columns: Sequence[Series], rows: int, most: int, empty: str) -> ShownTable:
-    """Cells of the first rows."""
+    """Cells of the first rows, and of the last few."""
     head = [(series.name, not series.is_key and series.to_the_right) for series in columns]
-    cells = [[_cell(series, row) for series in columns] for row in range(min(rows, most))]
-    return ShownTable(head, cells, max(0, rows - most), empty)
+    first, last = ([[_cell(series, row) for series in columns] for row in some] for some in shown_rows(rows, most))
+    return ShownTable(head, first, not_shown(rows, most) if rows > most else "", last, empty)
 
 
 def _cell(series: Series, row: int) -> ShownCell:

@@ -36,23 +36,23 @@ class Levels:
     rows: tuple[tuple[int, int, str], ...]
 
 
-def arranged(series: Sequence[Series], rows: int, ordered: bool = False) -> CrossTable | Levels | None:
-    """The layout of some rows; None is a list, as they come."""
+def arranged(series: Sequence[Series], rows: Sequence[int], ordered: bool = False) -> CrossTable | Levels | None:
+    """The layout of these rows; None is a list, as they come."""
     keys = [one for one in series if one.is_key]
     if ordered or not rows or not any(key.summed and any(key.summed) for key in keys):
         return None
     return _crossed(keys, rows) or _levels(series, keys, rows)
 
 
-def _crossed(keys: Sequence[Series], rows: int) -> CrossTable | None:
+def _crossed(keys: Sequence[Series], rows: Sequence[int]) -> CrossTable | None:
     if len(keys) not in (2, 3):
         return None
     values = {key.name: _values(key) for key in keys}
     across = min(reversed(keys), key=lambda key: len(values[key.name]))
     down = [key for key in keys if key is not across]
-    where = {tuple(_value(key, row) for key in (*down, across)): row for row in range(rows)}
+    where = {tuple(_value(key, row) for key in (*down, across)): row for row in rows}
     places = len(values[across.name]) * len(list(product(*(values[key.name] for key in down))))
-    if len(where) < rows or rows < _FILLED * places or len(values[across.name]) > MOST_ACROSS:
+    if len(where) < len(rows) or len(rows) < _FILLED * places or len(values[across.name]) > MOST_ACROSS:
         return None
     ends = values[across.name]
     found = [(at, tuple(where.get((*at, end)) for end in ends)) for at in product(*(values[key.name] for key in down))]
@@ -66,16 +66,16 @@ def _crossed(keys: Sequence[Series], rows: int) -> CrossTable | None:
     )
 
 
-def _levels(series: Sequence[Series], keys: Sequence[Series], rows: int) -> Levels | None:
+def _levels(series: Sequence[Series], keys: Sequence[Series], rows: Sequence[int]) -> Levels | None:
     sets = rows_by_set(series)
     names = sorted(sets, key=len)
     if len(names) < 2 or any(longer[: len(name)] != name for name, longer in pairwise(names)):
         return None
     order = {key.name: {value: place for place, value in enumerate(_values(key))} for key in keys}
     by_name = {key.name: key for key in keys}
-    found = []
+    found, shown = [], set(rows)
     for name, places in sets.items():
-        for row in (place for place in places if place < rows):
+        for row in (place for place in places if place in shown):
             path = tuple(order[one][_value(by_name[one], row)] for one in name)
             found.append((path, row, names.index(name), format_value(by_name[name[-1]].values[row]) if name else _label((True, None))))
     if len({path for path, *_ in found}) < len(found):

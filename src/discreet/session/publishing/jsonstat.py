@@ -15,6 +15,7 @@ from typing import Any
 
 from discreet.plots.table import TOTAL, Series
 from discreet.session.exported import roles
+from discreet.session.publishing.words import price_in_words
 
 MEASURE, ROW = "measure", "row"
 TOTAL_CODE, NULL_CODE = "_T", "_X"
@@ -53,7 +54,7 @@ def jsonstat(columns: Mapping[str, Sequence[Any]], series: Sequence[Series], tol
         "version": "2.0",
         "class": "dataset",
         "label": label,
-        "source": f"differential privacy, protecting {told['protects']}: ε = {told['epsilon']}, δ = {told['delta']}",
+        "source": f"differential privacy, protecting {told['protects']}: {price_in_words(told)}",
         "note": list(told["notes"]),
         "id": [*described, MEASURE],
         "size": sizes,

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from discreet.plots.table import Series, format_cell, format_value, printable
+from discreet.plots.table import Series, format_cell, format_value, printable, shown_rows
 from discreet.session.publishing.arranged import CrossTable, Levels, arranged
+from discreet.session.publishing.words import price_in_words
 
 MOST_ROWS = 2000  # that are printed; the files beside the page have all
 _STYLE = """
@@ -53,10 +54,13 @@ def title_of(series: Sequence[Series]) -> str:
 
 def page(series: Sequence[Series], rows: int, told: Mapping[str, Any], charged: str, empty: str, tidy: bool, ordered: bool = False) -> str:
     """The whole page."""
-    shown = min(rows, MOST_ROWS)
+    totals = sum(any(marks) for marks in zip(*(one.summed for one in series if one.summed is not None), strict=True))
+    first, last = shown_rows(rows, MOST_ROWS, max(totals, 1))
     title = escape(printable(title_of(series)))
-    body = "".join(_tables(series, shown, tidy, ordered)) if rows else f"<p>{escape(empty)}</p>"
-    more = f"<p>… and {rows - shown:,} more rows, which the data files have.</p>" if rows > shown else ""
+    body = "".join(_tables(series, [*first, *last], tidy, ordered)) if rows else f"<p>{escape(empty)}</p>"
+    more = ""
+    if rows > MOST_ROWS:
+        more = f"<p>Rows {len(first) + 1:,} to {last.start:,} of {rows:,} are not shown; the data files have them.</p>"
     return _document(title, f"{body}{more}{''.join(_method(series, told, charged, tidy))}")
 
 
@@ -79,7 +83,7 @@ def _document(title: str, body: str) -> str:
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _tables(series: Sequence[Series], rows: int, tidy: bool, ordered: bool) -> Iterator[str]:
+def _tables(series: Sequence[Series], rows: Sequence[int], tidy: bool, ordered: bool) -> Iterator[str]:
     columns = [one for one in series if not one.is_key]
     match arranged(series, rows, ordered):
         case CrossTable() as crossed:
@@ -119,12 +123,12 @@ def _level_table(levels: Levels, columns: Sequence[Series], tidy: bool) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
-def _list_table(series: Sequence[Series], rows: int, tidy: bool) -> str:
+def _list_table(series: Sequence[Series], rows: Sequence[int], tidy: bool) -> str:
     head = "".join(
         f"<th{'' if one.is_key else ' class=number'}>{_text(one.name) if one.is_key else escape(_caption(one))}</th>" for one in series
     )
     body = []
-    for row in range(rows):
+    for row in rows:
         is_total = any(one.summed is not None and one.summed[row] for one in series)
         cells = (f"<th>{escape(format_value(one.values[row]))}</th>" if one.is_key else _cell(one, row, tidy) for one in series)
         body.append(f"<tr{_class(is_total)}>{''.join(cells)}</tr>")
@@ -172,7 +176,7 @@ def _method(series: Sequence[Series], told: Mapping[str, Any], charged: str, tid
         yield "<p><b>This is a dry run on mock data: the numbers mean nothing.</b></p>"
     said = [
         "Random noise was added to the numbers before they were published, which limits what they tell about "
-        f"{told['protects']} (differential privacy with ε = {told['epsilon']} and δ = {told['delta']}, {told['adjacency']})."
+        f"{told['protects']} (differential privacy with {price_in_words(told, ' and ')}, {told['adjacency']})."
     ]
     if any(one.low is not None for one in series) and not tidy:
         said.append(f"A number is followed by the half-width of its {level} interval, or by the ends of the interval in parentheses.")

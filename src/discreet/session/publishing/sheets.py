@@ -7,7 +7,8 @@ from typing import Any
 
 from discreet.plots.table import TOTAL, Series
 from discreet.session.publishing.groups import rows_by_set
-from discreet.session.publishing.workbook import Sheet
+from discreet.session.publishing.words import bounds_in_words, price_in_words
+from discreet.session.publishing.workbook import Amount, Sheet
 
 MOST_SHEETS = 30
 ENDS = "NAME_low and NAME_high are the ends of the interval of the column NAME"
@@ -18,17 +19,22 @@ def answer_sheets(columns: Mapping[str, Sequence[Any]], series: Sequence[Series]
     """One sheet for each grouping set, with its keys alone; or one for all."""
     keys = {one.name: one for one in series if one.is_key}
     sets = rows_by_set(series)
+    every = {**columns, **{name: key.values for name, key in keys.items()}}  # dates stay dates, also beside (other)
     if not 1 < len(sets) <= MOST_SHEETS:
-        return [_sheet("Answers", {**columns, **{name: key.values for name, key in keys.items()}}, keys)]
+        return [_sheet("Answers", every, series)]
     found = []
     for names, rows in sets.items():
-        shown = {name: [values[row] for row in rows] for name, values in columns.items() if name not in keys or name in names}
-        found.append(_sheet(" × ".join(names) or TOTAL, shown, keys))
+        shown = {name: [values[row] for row in rows] for name, values in every.items() if name not in keys or name in names}
+        found.append(_sheet(" × ".join(names) or TOTAL, shown, series))
     return found
 
 
-def _sheet(name: str, columns: Mapping[str, Sequence[Any]], keys: Mapping[str, Series]) -> Sheet:
-    return Sheet(name, list(columns), list(columns.values()), [column not in keys for column in columns])
+def _sheet(name: str, columns: Mapping[str, Sequence[Any]], series: Sequence[Series]) -> Sheet:
+    """A sheet whose numbers have as many decimals as their errors justify; keys, and numbers without an error, are as they are."""
+    keys = {one.name for one in series if one.is_key}
+    digits = {f"{one.name}{end}": one.digits for one in series if one.low is not None for end in ("", "_low", "_high", "_tidy")}
+    formats = [None if column in keys else Amount(digits.get(column)) for column in columns]
+    return Sheet(name, list(columns), list(columns.values()), formats)
 
 
 def about_sheet(told: Mapping[str, Any]) -> Sheet:
@@ -38,11 +44,14 @@ def about_sheet(told: Mapping[str, Any]) -> Sheet:
     columns = told["columns"].values()
     lines: list[tuple[str, str]] = [
         ("what this is", "answers with differential privacy: random noise was added to them" if not receipt["dry_run"] else "mock data"),
+        *([("content", told["title"])] if told.get("title") else []),
+        *([("tables", ", ".join(told["tables"]))] if told["tables"] else []),
+        *([("asked", told["asked"])] if told.get("asked") else []),
         ("protects", f"{told['protects']}, under {told['adjacency']}"),
-        ("price", f"ε = {told['epsilon']}, δ = {told['delta']}"),
+        ("price", price_in_words(told)),
         ("method", told["method"]),
         ("confidence", f"{told['confidence'] * 100:.4g} %"),
-        *(("bounds found", f"{name}: {bounds}") for name, bounds in told["bounds"].items()),
+        *(("bounds found", f"{name}: {bounds_in_words(bounds)}") for name, bounds in told["bounds"].items()),
         *(("columns", f"{name}: {role['measures']}") for name, role in told["columns"].items() if role.get("measures")),
         *([("columns", ENDS)] if any("low" in role for role in columns) else []),
         *([("columns", TIDY)] if any("tidy" in role for role in columns) else []),

@@ -23,7 +23,8 @@ _EXACT = 10**15  # whole numbers below this are shown with all digits
 _FIRST_DAY = datetime.date(1899, 12, 30)  # day 0
 _LEAP = datetime.date(1900, 3, 1)  # Excel has a 29th of February in 1900
 _ALWAYS = (1980, 1, 1, 0, 0, 0)  # the time of every file in the zip, so that equal workbooks have equal bytes
-_HEAD, _WHOLE, _DATE, _MOMENT, _WRAPPED = 1, 2, 3, 4, 5  # places in the list of styles
+_HEAD, _DATE, _MOMENT, _WRAPPED, _AMOUNT = 1, 2, 3, 4, 5  # places in the list of styles; amounts with 0, 1, 2, … decimals are the last
+_MOST_DECIMALS, _FIRST_FORMAT = 12, 164  # formats of one's own begin with this number
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot hold
 _ESCAPED = re.compile("_(?=x[0-9A-Fa-f]{4}_)")  # which Excel would read as one character
 
@@ -32,17 +33,29 @@ _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_DECIMALS = range(_MOST_DECIMALS + 1)
 _STYLES = (
-    f'{_XML}<styleSheet xmlns="{_MAIN}"><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>'
+    f'{_XML}<styleSheet xmlns="{_MAIN}"><numFmts count="{len(_DECIMALS)}">'
+    + "".join(f'<numFmt numFmtId="{_FIRST_FORMAT + n}" formatCode="#,##0{"." * (n > 0)}{"0" * n}"/>' for n in _DECIMALS)
+    + '</numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>'
     '<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>'
     '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>'
     '<borders count="2"><border/><border><left/><right/><top/><bottom style="thin"/></border></borders>'
-    '<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="6"><xf xfId="0"/>'
+    f'<cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="{_AMOUNT + len(_DECIMALS)}"><xf xfId="0"/>'
     '<xf xfId="0" fontId="1" borderId="1" applyFont="1" applyBorder="1"/>'
-    '<xf xfId="0" numFmtId="3" applyNumberFormat="1"/><xf xfId="0" numFmtId="14" applyNumberFormat="1"/>'
-    '<xf xfId="0" numFmtId="22" applyNumberFormat="1"/>'
-    '<xf xfId="0" applyAlignment="1"><alignment vertical="top" wrapText="1"/></xf></cellXfs></styleSheet>'
+    '<xf xfId="0" numFmtId="14" applyNumberFormat="1"/><xf xfId="0" numFmtId="22" applyNumberFormat="1"/>'
+    '<xf xfId="0" applyAlignment="1"><alignment vertical="top" wrapText="1"/></xf>'
+    + "".join(f'<xf xfId="0" numFmtId="{_FIRST_FORMAT + n}" applyNumberFormat="1"/>' for n in _DECIMALS)
+    + '</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
 )
+
+
+@final
+@frozen
+class Amount:
+    """How the numbers of a column look: with separators of thousands, and so many decimals; None leaves fractions as they are."""
+
+    decimals: int | None = None
 
 
 @final
@@ -53,7 +66,7 @@ class Sheet:
     name: str
     head: Sequence[str]
     columns: Sequence[Sequence[Any]]
-    grouped: Sequence[bool] = ()  # whether a column's whole numbers have separators: amounts have, years do not
+    formats: Sequence[Amount | None] = ()  # of each column; keys are no amounts: a year has no separators
     wrapped: bool = False
 
 
@@ -120,9 +133,9 @@ def _sheet(sheet: Sheet) -> Iterator[str]:
         columns = (f'<col min="{i}" max="{i}" width="{width}" customWidth="1"/>' for i, width in enumerate(widths, 1))
         yield f"<cols>{''.join(columns)}</cols>"
     yield f"<sheetData><row>{''.join(_string(name, _HEAD) for name in sheet.head)}</row>"
-    grouped = sheet.grouped or [False] * len(sheet.columns)
+    formats = sheet.formats or [None] * len(sheet.columns)
     for row in zip(*sheet.columns, strict=True):
-        cells = (_cell(value, whole, sheet.wrapped) for value, whole in zip(row, grouped, strict=True))
+        cells = (_cell(value, amount, sheet.wrapped) for value, amount in zip(row, formats, strict=True))
         yield f"<row>{''.join(cells)}</row>"
     yield "</sheetData></worksheet>"
 
@@ -132,16 +145,18 @@ def _width(name: str, column: Sequence[Any]) -> int:
     return max(8, min(80, max(len(name), longest) + 2))
 
 
-def _cell(value: Any, grouped: bool, wrapped: bool) -> str:
+def _cell(value: Any, amount: Amount | None, wrapped: bool) -> str:
     match value:
         case None:
             return "<c/>"
         case bool():
             return f'<c t="b"><v>{int(value)}</v></c>'
         case int() if abs(value) < _EXACT:
-            return f'<c s="{_WHOLE}"><v>{value}</v></c>' if grouped else f"<c><v>{value}</v></c>"
+            return f"<c><v>{value}</v></c>" if amount is None else f'<c s="{_AMOUNT}"><v>{value}</v></c>'
         case float() if abs(value) < 1e300:  # not infinite, and not NaN
-            return f"<c><v>{value!r}</v></c>"
+            if amount is None or amount.decimals is None:
+                return f"<c><v>{value!r}</v></c>"
+            return f'<c s="{_AMOUNT + min(amount.decimals, _MOST_DECIMALS)}"><v>{value!r}</v></c>'
         case datetime.datetime() if value.tzinfo is None and value.date() >= _LEAP:
             days = (value - datetime.datetime.combine(_FIRST_DAY, datetime.time())) / datetime.timedelta(days=1)
             return f'<c s="{_MOMENT}"><v>{days!r}</v></c>'

@@ -67,6 +67,12 @@ class RemoteAsked:
     chain: Chain
     prices: tuple[Price, ...]
 
+    @property
+    def said(self) -> str:
+        """How it was asked."""
+        name, arguments, _ = self.chain.steps[0]
+        return str(arguments[0]) if name == "sql" and arguments else repr(self.chain)
+
     def refine(self, first: Release, epsilon: Number, delta: Number | None = None) -> Release:
         """Buy another draw of its totals and combine both; the same again is free."""
         more: Price = {"epsilon": epsilon} | ({} if delta is None else {"delta": delta})
