@@ -60,7 +60,8 @@ def _part(question: Question, answers: PlanResults, part: PlanResults, rows: lis
     """The results in these rows of one grouping set, with the names of the question's own keys and statistics."""
     order = [expr for _, expr in part.plan.question.keys]
     at = [order.index(expr) for _, expr in question.keys]
-    groups: tuple[Group, ...] = tuple(tuple(part.groups[row][place] for place in at) for row in rows)
+    listed = list(part.groups)  # to look one up again and again is slow where they are combinations
+    groups: tuple[Group, ...] = tuple(tuple(listed[row][place] for place in at) for row in rows)
     totals: Any = tuple(one.taken(rows) for one in cast("tuple[EstimatedTotal, ...]", part.plan.totals))
     cells = {total: values[rows] for total, values in part.totals.items()}
     return evolve(part, plan=evolve(part.plan, question=question, totals=totals), groups=groups, totals=cells)
