@@ -21,7 +21,7 @@ from discreet.plan.hierarchy import PublicValues, arrange
 from discreet.plan.key_values import Combinations, KeyValues
 from discreet.plan.noise import choose_noise
 from discreet.plan.price import plan_loss
-from discreet.plan.profiled_keys import in_others, keys_found, left_out
+from discreet.plan.profiled_keys import counting_others, in_others, left_out
 from discreet.plan.range_discovery import RangeDiscovery
 from discreet.plan.resolve import hypothetical_discoveries, resolve
 from discreet.plan.sampling import check_sampled, inner_price, outside
@@ -117,8 +117,7 @@ def _arranged(draft: Draft) -> Draft:
         raise Refused(f'no value of {", ".join(empty)} is known, so there are no tables: declare keys={{"{empty[0]}": [...]}}')
     if unknown:
         return _to_be_found(draft, list(values.values()), unknown)
-    if keys_found(draft.question):  # what a profile found is not all there is, and totals count every row
-        draft = evolve(draft, question=evolve(draft.question, other=True))
+    draft = evolve(draft, question=counting_others(draft.question))
     found = arrange(draft.question, [listed for listed in values.values() if listed is not None], draft.lookup)
     if found.layout.cells(found.layout.finest) > MOST_KEYS:
         raise Refused(f"the keys make more than {MOST_KEYS:,} groups: group by fewer of them")

@@ -26,11 +26,16 @@ def keys_found(question: Question) -> tuple[str, ...]:
     return tuple(name for name, expr in question.keys if field_of(expr, with_them).public_keys != field_of(expr, without).public_keys)
 
 
+def counting_others(question: Question) -> Question:
+    """The question with a cell for all other values, if it has grouping sets over keys that a profile found: totals count every row."""
+    return evolve(question, other=True) if question.sets and not question.other and keys_found(question) else question
+
+
 def _without_found_keys(table: Table) -> Table:
     return evolve(table, columns=tuple(evolve(one, keys=None) if one.name in table.keys_found else one for one in table.columns))
 
 
-def in_others(question: Question, searched: Sequence[str]) -> list[str]:
+def in_others(question: Question, searched: Sequence[str] = ()) -> list[str]:
     """Note for which keys of grouping sets values that are not found are counted as others; some are searched, profiles found the rest."""
     if not question.sets or question.statistics_by_set:
         return []

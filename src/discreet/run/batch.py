@@ -12,6 +12,7 @@ from discreet.plan.arrangement import question_of_set
 from discreet.plan.compile import notes_about, remarks_on
 from discreet.plan.key_values import Group
 from discreet.plan.merge import places_of
+from discreet.plan.profiled_keys import in_others
 from discreet.plan.steps import EstimatedTotal
 from discreet.query.question import Question
 from discreet.run.output_column import Values
@@ -32,7 +33,7 @@ def results_by_question(questions: Sequence[Question], answers: PlanResults, con
             _part(question_of_set(question, at), answers, sets[place], rows)
             for at, (place, rows) in enumerate(zip(places, shown, strict=True))
         ]
-        notes = (*notes_about(question, parts[0].groups), *remarks_on(question, totals_behind(answers.plan)))
+        notes = (*in_others(question), *notes_about(question, parts[0].groups), *remarks_on(question, totals_behind(answers.plan)))
         if not question.sets:
             found.append(evolve(parts[0], plan=evolve(parts[0].plan, notes=notes)))
             continue

@@ -19,11 +19,12 @@ DATA = pa.table(
         "cost": _RNG.integers(0, 100, ROWS),
     }
 )
+KEYS = {"dept": ["a", "b", "c"], "sex": ["f", "m"]}
 
 
-def opened() -> Any:
-    """A session in which everything is declared."""
+def opened(keys: dict[str, list[str]] | None = KEYS) -> Any:
+    """A session in which everything is declared, or everything but keys."""
     return discreet.connect(
-        {"t": DATA}, unit="id", epsilon=1000, delta=1e-3, bounds={"cost": (0, 100)}, keys={"dept": ["a", "b", "c"], "sex": ["f", "m"]},
+        {"t": DATA}, unit="id", epsilon=1000, delta=1e-3, bounds={"cost": (0, 100)}, keys=keys,
         contributions={"rows": 1}, ledger=":memory:",
     )  # fmt: skip

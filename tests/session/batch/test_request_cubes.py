@@ -148,3 +148,17 @@ def test_a_target_below_the_error_of_the_profile_says_so() -> None:
     db.profile("t", epsilon=1)
     with pytest.raises(Invalid, match=r"targets of mean: .*of which ± [0-9.]+ come from the profile of t"):
         db.batch({"all": ALL, "mean": "SELECT AVG(cost) AS m FROM t"}).plan(error={"all": 5, "mean": 1e-4}, size=6000)
+
+
+def test_a_cube_over_keys_that_a_profile_found_is_measured_with_the_others() -> None:
+    """Its totals count every row, as those of the other questions do: one publication does not contradict itself."""
+    with opened(keys=None) as db:
+        db.profile("t", epsilon=50)
+        request = db.batch({"all": ALL, "dept": DEPT, "cube": CUBE})
+        assert [one.names for one in request.plan(1).steps.components] == [("all", "dept", "cube")]
+        found = request.release(1)
+        cube = {(row["sex"], row["dept"]): row["n"] for row in found["cube"].rows}
+        assert cube[None, None] == found["all"].rows[0]["n"]
+        assert all(cube[None, row["dept"]] == row["n"] for row in found["dept"].rows)
+        assert "(other)" in {dept for _, dept in cube}
+        assert any("rows marked (other)" in note for note in found["cube"].receipt.notes)

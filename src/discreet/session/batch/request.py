@@ -21,6 +21,7 @@ from discreet.ledger.chain import Entry
 from discreet.ledger.receipt import CONFIDENCE
 from discreet.plan.batch import compile_batch
 from discreet.plan.compile import LEAST
+from discreet.plan.profiled_keys import counting_others
 from discreet.plots.page import html_lines
 from discreet.query.fluent import NOT_COPIED
 from discreet.query.question import Question
@@ -211,4 +212,4 @@ def _question(pipeline: Pipeline, name: str, asked: Any, read: Callable[[str], Q
     if query.question.sample is not None:
         raise Refused(f"{name[:80]} reads a sample of its own: ask it by itself, or leave out sample=")
     pipeline.require_own(query.question.relation)
-    return query.question
+    return counting_others(query.question)  # before questions are merged: a cube without others is measured by itself
