@@ -148,3 +148,9 @@ def test_a_target_below_the_error_of_the_profile_says_so() -> None:
     db.profile("t", epsilon=1)
     with pytest.raises(Invalid, match=r"targets of mean: .*of which ± [0-9.]+ come from the profile of t"):
         db.batch({"all": ALL, "mean": "SELECT AVG(cost) AS m FROM t"}).plan(error={"all": 5, "mean": 1e-4}, size=6000)
+
+
+def test_windows_have_no_target(db: Any) -> None:
+    running = "SELECT dept, SUM(COUNT(*)) OVER (ORDER BY dept) AS n FROM t GROUP BY dept"
+    with pytest.raises(Invalid, match="the errors of windows are not known before paying"):
+        db.batch({"all": ALL, "running": running}).plan(error={"all": 5, "running": 5})
