@@ -19,6 +19,8 @@ def target_errors(error: Any, question: Question) -> dict[str, float]:
     """Read {"mean_cost": 5}: the target error of each output."""
     statistics = {name for name, _ in question.statistics}
     outputs = [name for name, expr in question.outputs if columns_of(expr) & statistics]
+    if not outputs:
+        raise Invalid("the errors of windows are not known before paying, so they have no target: give epsilon=… instead")
     if not isinstance(error, Mapping) or not error or set(error) - set(outputs):
         raise Invalid(f"give the target error of some statistics, as in {{{outputs[0]!r}: 5}}; there are {', '.join(outputs)}")
     return {name: exact.float_down(min(exact.positive(width, f"the error of {name}"), _FURTHEST)) for name, width in error.items()}

@@ -162,3 +162,9 @@ def test_a_cube_over_keys_that_a_profile_found_is_measured_with_the_others() -> 
         assert all(cube[None, row["dept"]] == row["n"] for row in found["dept"].rows)
         assert "(other)" in {dept for _, dept in cube}
         assert any("rows marked (other)" in note for note in found["cube"].receipt.notes)
+
+
+def test_windows_have_no_target(db: Any) -> None:
+    running = "SELECT dept, SUM(COUNT(*)) OVER (ORDER BY dept) AS n FROM t GROUP BY dept"
+    with pytest.raises(Invalid, match="the errors of windows are not known before paying"):
+        db.batch({"all": ALL, "running": running}).plan(error={"all": 5, "running": 5})
