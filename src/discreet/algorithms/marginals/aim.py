@@ -27,8 +27,7 @@ _HALF_NORMAL = sqrt(2 / pi)  # E|Z|
 _NOISY, _AGAIN = 0.5, Fraction(1, 4)  # if columns have more than this share of bearable noise, they get this share of the budget again
 BEARABLE = 0.2  # noise of single columns, as a share of records, above which the whole budget goes to them
 _STEPS, _FEWER, _SLOW = 60, 20, 10**5  # of the fit in each round, which starts from the last one; fewer if the model has so many cells
-_DEARER = 2  # times as much, once noise and change are alike
-_FEW, _TWICE = 8, 2  # cells of a marginal of which that must be so twice in a row: change varies by a quarter there
+_FEW = 8  # cells of a marginal whose change and noise vary by a quarter
 _CAP = 2  # of what is left, divided by the number of columns: a round is not made dearer than this
 _MOST = 10**6  # numbers in a model; more would be slow
 
@@ -41,10 +40,11 @@ class AIM:
     First measure every single column, those with more cells for more. If noise is so large that dependence cannot be paid for, measure the
     columns again with all that is left, and stop; if it is half as large, measure them once more. Then each round selects one marginal
     of the workload's closure by the exponential mechanism, with score weight·(‖counts − model‖₁ − √(2/π)·σ·cells), measures it with
-    Gaussian noise, and fits the model again. When a measurement changed the model by no more than its noise, later rounds spend twice as
-    much, but no more than two of as many parts of what is left as there are columns: to join d columns takes d − 1 marginals. Marginals of
-    few cells change the model by less than their noise by chance, too, so there it must happen twice in a row. The authors spend four times
-    as much, at once; on tables of binary columns that left fewer rounds, and errors a fifth larger.
+    Gaussian noise, and fits the model again. When a measurement changed the model by no more than its noise, later rounds spend four times
+    as much, but no more than two of as many parts of what is left as there are columns: to join d columns takes d − 1 marginals. A marginal
+    of few cells changes the model by less than its noise by chance, too: there it must happen twice in a row, and later rounds spend twice
+    as much. Without this exception, the authors' rule, fewer marginals are measured on tables of binary columns, and errors are a fifth
+    larger; on columns of more values the exception gains nothing.
 
     Theorem (adaptive composition in ρ or μ²).
         Whatever is selected, all steps together cost no more than the budget: each is priced before it is used, and the last takes what is
@@ -99,10 +99,10 @@ class AIM:
             measured.append(measure(exact, chosen, spending, rest, counts))
             model = fit_tree(domain, measured, steps=FINAL_STEPS) if last else fit_tree(domain, measured, model, steps)
             change = np.abs(model.marginal(chosen).ravel() - estimates[chosen] / counts.one).sum()
+            few = domain.cells(chosen) <= _FEW
             alike = alike + 1 if change <= _HALF_NORMAL * noise * domain.cells(chosen) else 0
-            if alike >= (_TWICE if domain.cells(chosen) <= _FEW else 1):
-                alike = 0
-                price = max(price, min(_DEARER * price, spending.left * _CAP / len(domain.names)))
+            if alike >= (2 if few else 1):
+                price, alike = max(price, min((2 if few else 4) * price, spending.left * _CAP / len(domain.names))), 0
             progress(f"measured {domain.shown(chosen)}", min(spending.used, 1.0))
         return Result("aim", model, tuple(measured), tuple(spending.losses), self.budget.loss)
 
