@@ -16,7 +16,7 @@ from discreet.loss import calibrate
 from discreet.loss.leaves import GaussianLoss
 from discreet.loss.loss import Loss, compose
 from discreet.loss.promise import Promised
-from discreet.plan.arrangement import sets_needing
+from discreet.plan.arrangement import goal_of, sets_needing
 from discreet.plan.compile import LEAST, compile_plan
 from discreet.plan.goal import Goal, MeanError, each_set
 from discreet.plan.hierarchy import PublicValues
@@ -144,7 +144,7 @@ def _spread(parts: list[Component]) -> float:
 
 
 def _variances(plan: Steps) -> list[float]:
-    """The variance of every total, as a mean over the cells that are asked for."""
+    """The variance of every total: the largest of the errors for which its tables were chosen."""
     if not plan.resolved:
         plan = resolve(plan, hypothetical_discoveries(plan, lambda _: 1, lambda _, end: Fraction(end == "high")))
     each: dict[Total, dict[Table | None, float]] = {}
@@ -155,9 +155,12 @@ def _variances(plan: Steps) -> list[float]:
         if plan.arrangement is None or plan.available_totals is None:
             found.append(1 / precision[None])
             continue
-        asked = [plan.arrangement.table(plan.question.sets[at]) for at in sets_needing(plan.question, total, plan.available_totals)]
-        spread = variances(plan.arrangement.layout, {table: one for table, one in precision.items() if table is not None}, asked)
-        found.append(sum(float(one.mean()) for one in spread.values()) / len(asked))
+        layout, sets = plan.arrangement.layout, sets_needing(plan.question, total, plan.available_totals)
+        tables = {at: plan.arrangement.table(plan.question.sets[at]) for at in sets}
+        asked, errors = goal_of(plan.arrangement, plan.question).rows(layout, tables)
+        spread = variances(layout, {table: one for table, one in precision.items() if table is not None}, asked)
+        each_table = [layout.cells(table) * float(spread[table].mean()) for table in asked]
+        found.append(max(sum(weight * one for weight, one in zip(error, each_table, strict=True)) for error in errors))
     return found
 
 
