@@ -24,7 +24,7 @@ COVERED_BY: dict[str, list[str]] = {
     "tests/plan/test_compile.py": ["plan/steps.py"],
     "tests/explain/test_text.py": ["explain/facts.py", "explain/html.py", "explain/total_facts.py"],
     "tests/plan/test_arrangement.py": ["explain/tables.py"],
-    "tests/session/batch/test_request.py": ["plan/batch.py", "run/batch.py", "session/batch/plan.py", "session/batch/release.py"],
+    "tests/session/batch/test_request.py": ["run/batch.py", "session/batch/plan.py", "session/batch/release.py"],
     "tests/run/test_outcome.py": ["run/output_column.py"],
     "tests/run/test_execute.py": ["run/results.py"],
     "tests/query/relation/test_functions.py": [
