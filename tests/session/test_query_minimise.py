@@ -117,3 +117,10 @@ def test_here_and_on_a_server(opened: Callable[..., Any]) -> None:
 def test_the_goal_of_a_question_by_itself_is_its_own(db: Any) -> None:
     plan = db.batch({"cube": db.sql(CUBE, minimise="worst")}).plan(1).steps.components[0].steps
     assert len(goal_of(plan.arrangement, plan.question).errors) == 8
+
+
+def test_it_is_given_once(db: Any) -> None:
+    text = CUBE.replace("SELECT ", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (minimise = 'worst') ", 1)
+    assert db.sql(text, minimise="worst").question.minimise == db.sql(text).question.minimise
+    with pytest.raises(Invalid, match="minimise is given twice"):
+        db.sql(text, minimise="total")

@@ -91,4 +91,7 @@ def goal(texts: Sequence[str]) -> str | dict[str, str] | None:
     pairs = [text.rpartition("=") for text in texts]
     if not all(equals for _, equals, _ in pairs):
         raise Invalid("--minimise takes total, worst, or weights of grouping sets: write for example --minimise sex=2 --minimise =10")
-    return {name: weight for name, _, weight in pairs} or None
+    found = {name: weight for name, _, weight in pairs}
+    if len(found) < len(pairs):
+        raise Invalid("--minimise names a grouping set twice: leave one of its weights out")
+    return found or None

@@ -26,10 +26,16 @@ def arrange(question: Question, values: Values, lookup: PublicValues) -> Arrange
         return Arrangement.flat_keys(tuple(values), question.other)
     if question.other:  # a value that is spelled as all others is one of them
         values = [tuple(value for value in listed if value != OTHER) for listed in values]
+    found = hierarchy_of(question, lookup)
+    return Arrangement.flat_keys(tuple(values), question.other) if found is None else _tree(question, *found, values)
+
+
+def hierarchy_of(question: Question, lookup: PublicValues) -> tuple[tuple[int, ...], tuple[Group, ...]] | None:
+    """The keys that form a tree, the coarsest first, with the rows of their values; None if there is no such tree in every set."""
     for chain, rows in _candidates(question, lookup):
         if all(_from_the_top(chain, rows, places, question.other) for places in question.sets):
-            return _tree(question, chain, rows, values)
-    return Arrangement.flat_keys(tuple(values), question.other)
+            return chain, rows
+    return None
 
 
 def _candidates(question: Question, lookup: PublicValues) -> list[tuple[tuple[int, ...], tuple[Group, ...]]]:
@@ -50,7 +56,10 @@ def _candidates(question: Question, lookup: PublicValues) -> list[tuple[tuple[in
 
 
 def _from_the_top(chain: tuple[int, ...], rows: tuple[Group, ...], places: tuple[int, ...], other: bool) -> bool:
-    """Whether a set has the chain's keys from the top down; a key may be left out if the next one determines it, as others do not."""
+    """Whether a set has the chain's keys from the top down.
+
+    A key may be left out if the next one determines it. With a cell of all others none may be: other cities do not determine a region.
+    """
     level = max((i + 1 for i, place in enumerate(chain) if place in places), default=0)
     shown = [i for i in range(level) if chain[i] in places]
     if other and len(shown) < level:

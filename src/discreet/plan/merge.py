@@ -10,10 +10,10 @@ from attrs import evolve
 
 from discreet.plan.arrangement import is_linear
 from discreet.plan.bounding import Rows, Single
-from discreet.plan.budget import needed, totals_of
+from discreet.plan.budget import totals_of
 from discreet.plan.compile import public_groups, stated_contributions
-from discreet.plan.hierarchy import PublicValues
-from discreet.plan.key_values import Combinations
+from discreet.plan.hierarchy import PublicValues, hierarchy_of
+from discreet.plan.key_values import OTHER, Combinations, values_of
 from discreet.plan.profiled_range import known_range
 from discreet.plan.removed import whole_table
 from discreet.query.question import MOST_SETS, Question
@@ -91,12 +91,18 @@ def _not_linear(question: Question) -> str:
         return "the profile corrects what clipping takes away"
     of = totals_of(question, known, True, Single() if question.relation.one_row else Rows(1))
     apart = [name for name, one in question.additive.items() if not all(map(is_linear, one.needs(of)))]
-    return f"{apart[0]} does not add up" if apart or not all(map(is_linear, needed(question, of))) else ""
+    return f"{apart[0]} does not add up" if apart else ""
 
 
 def _not_public(question: Question, lookup: PublicValues) -> str:
+    """Why its groups are not combinations of listed values, as those of merged questions are."""
     groups = public_groups(question, lookup)
-    return "" if isinstance(groups, Combinations) and len(groups) else "its groups are not public"
+    if not isinstance(groups, Combinations) or not len(groups):
+        return "its groups are not public"
+    if question.sets and hierarchy_of(question, lookup) is not None:
+        return "its keys form a hierarchy"
+    spelled = question.sets and any(OTHER in values_of(groups, place) for place in range(len(question.keys)))
+    return f"one of its values is spelled {OTHER}" if spelled else ""
 
 
 def _union(questions: list[Question]) -> Question:

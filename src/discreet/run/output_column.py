@@ -54,7 +54,7 @@ class OutputColumn:
             return [None if pair is None else pair[sign > 0] for pair in self.ends]
         if self.widths is None:
             return None
-        centres = self.values  # clipped: an interval around a raw count below 0 could be empty
+        centres = self.values  # clipped, unless they add up: an interval around a raw count below 0 could be empty
         widths = self.widths if isinstance(self.widths, list) else [self.widths] * len(centres)
         least, most = -math.inf if self.least is None else self.least, math.inf if self.most is None else self.most
         return [None if c is None or w is None else _end(c, w, sign, least, most) for c, w in zip(centres, widths, strict=True)]
@@ -76,7 +76,8 @@ class OutputColumn:
 def _end(centre: float, width: float, sign: int, least: float, most: float) -> float:
     """One end of an interval, cut at the limits.
 
-    A value beyond a limit is not clipped, as that of a cell that adds up: the interval then goes from there, uncut, to what is possible.
+    A value beyond a limit was not clipped: cells that add up are not. Its interval is not cut on that side, and on the other side it
+    reaches the limit at least.
     """
     if sign < 0:
         return min(max(centre - width, least if centre >= least else -math.inf), most)

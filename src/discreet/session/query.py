@@ -64,7 +64,10 @@ class Query:
                 raise Invalid("sample is given twice, with another value in the question's OPTIONS: leave one of them out")
             question = evolve(question, sample=share)
         if minimise is not None:
-            question = question.minimising(minimise)
+            chosen = question.minimising(minimise)
+            if question.minimise not in (None, chosen.minimise):
+                raise Invalid("minimise is given twice, with another value in the question's OPTIONS: leave one of them out")
+            question = chosen
         return cls(pipeline, evolve(question, other=True) if other else question, with_values(text, values))
 
     @classmethod

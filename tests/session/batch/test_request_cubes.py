@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from session.batch.patients import DATA, opened
 
@@ -168,3 +169,24 @@ def test_windows_have_no_target(db: Any) -> None:
     running = "SELECT dept, SUM(COUNT(*)) OVER (ORDER BY dept) AS n FROM t GROUP BY dept"
     with pytest.raises(Invalid, match="the errors of windows are not known before paying"):
         db.batch({"all": ALL, "running": running}).plan(error={"all": 5, "running": 5})
+
+
+def test_a_hierarchy_stays_a_hierarchy() -> None:
+    """In a batch its cells were all combinations of regions and cities."""
+    cities = pa.table({"city": ["A", "B", "C"], "region": ["n", "n", "s"]})
+    people = pa.table({"id": range(300), "city": ["A", "B", "C"] * 100})
+    with discreet.connect(
+        {"t": people, "cities": cities}, unit="id", public=["cities"], one_row_per_unit=True, epsilon=100, delta=1e-6, ledger=":memory:"
+    ) as db:
+        joined = "SELECT c.region, c.city, COUNT(*) AS n FROM t JOIN cities c ON t.city = c.city GROUP BY ROLLUP (c.region, c.city)"
+        request = db.batch({"tree": db.sql(joined, other=True), "all": "SELECT COUNT(*) AS n FROM t JOIN cities c ON t.city = c.city"})
+        assert "measured by itself: tree (its keys form a hierarchy)" in str(request.plan(1).explain())
+        alone = db.sql(joined, other=True).release(1)
+        assert [(row["region"], row["city"]) for row in request.release(1)["tree"]] == [(row["region"], row["city"]) for row in alone]
+
+
+def test_a_value_that_is_spelled_as_all_others_has_one_row() -> None:
+    with opened(keys={"dept": ["a", "(other)"], "sex": ["f", "m"]}) as db:
+        found = db.batch({"all": ALL, "cube": db.sql(CUBE, other=True)}, 10)
+        rows = [(row["sex"], row["dept"]) for row in found["cube"]]
+        assert len(set(rows)) == len(rows)

@@ -41,7 +41,7 @@ def test_a_table_is_made_of_what_was_found() -> None:
         assert made.columns == ("urgent",)
         assert "name is left out: discovery found no values or bounds at this price" in repr(made)
         assert db.spent.epsilon == 2
-        with pytest.raises(Refused, match=r"the workload asks for them.*Only what was not declared was paid for"):
+        with pytest.raises(Refused, match=r"the workload asks for columns that are left out.*Only what was not declared was paid for"):
             db.synthesize("visits", 3, 1e-6, workload=[("name", "urgent")])
 
 

@@ -57,7 +57,7 @@ def test_numbers_that_may_lie_beyond_the_bins_are_said(made: discreet.Synthetic,
     assert 0.01 < share < 0.2
     assert f"up to {share:.1%} of visits ({ends})" in repr(made)
     told = made.answer({}, mean="visits")
-    assert told.about == f"of values clipped to {ends}: up to {share:.1%} of them may lie beyond"
+    assert told.about == f"of values clipped to {ends}: up to {share:.1%} of all values of visits may lie beyond"
     assert str(told).endswith(f"({told.about})")
     assert made.answer({"visits": 0}).about == ""  # a count has no such rows
     made.save(tmp_path / "made.json")

@@ -27,7 +27,7 @@ _HALF_NORMAL = sqrt(2 / pi)  # E|Z|
 _NOISY, _AGAIN = 0.5, Fraction(1, 4)  # if columns have more than this share of bearable noise, they get this share of the budget again
 BEARABLE = 0.2  # noise of single columns, as a share of records, above which the whole budget goes to them
 _STEPS, _FEWER, _SLOW = 60, 20, 10**5  # of the fit in each round, which starts from the last one; fewer if the model has so many cells
-_FEW = 8  # cells of a marginal whose change and noise vary by a quarter
+_FEW = 8  # cells of a marginal up to which one quiet round may be chance: change and noise vary by a quarter there
 _CAP = 2  # of what is left, divided by the number of columns: a round is not made dearer than this
 _MOST = 10**6  # numbers in a model; more would be slow
 
@@ -43,8 +43,8 @@ class AIM:
     Gaussian noise, and fits the model again. When a measurement changed the model by no more than its noise, later rounds spend four times
     as much, but no more than two of as many parts of what is left as there are columns: to join d columns takes d − 1 marginals. A marginal
     of few cells changes the model by less than its noise by chance, too: there it must happen twice in a row, and later rounds spend twice
-    as much. Without this exception, the authors' rule, fewer marginals are measured on tables of binary columns, and errors are a fifth
-    larger; on columns of more values the exception gains nothing.
+    as much. The authors' rule has no such exception: on tables of binary columns it measures fewer marginals, and errors are larger by a
+    fifth.
 
     Theorem (adaptive composition in ρ or μ²).
         Whatever is selected, all steps together cost no more than the budget: each is priced before it is used, and the last takes what is

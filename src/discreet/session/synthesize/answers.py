@@ -134,7 +134,7 @@ class Answers:
         if has_others(coding) and 1 - known >= WORTH_SAYING:
             return f"over the {known:.1%} of rows whose value is known"
         if isinstance(coding, Cut) and share >= WORTH_SAYING:
-            return f"of values clipped to {coding.ends}: up to {share:.1%} of them may lie beyond"
+            return f"of values clipped to {coding.ends}: up to {share:.1%} of all values of {name} may lie beyond"
         return ""
 
     def _blur(self, name: str) -> float:

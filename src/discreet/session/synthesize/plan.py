@@ -127,8 +127,7 @@ class SynthesisPlan(PricedPlan):
         columns = spec.columns.found(spec.undeclared, known)
         codings = codings_of(columns, known, spec.bins)
         domain = Domain(columns.names, tuple(coding.size for coding in codings))
-        if lost := set(spec.columns.names) - set(columns.names):
-            spec.require_without(lost)
+        spec.require_without({name: why for name, why in columns.left_out if name in spec.columns.names})
         workload = spec.workload_over(domain)
         replaced = is_replacement(self.priced.adjacency)
         decided = Decided(

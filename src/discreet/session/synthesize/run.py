@@ -47,7 +47,7 @@ def _release(plan: SynthesisPlan, pipeline: Pipeline, progress: Callable[[str, f
         public, before = profile.table, profile.receipt.payments
         found = discovered_domains(public, plan.spec.undeclared.columns, plan.spec.bins)
     decided = plan.decide(found, public)
-    coded = with_codes(decided.table, decided.codings)  # before paying: what cannot be written is refused here
+    coded = with_codes(decided.table, decided.codings)  # what cannot be written is refused before the table is paid for
 
     def run(paid: Entry) -> Synthetic:
         made = make(decided, coded, plan, pipeline.engine, show)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isfinite
 from typing import Any, Literal, TypeAlias, cast, final
 
@@ -122,13 +122,11 @@ class SynthesisSpec:
             raise Refused(f"these marginals have {wanted.cells:,} cells, more than {MOST_CELLS:,}: ask for fewer columns or coarser bins")
         return wanted
 
-    def require_without(self, lost: Collection[str]) -> None:
-        """Refuse if a marginal that is asked for has a column of which nothing was found."""
-        if self.workload is not None and not isinstance(self.workload, int) and any(set(names) & set(lost) for names in self.workload):
-            raise Refused(
-                f"discovery found no values or bounds of {', '.join(sorted(lost))}, and the workload asks for them: declare their keys or "
-                "bounds, or use a larger ε. Only what was not declared was paid for."
-            )
+    def require_without(self, lost: Mapping[str, str]) -> None:
+        """Refuse if a marginal that is asked for has a column that is left out, for the reason that is given."""
+        asked = () if self.workload is None or isinstance(self.workload, int) else self.workload
+        if why := [f"{name}: {lost[name]}" for name in sorted(lost) if any(name in names for names in asked)]:
+            raise Refused(f"the workload asks for columns that are left out. {'; '.join(why)}. Only what was not declared was paid for.")
 
     @property
     def asked(self) -> dict[str, Any]:
