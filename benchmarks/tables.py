@@ -37,7 +37,7 @@ Row = tuple[Any, ...]
 
 
 def main() -> None:
-    """Measure the three, and print a table of each."""
+    """Measure them, and print a table of each."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, default=HERE.parents[1] / "shared" / "data")
     parser.add_argument("--runs", type=int, default=2000)
@@ -48,6 +48,7 @@ def main() -> None:
     cube(people, asked.runs, asked.epsilon, asked.delta)
     hierarchy(asked.runs, asked.epsilon, asked.delta)
     batch(people, asked.epsilon, asked.delta)
+    goals(asked.epsilon, asked.delta)
 
 
 def adult(data: Path) -> polars.DataFrame:
@@ -254,6 +255,20 @@ def batch(people: polars.DataFrame, epsilon: str, delta: str) -> None:
     print(f"{'question':20s} {'together':>9s} {'separately, a tenth of the price each':>38s}")
     for name in questions:
         print(f"{name:20s} {_wide(together[name]):9.1f} {_wide(separately[name]):38.1f}")
+
+
+def goals(epsilon: str, delta: str) -> None:
+    """A cube of five keys, whose noise is chosen for different goals."""
+    sizes = {"a": 14, "b": 9, "c": 8, "d": 5, "e": 2}
+    rows = polars.DataFrame({"id": [0], **{key: [0] for key in sizes}})  # errors do not depend on them
+    db = session({"t": rows}, {name: range(size) for name, size in sizes.items()})
+    text = f"SELECT {', '.join(sizes)}, COUNT(*) AS n FROM t GROUP BY CUBE ({', '.join(sizes)})"
+    print(f"\na cube of {math.prod(sizes.values()):,} cells, ε = {epsilon}, δ = {delta}: ± of a count, by what is minimised")
+    print(f"{'minimise':26s} {'in total':>9s} {'by a':>9s} {'finest':>9s}")
+    for goal in ("total", "worst", {"": 10_000, "a": 1000}):
+        sets = db.sql(text, minimise=goal).plan(epsilon=epsilon, delta=delta).error().sets
+        widths = [_wide(sets[name]) for name in ("", "a", ", ".join(sizes))]
+        print(f"{goal!s:26s} " + " ".join(f"{width:9.1f}" for width in widths))
 
 
 def _wide(found: Any) -> float:
